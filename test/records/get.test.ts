@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
 import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
 
-const get = (...words: string[]) => runCli(['--offline', 'pets', 'get', ...words]);
+const get = (words: string) => runCli(`--offline pets get ${words}`);
 const rex = { id: 9007199254740, name: 'Rex', categoryId: 1, status: 'sold' };
+const rexJson = JSON.stringify(rex);
 
 test('prints one pet as a lone record, and several in the order of the ids as a list', async () => {
-  const one = await get('1', '-o', 'json');
-  expect(one).toMatchObject({
-    code: 0,
-    stdout: '{"id":1,"name":"Bella","categoryId":1,"status":"available"}\n',
-  });
-  const { code, stdout } = await get('3', '1', '3', '-o', 'json');
+  const bella = '{"id":1,"name":"Bella","categoryId":1,"status":"available"}\n';
+  expect(await get('1 -o json')).toMatchObject({ code: 0, stdout: bella });
+  const { code, stdout } = await get('3 1 3 -o json');
   expect(code).toBe(0);
   expect(JSON.parse(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 1, 3]);
 });
 
 test('prints the pets that exist, names each that does not, and exits 3', async () => {
-  const { code, stdout, stderr } = await get('998', '1', '999', '-o', 'ids', '-q');
+  const { code, stdout, stderr } = await get('998 1 nobody 999 -o ids -q');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '1\n' });
   expect(stderr.match(/error: .*pet 99[89] does not exist/g)).toHaveLength(2);
-  const json = await get('1', '999', '-o', 'json', '-q');
+  expect(stderr).toContain("pet 'nobody': no pet has this name");
+  const json = await get('1 999 -o json -q');
   expect(JSON.parse(json.stdout)).toHaveLength(1);
   expect(JSON.parse(json.stderr).error).toMatchObject({
     kind: 'partial',
@@ -29,30 +29,13 @@ test('prints the pets that exist, names each that does not, and exits 3', async 
 });
 
 test('exits with the code of the failure if all failed for the same reason', async () => {
-  expect(await get('999')).toMatchObject({ code: 5, stdout: '' });
-  expect(await get('998', '999', '-o', 'json')).toMatchObject({ code: 5, stdout: '' });
-});
-
-test("an error is one JSON object with the service's code and status", async () => {
-  const { stderr } = await get('999', '-o', 'json', '-q');
-  expect(JSON.parse(stderr).error).toMatchObject({
-    kind: 'not-found',
-    code: 'not_found',
-    status: 404,
-    method: 'GET',
-    attempts: 1,
-    retryable: false,
+  expect(await get('998 999')).toMatchObject({ code: 5, stdout: '' });
+  const one = await get('999 -o json -q');
+  expect(one).toMatchObject({ code: 5, stdout: '' });
+  const service = { code: 'not_found', status: 404, method: 'GET' };
+  expect(JSON.parse(one.stderr).error).toMatchObject({
+    ...{ kind: 'not-found', ...service, attempts: 1, retryable: false },
   });
-});
-
-test.each(['-5', '1.0', '9223372036854775808', '', ' 1'])('refuses %j as an id', async (text) => {
-  const run = await get(text);
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain(`id '${text}': must be an integer from 0 to 9223372036854775807`);
-});
-
-test('refuses to get nothing', async () => {
-  expect(await get()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('id') });
 });
 
 const gone: Reply[] = [
@@ -62,16 +45,18 @@ const gone: Reply[] = [
   { status: 405 },
 ];
 const unlessList = (reply: Reply) => (seen: Seen) =>
-  seen.path.startsWith('/pets/') ? reply : { body: [rex] };
+  seen.path.startsWith('/pets/') && seen.method === 'GET'
+    ? reply
+    : { body: seen.path.includes('?') ? [rex] : rex };
 
 test.each(gone)('finds the pet through the list if the endpoint answers %j, and says so', async (reply) => {
   await using server = await recordingServer({}, unlessList(reply));
   const run = await runAt(server, `pets get ${rex.id} -o json`);
-  expect(run).toMatchObject({ code: 0, stdout: `${JSON.stringify(rex)}\n` });
+  expect(run).toMatchObject({ code: 0, stdout: `${rexJson}\n` });
   expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
 });
 
-test('says once for several ids that it looks through the list, and exits 5 for one that is not there', async () => {
+test('says once for several ids that it looks through the list; an update and a new entry do it too', async () => {
   await using server = await recordingServer({}, unlessList({ status: 410 }));
   const twice = await runAt(server, `pets get ${rex.id} ${rex.id} -o ids`);
   expect(twice.stdout).toBe(`${rex.id}\n${rex.id}\n`);
@@ -80,6 +65,9 @@ test('says once for several ids that it looks through the list, and exits 5 for 
   expect(partial.code).toBe(3);
   expect(JSON.parse(partial.stderr).error.errors).toHaveLength(1);
   expect(await runAt(server, 'pets get 3')).toMatchObject({ code: 5, stdout: '' });
+  for (const line of [`pets update ${rex.id} --name Rex`, `inventory create ${rex.id} 8`])
+    expect((await runAt(server, line)).stderr).toContain('looking through listPets');
+  expect(server.seen.at(-1)?.body).toBe(`{"petId":${rex.id},"quantity":8,"status":"sold"}`);
 });
 
 test.each([
@@ -99,4 +87,39 @@ test('stops reading an ascending list after the id', async () => {
   );
   expect((await runAt(server, 'pets get 3 -o json')).code).toBe(5);
   expect(server.calls()).toEqual(['GET /pets/3', 'GET /pets?limit=1000&after=2']);
+});
+
+test.concurrent('--until waits until a field has a value, and prints the record', async () => {
+  let reads = 0;
+  await using server = await recordingServer({}, ({ path }) => {
+    if (!path.startsWith('/pets/')) return { body: [] };
+    reads += 1;
+    return { body: { ...rex, status: reads > 1 ? 'sold' : 'available' } };
+  });
+  const run = await runAt(server, `pets get ${rex.id} --until status=sold -o json`);
+  expect(run).toMatchObject({ code: 0, stdout: `${rexJson}\n` });
+  expect(reads).toBe(2);
+});
+
+test.concurrent('--until looks once more right before the time is over', async () => {
+  using shop = openShop();
+  const waiting = shop.run('inventory get 1 --until quantity=77 --timeout 1500ms -o ids');
+  await shop.run('inventory get 1');
+  await shop.run('inventory set 1 77');
+  expect(await waiting).toMatchObject({ code: 0, stdout: '1\n' });
+});
+
+test.concurrent('--until exits 6 at the timeout, and names the last value', async () => {
+  using shop = openShop();
+  const [run, absent, missing] = await Promise.all([
+    shop.run('inventory get 1 --until quantity=77 --timeout 1s'),
+    shop.run('pets get 1 --until constructor=red --timeout 1s'),
+    shop.run('pets get 999 --until status=sold'),
+  ]);
+  expect(run).toMatchObject({ code: 6, stdout: '' });
+  expect(run.stderr).toMatch(
+    /quantity was not 77 within 1 s: quantity is \d+\nhint: allow more time with --timeout/,
+  );
+  expect(absent.stderr).toContain('it has no constructor');
+  expect(missing.code).toBe(5);
 });

@@ -1,16 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { CliError, OutputClosedError } from '../../src/process/errors.ts';
-import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, type Run, runCli } from '../helpers/run-cli.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'petstore-writes-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Every write of the four nouns, by the method of its request. */
 const writes = [
@@ -31,104 +27,122 @@ const writes = [
 ] as const;
 const record = { id: 1, petId: 1, name: 'Rex', categoryId: 1, status: 'sold', quantity: 1 };
 
-function service(): Promise<RecordingServer> {
-  return recordingServer({}, ({ method, path, body }) => {
-    if (method === 'GET' && path === '/categories') return { body: [] };
-    if (method === 'DELETE') return { status: 204 };
-    return { status: method === 'POST' ? 201 : 200, body: { ...record, ...JSON.parse(body || '{}') } };
-  });
-}
+test.each(writes)(
+  'one %s for %s: fields are checked first, a dry run shows it, a protected profile must be named',
+  async (method, line) => {
+    await using server = await recordingServer({}, ({ method, path, body }) => {
+      if (method === 'GET' && path === '/categories') return { body: [] };
+      if (method === 'DELETE') return { status: 204 };
+      return { status: method === 'POST' ? 201 : 200, body: { ...record, ...JSON.parse(body || '{}') } };
+    });
+    const folder = temporaryFolder();
+    const profiles = { prod: { 'base-url': server.url, protected: true } };
+    writeFileSync(join(folder, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
+    const run = (flags: string) => runCli(`${line}${flags}`, { env: { PETSTORE_CONFIG_DIR: folder } });
+    const written = () => server.seen.map((seen) => seen.method).filter((each) => each !== 'GET');
 
-function written({ seen }: RecordingServer): string[] {
-  return seen.map(({ method }) => method).filter((method) => method !== 'GET');
-}
-
-function runOn({ url }: RecordingServer, line: string, ...flags: string[]): Promise<Run> {
-  // The profile is protected: without its name nothing is written.
-  writeFileSync(
-    join(folder, 'config.json'),
-    JSON.stringify({ profile: 'prod', profiles: { prod: { 'base-url': url, protected: true } } }),
-  );
-  return runCli([...line.split(' '), ...flags], { env: { PETSTORE_CONFIG_DIR: folder } });
-}
-
-test.each(writes)('sends one %s for %s if the protected profile is named', async (method, line) => {
-  await using server = await service();
-  expect(await runOn(server, line, '--confirm', 'prod')).toMatchObject({ code: 0 });
-  expect(written(server)).toEqual([method]);
-});
-
-test.each(writes)('shows the %s of %s with --dry-run, and sends no write', async (method, line) => {
-  await using server = await service();
-  const run = await runOn(server, line, '--dry-run', '-o', 'json');
-  expect(run.code).toBe(0);
-  expect(JSON.parse(run.stdout)).toMatchObject({ method, url: expect.stringContaining(server.url) });
-  expect(written(server)).toEqual([]);
-});
-
-test.each(writes)('refuses a protected profile that is not named: %s %s', async (_, line) => {
-  await using server = await service();
-  const run = await runOn(server, line);
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('prod is protected');
-  expect(written(server)).toEqual([]);
-});
-
-test.each(writes)('checks --fields before the %s of %s', async (_, line) => {
-  await using server = await service();
-  const run = await runOn(server, line, '--confirm', 'prod', '--fields', 'colour');
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(server.seen).toEqual([]);
-});
+    expect(await run(' --confirm prod --fields colour')).toMatchObject({ code: 2, stdout: '' });
+    expect(server.seen).toEqual([]);
+    const shown = await run(' --dry-run -o json');
+    expect(shown.code).toBe(0);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ method, url: expect.stringContaining(server.url) });
+    const unnamed = await run('');
+    expect(unnamed).toMatchObject({ code: 2, stdout: '' });
+    expect(unnamed.stderr).toContain('prod is protected');
+    expect(written()).toEqual([]);
+    expect(await run(' --confirm prod')).toMatchObject({ code: 0 });
+    expect(written()).toEqual([method]);
+  },
+);
 
 test('--dry-run of a list prints a list, even if it has one record or all others failed', async () => {
   using shop = openShop();
-  const preview = ['--dry-run', '-o', 'json'];
-  const created = await shop.run(['pets', 'create', '--from', '-', ...preview], {
-    stdin: 'name,category\nRex,1\n',
-  });
+  const stdin = 'name,category\nRex,1\n';
+  const created = await shop.run('pets create --from - --dry-run -o json', { stdin });
   expect(JSON.parse(created.stdout)).toMatchObject([{ method: 'POST' }]);
-  const updated = await shop.run(['pets', 'update', '1', '999', '--status', 'sold', ...preview]);
+  const updated = await shop.run('pets update 1 999 --status sold --dry-run -o json');
   expect(updated.code).toBe(3);
   expect(JSON.parse(updated.stdout)).toMatchObject([{ method: 'PUT' }]);
 });
 
-/** Runs with an stdout that fails from the second write on. */
-function runInto(error: Error, argv: readonly string[], options: { file: string; stdin?: string }) {
-  const env = { PETSTORE_OFFLINE_STORE: options.file };
-  const io = fakeIo({ stdin: options.stdin ?? '', cwd: temporaryFolder(), env });
-  let writes = 0;
-  const write = async () => {
-    writes += 1;
-    if (writes > 1) throw error;
-  };
-  const code = main(argv, { ...io, stdout: { ...io.stdout, write } });
-  return code.then((exit) => ({ code: exit, stderr: io.written('stderr') }));
+const full = new CliError('failed', 'write to stdout: no space left on device');
+const closed = new OutputClosedError();
+const records = '{"name":"a","categoryId":1}\n'.repeat(9);
+const createAll = 'pets create --from - -o ids';
+const again = 'see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline';
+
+interface Broken {
+  /** The error of stdout, and how many writes it takes before. */
+  readonly stdout?: CliError | OutputClosedError;
+  readonly after?: number;
+  readonly stderr?: OutputClosedError;
+  readonly stdin?: string;
 }
 
-const records = '{"name":"a","categoryId":1}\n'.repeat(9);
+/** Runs with streams that fail. */
+async function runBroken(line: string, store: string, broken: Broken) {
+  const env = { PETSTORE_OFFLINE_STORE: store };
+  const io = fakeIo({ stdin: broken.stdin ?? '', cwd: temporaryFolder(), env });
+  let left = broken.after ?? 0;
+  const stdout = async (data: string | Uint8Array) => {
+    if (broken.stdout && left === 0) throw broken.stdout;
+    left -= 1;
+    await io.stdout.write(data);
+  };
+  const stderr = async (data: string | Uint8Array) => {
+    if (broken.stderr) throw broken.stderr;
+    await io.stderr.write(data);
+  };
+  const streams = { stdout: { ...io.stdout, write: stdout }, stderr: { ...io.stderr, write: stderr } };
+  return { code: await main(line.split(' '), { ...io, ...streams }), stderr: io.written('stderr') };
+}
 
-test('a closed stdout does not stop the writes', async () => {
+test.each<[string, string, Broken, { code: number; stderr: string }, pets: number]>([
+  [
+    'a closed stdout does not stop the writes',
+    createAll,
+    { stdin: records, stdout: closed, after: 1 },
+    { code: 0, stderr: '' },
+    34,
+  ],
+  [
+    'a full disk stops the writes, and a note says how many were written',
+    createAll,
+    { stdin: records, stdout: full, after: 1 },
+    {
+      code: 1,
+      stderr: `note: 2 of 9 pets were written\nnote: 7 pets not done: ${again}\nerror: ${full.message}\n`,
+    },
+    27,
+  ],
+  [
+    'a full disk exits 1 even if stderr is closed',
+    createAll,
+    { stdin: records, stdout: full, stderr: closed },
+    { code: 1, stderr: '' },
+    26,
+  ],
+  [
+    'a full disk after a lone write leaves no doubt that it was sent',
+    'pets create --name Rex --category 1',
+    { stdout: full },
+    {
+      code: 1,
+      stderr: `note: the write succeeded, but its record could not be printed\nerror: ${full.message}\n`,
+    },
+    26,
+  ],
+  [
+    'a closed stderr does not stop the deletes',
+    'pets delete 1 2 3 --yes',
+    { stderr: closed },
+    { code: 0, stderr: '' },
+    22,
+  ],
+])('%s', async (_, line, broken, ended, pets) => {
   using shop = openShop();
-  const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
-  const run = await runInto(new OutputClosedError(), argv, { file: shop.file, stdin: records });
-  expect(run).toEqual({ code: 0, stderr: '' });
-  expect(await shop.json('pets list')).toHaveLength(34);
-});
-
-test('a full disk stops the writes, and a note says how many were written', async () => {
-  using shop = openShop();
-  const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
-  const full = new CliError('failed', 'write to stdout: no space left on device');
-  const run = await runInto(full, argv, { file: shop.file, stdin: records });
-  expect(run).toEqual({
-    code: 1,
-    stderr:
-      'note: 2 of 9 pets were written\n' +
-      'note: 7 pets not done: see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline\n' +
-      'error: write to stdout: no space left on device\n',
-  });
-  expect(await shop.json('pets list')).toHaveLength(27);
+  expect(await runBroken(`--offline ${line}`, shop.file, broken)).toEqual(ended);
+  expect(await shop.json('pets list')).toHaveLength(pets);
 });
 
 test('a full disk during several writes at once waits for those under way and counts them', async () => {
@@ -138,70 +152,11 @@ test('a full disk during several writes at once waits for those under way and co
     const status = method === 'PUT' ? 'sold' : 'available';
     return { body: { id: Number(path.split('/')[2]), name: 'a', categoryId: 1, status } };
   });
-  const changes = Array.from({ length: 30 }, (_, at) => `{"id":${at + 1},"status":"sold"}`).join('\n');
-  const argv = ['pets', 'update', '--from', '-', '-o', 'json', '--base-url', server.url];
-  const full = new CliError('failed', 'write to stdout: no space left on device');
-  const run = await runInto(full, argv, { file: '', stdin: changes });
+  const stdin = Array.from({ length: 30 }, (_, at) => `{"id":${at + 1},"status":"sold"}`).join('\n');
+  const line = `pets update --from - -o json --base-url ${server.url}`;
+  const run = await runBroken(line, '', { stdin, stdout: full, after: 1 });
   expect(run.code).toBe(1);
   expect(JSON.parse(run.stderr).error.warnings[0]).toBe(`${written} of 30 pets were written`);
-});
-
-test('a full disk after a lone write leaves no doubt that it was sent', async () => {
-  using shop = openShop();
-  const io = fakeIo({ env: { PETSTORE_OFFLINE_STORE: shop.file } });
-  const write = async () => {
-    throw new CliError('failed', 'write to stdout: no space left on device');
-  };
-  const code = await main(['--offline', 'inventory', 'set', '12', '7'], {
-    ...io,
-    stdout: { ...io.stdout, write },
-  });
-  expect(code).toBe(1);
-  expect(io.written('stderr')).toBe(
-    'note: the write succeeded, but its record could not be printed\nerror: write to stdout: no space left on device\n',
-  );
-  expect(await shop.json('inventory get 12')).toMatchObject({ quantity: 7 });
-});
-
-/** Runs with a closed stderr. */
-function runUnheard(argv: readonly string[], { file, stdin = '' }: { file: string; stdin?: string }) {
-  const io = fakeIo({ stdin, env: { PETSTORE_OFFLINE_STORE: file } });
-  const write = async () => {
-    throw new OutputClosedError();
-  };
-  return main(['--offline', ...argv], { ...io, stderr: { ...io.stderr, write } });
-}
-
-test('a closed stderr does not stop the deletes', async () => {
-  using shop = openShop();
-  const ids = Array.from({ length: 20 }, (_, at) => String(at + 1));
-  await runUnheard(['pets', 'delete', ...ids, '--yes'], shop);
-  const left = (await shop.json('pets list')) as unknown[];
-  // Pets with an open order stay.
-  expect(left.length).toBeLessThan(10);
-});
-
-test('a closed stderr does not prevent a write', async () => {
-  using shop = openShop();
-  expect(await runUnheard(['inventory', 'adjust', '12', '+2'], shop)).toBe(0);
-  expect(await shop.json('inventory get 12')).toMatchObject({ quantity: 42 });
-});
-
-test('a full disk exits 1 even if stderr is closed', async () => {
-  using shop = openShop();
-  const io = fakeIo({ stdin: records, cwd: temporaryFolder(), env: { PETSTORE_OFFLINE_STORE: shop.file } });
-  const stdout = async () => {
-    throw new CliError('failed', 'write to stdout: no space left on device');
-  };
-  const stderr = async () => {
-    throw new OutputClosedError();
-  };
-  const code = await main(['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'], {
-    ...io,
-    stdout: { ...io.stdout, write: stdout },
-    stderr: { ...io.stderr, write: stderr },
-  });
-  expect(code).toBe(1);
 });
 
 test('Ctrl-C between writes exits 130, and a note says how many were written', async () => {
@@ -211,15 +166,14 @@ test('Ctrl-C between writes exits 130, and a note says how many were written', a
     await io.stdout.write(text);
     if (io.written('stdout').endsWith('28\n')) io.raise('SIGINT');
   };
-  const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
+  const argv = ['--offline', ...createAll.split(' ')];
   expect(await main(argv, { ...io, stdout: { ...io.stdout, write } })).toBe(130);
   expect(io.written('stdout')).toBe('26\n27\n28\n');
   expect(io.written('stderr')).toBe(
     'note: no further write begins; waiting for those under way; a second signal ends at once\n' +
-      'note: 6 pets not done: see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline\n' +
-      'error: interrupted: 3 of 9 pets were written\n',
+      `note: 6 pets not done: ${again}\nerror: interrupted: 3 of 9 pets were written\n`,
   );
-  const again = await shop.run('pets create --from stdin.rejects.jsonl', { cwd: io.cwd });
-  expect(again).toMatchObject({ code: 0, stderr: '' });
+  const rest = await shop.run('pets create --from stdin.rejects.jsonl', { cwd: io.cwd });
+  expect(rest).toMatchObject({ code: 0, stderr: '' });
   expect(await shop.json('pets list')).toHaveLength(34);
 });

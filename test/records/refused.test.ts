@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { type Line, runAt } from '../helpers/run-cli.ts';
+
+const noId = (text: string) => `id '${text}': must be an integer from 0 to 9223372036854775807`;
+const noColumns = '-o json has all of it as data';
+
+/** Command lines that are wrong, and what the error says. */
+const wrong: readonly (readonly [Line, string])[] = [
+  ['pets get', 'id'],
+  ['pets get -5', noId('-5')],
+  ['pets get 1.0', noId('1.0')],
+  ['pets get 9223372036854775808', noId('9223372036854775808')],
+  [['pets', 'get', ''], noId('')],
+  [['pets', 'get', ' 1'], noId(' 1')],
+  ['categories get 1.5', noId('1.5')],
+  ['pets get 1 --until status', "--until 'status': must be <field>=<value>"],
+  ['pets create --status sold', 'create pet: --name and --category are missing\n'],
+  ['pets create --from - --name Rex', '--from'],
+  ['pets create --name Rex --category 1 --fields colour', "--fields: no field 'colour'"],
+  [
+    'pets create --name Rex --category 1 --field colour=red',
+    'createPet of the service has no field colour\n',
+  ],
+  ['pets update 3', 'nothing to change\nhint: give one or more of --name, --category, --status\n'],
+  ['pets update 1.5 --name x', noId('1.5')],
+  ['pets update 1 2 --name Same', '--name would give several pets the same name'],
+  ['pets update --status sold', 'update pet: no id is given'],
+  [['pets', 'update', '1', '--name', ''], '--name: must not be empty'],
+  ['pets delete 1', 'hint: use --yes\n'],
+  ['pets list --status lost', 'available, pending, sold'],
+  ['pets list --limit 0', "--limit '0': must be an integer from 1"],
+  ['pets list --limit ten', "--limit 'ten'"],
+  ['pets list --fields colour', "--fields: no field 'colour'"],
+  ['pets list --sort -colour', "--sort: no field 'colour'; pets have id, name, category, status, categoryId"],
+  [['pets', 'list', '--category', ''], '--category: must not be empty'],
+  ['pets list --category 99999999999999999999', 'must be an integer from 0 to 9223372036854775807'],
+  ['pets list --watch -o csv', '--watch: prints changes as jsonl, but the output format is csv'],
+  ['pets list --watch -o table', '--watch: prints changes as jsonl'],
+  ['pets list --watch 500ms', "--watch '500ms': must be a duration of at least 1s"],
+  ['pets list --watch often', "--watch 'often': must be a duration"],
+  ['categories create', 'create category: --name is missing\n'],
+  ['categories update 1', 'update category: nothing to change\n'],
+  ['orders create', 'create order: --pet and --quantity are missing\n'],
+  ['orders create --pet 1.5', "--pet '1.5': must be an integer from 0 to 9223372036854775807"],
+  ['orders create --pet 1 --quantity -1', "--quantity '-1': must be an integer from 0"],
+  ['orders create --pet 1 --quantity 1e3', "--quantity '1e3': must be an integer from 0"],
+  ['orders create --pet 1 --ship-date 2027-02-30', "--ship-date '2027-02-30': must be a date such as"],
+  ['orders create --pet 1 --ship-date yesterday', "--ship-date 'yesterday': must be a date such as"],
+  ['orders create --pet 1 --ship-date +1y', "--ship-date '+1y': must be a date such as"],
+  ['orders create --pet 1 --ship-date=-1d', "--ship-date '-1d': must be a date such as"],
+  ['orders list --open --complete', '--open'],
+  ['orders update 1', 'update order: nothing to change\n'],
+  ['inventory set 4', 'quantity'],
+  ['inventory set 4 -1', "quantity '-1': must be an integer from 0 to 9007199254740991"],
+  ['inventory set 4 1.0', "quantity '1.0'"],
+  [['inventory', 'set', '4', ''], "quantity ''"],
+  ['inventory set 4 9007199254740992', "quantity '9007199254740992'"],
+  ['inventory set -1 1', "petId '-1'"],
+  ['inventory adjust 4 five', "change 'five'"],
+  ['inventory adjust 4 1.5', "change '1.5'"],
+  ['inventory list --below -1', '--below'],
+  ['overview -o csv', 'output csv: overview is printed as table, json, jsonl or yaml'],
+  ['overview -o ids', 'output ids: overview is printed as'],
+  ['overview --fields pets', `overview: --fields does not apply: it has no columns\nhint: ${noColumns}`],
+  ['overview --sort name', 'overview: --sort does not apply'],
+];
+
+test.each(wrong)('%j is refused with exit 2, and nothing is sent', async (line, message) => {
+  await using server = await recordingServer({});
+  const run = await runAt(server, line, { stdin: 'y\n' });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(message);
+  expect(server.seen).toEqual([]);
+});
