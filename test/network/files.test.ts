@@ -1,81 +1,117 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { main } from '../../src/main.ts';
+import { CliError } from '../../src/process/errors.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const program = resolve(import.meta.dirname, '../../bin/petstore.js');
-const folder = mkdtempSync(join(tmpdir(), 'petstore-named-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const pipe = join(folder, 'pipe');
-execFileSync('mkfifo', [pipe]);
+afterEach(() => void vi.unstubAllEnvs());
 
-/** Every flag that names a file to read. */
-const readers: readonly (readonly [flag: string, words: (file: string) => string[]])[] = [
-  ['pets create --from', (file) => ['pets', 'create', '--from', file, '--offline', '--yes']],
-  ['inventory apply', (file) => ['inventory', 'apply', file, '--offline', '--yes']],
-  ['api request --input', (file) => ['api', 'request', 'POST', '/pets', '--input', file, '--offline']],
-  ['api bind', (file) => ['api', 'bind', file]],
-  ['--ca-cert', (file) => ['pets', 'list', '--base-url', 'https://127.0.0.1:1', '--ca-cert', file]],
-  ['--client-cert', (file) => ['pets', 'list', '--base-url', 'https://127.0.0.1:1', '--client-cert', file]],
-];
-
-function start(words: readonly string[]) {
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    PETSTORE_CONFIG_DIR: join(folder, 'config'),
-    PETSTORE_STATE_DIR: join(folder, 'state'),
-  };
-  return spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+function namedPipe(): string {
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  return pipe;
 }
 
-async function outcome(child: ReturnType<typeof start>) {
-  let stderr = '';
-  child.stderr.on('data', (text) => {
-    stderr += text;
+const tls = 'pets list --base-url https://127.0.0.1:1';
+
+describe.concurrent('a signal ends at its named pipe', () => {
+  test.each([
+    ['pets create --offline --yes --from', 'SIGINT', 130],
+    ['inventory apply --offline --yes', 'SIGTERM', 143],
+    ['api request POST /pets --offline --input', 'SIGHUP', 143],
+    ['api bind', 'SIGINT', 130],
+    [`${tls} --ca-cert`, 'SIGTERM', 143],
+    [`${tls} --client-cert`, 'SIGHUP', 143],
+    ['smoke --offline --report', 'SIGTERM', 143],
+    ['inventory apply rows.csv --offline --yes --force --rejects', 'SIGTERM', 143],
+  ] as const)('petstore %s <pipe>', async (line, signal, code) => {
+    const pipe = namedPipe();
+    const cwd = join(pipe, '..');
+    writeFileSync(join(cwd, 'rows.csv'), 'petId,quantity\n999,5\n');
+    const words = [...line.split(' '), line.endsWith('--report') ? `json=${pipe}` : pipe];
+    const child = startCli(words, { cwd, env: { PETSTORE_STATE_DIR: join(cwd, 'state') } });
+    const outcome = outcomeOf(child);
+    // Two cores that others use too: by then the program waits for its pipe.
+    await sleep(1500);
+    child.kill(signal);
+    expect(await outcome).toMatchObject({ code });
   });
-  const [code, signal] = await once(child, 'close');
-  return { code: code as number | null, signal: signal as string | null, stderr };
-}
-
-const signals = [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 143],
-] as const;
-const ends = readers.map(([flag, words], at) => [flag, ...(signals[at % 3] ?? signals[0]), words] as const);
-
-test.concurrent.each(ends)('%s that waits for a pipe ends with %s', async (_, signal, code, words) => {
-  const child = start(words(pipe));
-  const ended = outcome(child);
-  setTimeout(() => child.kill(signal), 1000);
-  expect(await ended).toMatchObject({ code });
 });
 
-test.concurrent.each(readers)('%s of /dev/zero ends with a message of its size', async (_, words) => {
-  const { code, stderr } = await outcome(start(words('/dev/zero')));
+test.each([
+  'inventory apply /dev/zero --offline --yes',
+  'api request POST /pets --input /dev/zero --offline',
+  'api bind /dev/zero',
+  `${tls} --ca-cert /dev/zero`,
+  `${tls} --client-cert /dev/zero`,
+])('petstore %s ends with a message of its size', async (line) => {
+  const { code, stderr } = await runCli(line);
   expect(code).toBe(2);
   expect(stderr).toMatch(/\/dev\/zero: is longer than \d+ [KMG]iB/);
 });
 
 test('a pipe that a writer leaves empty is an empty file, and not waited for', async () => {
-  const child = start(['pets', 'create', '--from', pipe, '--offline', '--yes']);
-  const ended = outcome(child);
-  setTimeout(() => writeFileSync(pipe, ''), 500);
-  expect(await ended).toMatchObject({ code: 2, stderr: expect.stringContaining('has no records') });
+  const pipe = namedPipe();
+  const run = runCli(['pets', 'create', '--from', pipe, '--offline', '--yes']);
+  await writeFile(pipe, '');
+  expect(await run).toMatchObject({ code: 2, stderr: expect.stringContaining('has no records') });
 });
 
-test.each(['--report', '--rejects'])('%s into a pipe that nobody reads ends with SIGTERM', async (flag) => {
-  const rows = join(folder, 'rows.csv');
-  writeFileSync(rows, 'petId,quantity\n999,5\n');
-  const words =
-    flag === '--report'
-      ? ['smoke', '--offline', '--report', `json=${pipe}`]
-      : ['inventory', 'apply', rows, '--offline', '--yes', '--force', '--rejects', pipe];
-  const child = start(words);
-  const ended = outcome(child);
-  setTimeout(() => child.kill('SIGTERM'), 2500);
-  expect(await ended).toMatchObject({ code: 143 });
+const rows = 'petId,quantity\n1,77\n';
+
+/** Applies the rows, which the run reads more than once; the copy of what can be read once goes to `copies`. */
+function apply(copies: string, path: string, stdin = '') {
+  const env = { PETSTORE_STATE_DIR: temporaryFolder() };
+  vi.stubEnv('TMPDIR', copies);
+  const run = runCli(['inventory', 'apply', path, '--offline', '--yes'], { env, stdin });
+  return run.finally(() => vi.unstubAllEnvs());
+}
+
+test('stdin, a named pipe, an open file and a file in memory can be read more than once', async () => {
+  const copies = temporaryFolder();
+  const pipe = namedPipe();
+  void writeFile(pipe, rows);
+  const open = openSync(join(temporaryFolder(), 'stock.csv'), 'w+');
+  onTestFinished(() => closeSync(open));
+  writeSync(open, rows);
+  const runs = [
+    await apply(copies, '-', rows),
+    await apply(copies, pipe),
+    await apply(copies, `/dev/fd/${open}`),
+  ];
+  if (existsSync('/dev/shm')) {
+    const inMemory = `/dev/shm/petstore-${process.pid}.csv`;
+    onTestFinished(() => rmSync(inMemory));
+    writeFileSync(inMemory, rows);
+    runs.push(await apply(copies, inMemory));
+  }
+  for (const run of runs) expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied') });
+  expect(readdirSync(copies)).toEqual([]);
+});
+
+test('an error names the missing folder for temporary files and TMPDIR', async () => {
+  const missing = join(temporaryFolder(), 'missing');
+  const { code, stderr } = await apply(missing, '-', rows);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`error: keep stdin in ${missing}: no such file or directory\nhint: TMPDIR`);
+});
+
+test('an input that ends with an error leaves no copy and keeps that error', async () => {
+  const copies = temporaryFolder();
+  vi.stubEnv('TMPDIR', copies);
+  const io = fakeIo();
+  async function* bytes() {
+    yield Buffer.from('petId');
+    throw new CliError('failed', 'read stdin: the other end has gone');
+  }
+  const stdin = { ...io.stdin, bytes };
+  expect(await main(['inventory', 'apply', '-', '--offline', '--yes'], { ...io, stdin })).toBe(1);
+  expect(io.written('stderr')).toContain('error: read stdin: the other end has gone\n');
+  expect(readdirSync(copies)).toEqual([]);
 });
