@@ -22,14 +22,13 @@ import {
 } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import { type Match, type Matches, matchOperations, show } from './match.ts';
-import { pagingOf } from './paging.ts';
-import { toParameters } from './parameters.ts';
+import { pagingOf, toParameters } from './parameters.ts';
 import { type FieldNames, fieldNamesOf, isRecord, listIn, recordIn } from './record-format.ts';
 import { boundsOf, exampleOf, isReadOnly, listOf, shapeOf } from './schema.ts';
 
 // From the description of a service to a contract: description.ts reads it, document.ts lists its operations, match.ts finds
 // ours among them (fit.ts says which of them cannot be called), and this file writes each down as an operation with the
-// service's own parameters, names and pages (parameters.ts, record-format.ts, paging.ts) and answers (answers.ts). All of
+// service's own parameters, names and pages (parameters.ts, record-format.ts) and answers (answers.ts). All of
 // that happens once, in `api bind`. adapt.ts translates at every call.
 
 /** The operation of the document that the user chose for one of the table; its path may have values in place of parameters. */

@@ -1,11 +1,10 @@
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import { type OperationId, operationIds, operations } from '../api/operations.ts';
 import { printJson } from '../process/exact-json.ts';
-import { type RecordPage, textOf } from './collection.ts';
 import { type HandlerReply, handlers } from './handlers.ts';
 import { createReadInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
-import type { Store } from './store.ts';
+import { type RecordPage, type Store, textOf } from './store.ts';
 
 /** The service: a request in, a response out, whether it came through a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse;

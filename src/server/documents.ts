@@ -30,55 +30,32 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['/docs.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/**
- * Adds to the app what a server says about itself: `/healthz`, its description and the documentation made from it. Each
- * document is made when it is first asked for, and kept for the newest origin.
- */
+/** Adds to the app what a server says about itself: `/healthz`, its description and the documentation made from it. */
 export function withDocuments(app: SlowApp, options: DocumentsOptions): SlowApp {
-  const kept = new Map<string, { readonly origin: string; readonly response: Promise<HttpResponse> }>();
   return (request) => {
     const { path, origin } = splitUrl(request.url);
-    if (path !== '/' && !mediaTypes.has(path)) return app(request);
+    const mediaType = mediaTypes.get(path);
+    if (path !== '/' && mediaType === undefined) return app(request);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
-    if (path === '/') return toStart(request);
-    const last = kept.get(path);
-    if (last?.origin === origin) return last.response;
-    const response = toDocument(path, print(path, origin, options));
-    kept.set(path, { origin, response });
-    return response;
+    if (mediaType === undefined) return toStart(request);
+    const fields = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageFields) };
+    return print(path, origin, options).then((body) => ({ status: 200, fields, body }));
   };
 }
 
-/** What the documents are made with; a command that serves nothing never loads it. */
-const parts = {
-  style: () => import('./docs/docs.css?raw'),
-  script: () => import('./docs/docs.js?raw'),
-  page: () => import('./docs/page.ts'),
-  openApi: () => import('../api/openapi.ts'),
-  yaml: () => import('../process/exact-yaml.ts').then(({ loadYaml }) => loadYaml()),
-};
-
-/** Loads the parts now: an update of this program may replace its files while the server runs. */
-export async function loadDocuments(): Promise<void> {
-  await Promise.allSettled(Object.values(parts).map((load) => load()));
-}
-
+/** What the documents are made with is loaded here: a command that serves nothing never needs it. */
 async function print(path: string, baseUrl: string, options: DocumentsOptions): Promise<string> {
   if (path === '/healthz') return '{"status":"ok"}';
-  if (path === '/docs.css') return (await parts.style()).default;
-  if (path === '/docs.js') return (await parts.script()).default;
-  const description = (await parts.openApi()).toOpenApi({ sunset: options.sunset });
+  if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
+  if (path === '/docs.js') return (await import('./docs/docs.js?raw')).default;
+  const { toOpenApi } = await import('../api/openapi.ts');
+  const description = toOpenApi({ sunset: options.sunset });
   if (path === '/openapi.json') return printJson(description, 2);
-  if (path === '/openapi.yaml') return (await parts.yaml()).print(description);
-  const { renderPage } = await parts.page();
+  if (path === '/openapi.yaml')
+    return (await (await import('../process/exact-yaml.ts')).loadYaml()).print(description);
+  const { renderPage } = await import('./docs/page.ts');
   return renderPage(description as OpenApi, { baseUrl, readOnly: options.readOnly === true });
-}
-
-/** The body as bytes: however many responses wait for their readers, they share it. */
-async function toDocument(path: string, text: Promise<string>): Promise<HttpResponse> {
-  const fields = { 'content-type': mediaTypes.get(path) ?? '', ...(path.startsWith('/docs') && pageFields) };
-  return { status: 200, fields, body: Buffer.from(await text) };
 }
 
 /** Redirects a browser to the documentation, and links a program to the description. */

@@ -1,8 +1,7 @@
 import type { Input, ListId, OperationId, Result } from '../api/operations.ts';
 import { notAnId } from '../api/values.ts';
-import type { RecordPage, StoredRecord } from './collection.ts';
 import { Refusal } from './refusal.ts';
-import { type Store, toPet } from './store.ts';
+import { type RecordPage, type Store, type StoredRecord, toPet } from './store.ts';
 
 /** The reply of a handler that does not list: a record that exists, a new one, or nothing. */
 export type HandlerReply<Value> =

@@ -3,13 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
-import { withCors, withToken } from './access.ts';
 import { createApp, type SlowApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { answerRequests, type ExchangeOptions } from './exchange.ts';
-import { type Faults, withFaults } from './faults.ts';
-import { createRandom } from './random.ts';
-import { methodNotAllowed } from './refusal.ts';
+import { createRandom } from './seed.ts';
+import { type Faults, withCors, withFaults, withoutWrites, withToken } from './serve-options.ts';
 import type { Store } from './store.ts';
 
 interface ServerOptions extends ListenOptions {
@@ -58,13 +56,6 @@ export function startServer(options: ServerOptions): Promise<Listening> {
   const faulty = withFaults(token === undefined ? app : withToken(app, token), faults, createRandom(seed));
   const documented = withDocuments(faulty, options);
   return listen(origins ? withCors(documented, origins) : documented, options);
-}
-
-function withoutWrites(app: SlowApp): SlowApp {
-  return (request) =>
-    request.method === 'GET' || request.method === 'HEAD'
-      ? app(request)
-      : methodNotAllowed('this server is read-only', ['GET']).toResponse();
 }
 
 /**

@@ -6,9 +6,8 @@ import { notAnId } from '../api/values.ts';
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
-import { textOf } from './collection.ts';
 import { describeIssues } from './read-input.ts';
-import { Store, toPet } from './store.ts';
+import { Store, textOf, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, notAnId));
 const Counter = v.optional(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type JsonValue, parseJson } from '../../src/process/exact-json.ts';
 import { loadYaml } from '../../src/process/exact-yaml.ts';
-import { below, createRandom, oneOf } from '../../src/server/random.ts';
+import { below, createRandom, oneOf } from '../../src/server/seed.ts';
 import { printPets } from '../helpers/print-pets.ts';
 
 async function yaml(value: JsonValue): Promise<string> {

@@ -6,19 +6,7 @@ import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
 /** An operation as it is printed. If the service lacks it, only its tag and the reason are known. */
-interface OperationRecord {
-  readonly operation: OperationId;
-  readonly method: string | null;
-  readonly path: string | null;
-  readonly tag: string;
-  readonly source: 'stated' | 'chosen' | 'bound' | 'missing';
-  readonly stability: string | null;
-  readonly deprecated: boolean | null;
-  readonly sunset: string | null;
-  readonly tryIt: boolean | null;
-  /** Why it is missing. */
-  readonly why: string | undefined;
-}
+type OperationRecord = ReturnType<typeof toRecord>;
 
 const view: View<OperationRecord> = {
   noun: 'operations',
@@ -48,7 +36,7 @@ export async function listOperations(context: Context, all: boolean): Promise<vo
   await (await context.printer()).records([records], { ...view, columns });
 }
 
-function toRecord(id: OperationId, contract: Contract): OperationRecord {
+function toRecord(id: OperationId, contract: Contract) {
   const operation = contract.operations.get(id);
   return {
     operation: id,

@@ -6,7 +6,6 @@ import { CliError, InputError, messageOf, UsageError } from '../../process/error
 import { writeFileAtomic } from '../../process/files.ts';
 import { withLock } from '../../process/lock.ts';
 import { sanitize } from '../../process/text.ts';
-import { loadDocuments } from '../../server/documents.ts';
 import type { Exchange } from '../../server/exchange.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
 import { type Listening, startServer } from '../../server/server.ts';
@@ -55,7 +54,7 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
     autosave?.check();
     if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
-    if (command.length === 0) await Promise.all([stop, loadDocuments()]);
+    if (command.length === 0) await stop;
     else context.exitCode = await runChildCommand(context, command, server.url);
   } finally {
     await server.close();

@@ -1,0 +1,110 @@
+import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import type { SlowApp } from './app.ts';
+import { methodNotAllowed, Refusal } from './refusal.ts';
+import type { Random } from './seed.ts';
+
+// What the flags of `serve` put before the app: each takes an app and gives one.
+
+/** The app without its writes, which are answered with 405. */
+export function withoutWrites(app: SlowApp): SlowApp {
+  return (request) =>
+    request.method === 'GET' || request.method === 'HEAD'
+      ? app(request)
+      : methodNotAllowed('this server is read-only', ['GET']).toResponse();
+}
+
+/** The app for requests that bear a token; others are answered with 401. */
+export function withToken(app: SlowApp, token: string): SlowApp {
+  return (request) => {
+    if (fieldValue(request.fields, 'authorization') === `Bearer ${token}`) return app(request);
+    const why = 'this server needs the header Authorization: Bearer <token> (--require-token)';
+    return new Refusal('unauthorized', why, { 'www-authenticate': 'Bearer' }).toResponse();
+  };
+}
+
+/**
+ * The app for pages of other origins too: answers their preflight requests, and lets them read the answers.
+ *
+ * @see https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
+export function withCors(app: SlowApp, origins: readonly string[]): SlowApp {
+  return (request) => {
+    const origin = fieldValue(request.fields, 'origin');
+    if (origin === undefined || !origins.includes(origin)) return app(request);
+    if (isPreflight(request))
+      return { status: 204, fields: { ...allowing(origin), ...preflightFields }, body: '' };
+    const answer = app(request);
+    return answer instanceof Promise
+      ? answer.then((late) => readable(late, origin))
+      : readable(answer, origin);
+  };
+}
+
+function isPreflight({ method, fields }: HttpRequest): boolean {
+  return method === 'OPTIONS' && fieldValue(fields, 'access-control-request-method') !== undefined;
+}
+
+function readable(answer: HttpResponse, origin: string): HttpResponse {
+  const exposed = { 'access-control-expose-headers': 'link, location, retry-after, deprecation, sunset' };
+  return { ...answer, fields: { ...answer.fields, ...allowing(origin), ...exposed } };
+}
+
+function allowing(origin: string): HttpFields {
+  return { 'access-control-allow-origin': origin, vary: 'origin' };
+}
+
+const preflightFields: HttpFields = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-max-age': '600',
+};
+
+/** Faults that `serve` injects on purpose, to test a client against a service with problems. */
+export interface Faults {
+  /** Milliseconds before each answer. */
+  readonly latencyMs?: number | undefined;
+  /** Share of requests, from 0 to 1, that are answered 503 and not carried out. */
+  readonly errorRate?: number | undefined;
+  /** Requests a second; further ones are answered 429 with Retry-After, and not carried out. */
+  readonly ratePerSecond?: number | undefined;
+}
+
+/** The app with faults; the app itself if there are none. */
+export function withFaults(app: SlowApp, faults: Faults, random: Random): SlowApp {
+  const { latencyMs = 0, errorRate = 0, ratePerSecond } = faults;
+  if (latencyMs === 0 && errorRate === 0 && ratePerSecond === undefined) return app;
+  const admit = ratePerSecond === undefined ? () => 0 : createBucket(ratePerSecond);
+  return async (request) => {
+    const waitSeconds = admit(monotonicMs() / 1000);
+    if (latencyMs > 0) await sleep(latencyMs);
+    if (waitSeconds > 0) return rateLimited(waitSeconds).toResponse();
+    if (random() < errorRate)
+      return new Refusal('unavailable', 'failed on purpose (--error-rate)').toResponse();
+    return app(request);
+  };
+}
+
+/**
+ * A bucket of a second's worth of requests that fills steadily.
+ *
+ * @returns seconds until the next request would be let through; 0 for one that is.
+ */
+function createBucket(ratePerSecond: number): (nowSeconds: number) => number {
+  const capacity = Math.max(1, ratePerSecond);
+  let level = capacity;
+  let last: number | undefined;
+  return (now) => {
+    level = Math.min(capacity, level + (now - (last ?? now)) * ratePerSecond);
+    last = now;
+    if (level < 1) return (1 - level) / ratePerSecond;
+    level -= 1;
+    return 0;
+  };
+}
+
+function rateLimited(waitSeconds: number): Refusal {
+  return new Refusal('rate_limited', 'too many requests (--rate-limit)', {
+    'retry-after': String(Math.max(1, Math.ceil(waitSeconds))),
+  });
+}

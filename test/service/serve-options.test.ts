@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createRandom, seedStore } from '../../src/server/seed.ts';
+import { type Faults, withFaults } from '../../src/server/serve-options.ts';
+import { type Listening, startServer } from '../../src/server/server.ts';
+import { runAt } from '../helpers/run-cli.ts';
+
+describe('a server with a token, for the pages of an origin', () => {
+  const page = 'http://localhost:3000';
+  const bearer = 'Bearer meow';
+  let server: Listening;
+  beforeAll(async () => {
+    const options = { host: '127.0.0.1', port: 0, token: 'meow', origins: [page] };
+    server = await startServer({ ...options, store: seedStore() });
+  });
+  afterAll(() => server.close());
+
+  const call = (path: string, headers: Record<string, string>, method = 'GET') =>
+    fetch(server.url + path, { method, headers });
+
+  test('answers the API with 401 to requests that do not bear the token, and its documents to all', async () => {
+    const wrong: Record<string, string>[] = [{}, { authorization: 'Bearer purr' }, { authorization: 'meow' }];
+    for (const headers of wrong) {
+      const answer = await call('/pets/3', headers);
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect(await answer.json()).toMatchObject({ code: 'unauthorized', status: 401 });
+    }
+    expect((await call('/healthz', {})).status).toBe(200);
+    const env = { PETSTORE_BASE_URL: server.url, PETSTORE_TOKEN: 'meow' };
+    expect(await runAt(server, 'pets get 3 -o ids', { env })).toMatchObject({ code: 0 });
+    expect(await runAt(server, 'pets get 3 -o ids')).toMatchObject({ code: 4 });
+  });
+
+  test('answers the preflight of a page of the origin, which may read each answer', async () => {
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    };
+    const { status, headers } = await call('/pets', { origin: page, ...asked }, 'OPTIONS');
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, page]);
+    expect(headers.get('access-control-allow-methods')).toContain('POST');
+    expect(headers.get('access-control-allow-headers')).toContain('authorization');
+    for (const [path, authorization] of [
+      ['/pets?limit=1', bearer],
+      ['/nowhere', bearer],
+      ['/openapi.json', bearer],
+      ['/pets/3', 'none'],
+    ] as const) {
+      const answer = await call(path, { origin: page, authorization });
+      expect(answer.headers.get('access-control-allow-origin')).toBe(page);
+      expect(answer.headers.get('vary')).toBe('origin');
+    }
+  });
+
+  test('refuses a page of another origin, which is allowed to read nothing', async () => {
+    const answer = await call('/pets', { origin: 'https://elsewhere.example', authorization: bearer });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+  });
+});
+
+describe('an app with faults', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Statuses of the answers, and how many requests were carried out. */
+  function createApp(faults: Faults, seed = 1) {
+    let done = 0;
+    const app = () => {
+      done += 1;
+      return { status: 200, fields: {}, body: 'fine' };
+    };
+    const faulty = withFaults(app, faults, createRandom(seed));
+    const send = async () => faulty({ method: 'GET', url: 'http://shop.test/pets', fields: {} });
+    const statuses = async (count: number) => {
+      const all: number[] = [];
+      while (all.length < count) all.push((await send()).status);
+      return { all, done };
+    };
+    return { send, statuses };
+  }
+
+  test('waits before each answer', async () => {
+    const answers = Promise.all([1, 2, 3].map(createApp({ latencyMs: 60 }).send));
+    let isAnswered = false;
+    answers.then(() => {
+      isAnswered = true;
+    });
+    await vi.advanceTimersByTimeAsync(59);
+    expect(isAnswered).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await answers).toHaveLength(3);
+  });
+
+  test('fails the given share of requests without carrying them out, the same ones for the same seed', async () => {
+    const run = (seed: number) => createApp({ errorRate: 0.25 }, seed).statuses(400);
+    const { all, done } = await run(1);
+    const failed = all.filter((status) => status === 503).length;
+    expect(failed).toBeGreaterThan(70);
+    expect(failed).toBeLessThan(130);
+    expect(done).toBe(400 - failed);
+    expect((await run(1)).all).toEqual(all);
+    expect((await run(2)).all).not.toEqual(all);
+  });
+
+  test('lets the given number of requests a second through, and answers the others 429 with Retry-After', async () => {
+    const { send, statuses } = createApp({ ratePerSecond: 5 });
+    expect((await statuses(8)).all).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+    const { fields, body } = await send();
+    expect(fields).toMatchObject({ 'retry-after': '1', 'content-type': 'application/json' });
+    expect(JSON.parse(String(body))).toMatchObject({ code: 'rate_limited', status: 429 });
+    vi.advanceTimersByTime(400);
+    expect((await statuses(3)).all).toEqual([200, 200, 429]);
+    vi.advanceTimersByTime(60_000);
+    expect((await statuses(6)).all).toEqual([200, 200, 200, 200, 200, 429]);
+    const slow = createApp({ ratePerSecond: 0.2 });
+    expect((await slow.send()).status).toBe(200);
+    expect((await slow.send()).fields['retry-after']).toBe('5');
+  });
+});
