@@ -5,6 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { parseJson } from '../../src/process/exact-json.ts';
 import { createOfflineTransport } from '../../src/server/offline.ts';
+import { generateStore, seedStore } from '../../src/server/seed.ts';
+import type { Store } from '../../src/server/store.ts';
+import { parseStore, printStore } from '../../src/server/store-file.ts';
 
 let folder: string;
 let file: string;
@@ -119,4 +122,33 @@ test('if the file cannot be written, the store does not change', async () => {
   await expect(sendTo(transport, 'POST', '/pets', rex)).rejects.toThrow();
   await rm(join(folder, 'state'));
   expect((await sendTo(transport, 'POST', '/pets', rex)).fields.location).toBe('/pets/26');
+});
+
+test('the seeded and the generated shop fit together, and the same seed gives the same shop', () => {
+  const sizes = ({ categories, pets, orders, inventory }: Store) =>
+    [categories, pets, orders, inventory].map(({ size }) => size);
+  expect(sizes(seedStore())).toEqual([6, 25, 10, 25]);
+  expect(generateStore(500, 3).pets.size).toBe(500);
+  expect(printStore(generateStore(500, 3))).toBe(printStore(generateStore(500, 3)));
+  expect(printStore(generateStore(500, 4))).not.toBe(printStore(generateStore(500, 3)));
+  // Reading checks that the records fit together.
+  for (const store of [seedStore(), generateStore(500, 3)])
+    expect(printStore(parseStore(printStore(store), 'shop.json'))).toBe(printStore(store));
+});
+
+test('a file may leave out statuses, entries and id counters, and a complete order may be of a deleted pet', async () => {
+  await mkdir(join(folder, 'state'));
+  const order = '{"id":1,"petId":9,"complete":true}';
+  await writeFile(
+    file,
+    `{"categories":[{"id":7,"name":"Dogs"}],"orders":[${order}],"pets":[{"id":9007199254740993,"name":"Rex","categoryId":7}]}`,
+  );
+  const body = async (path: string) => String((await send('GET', path)).body);
+  expect(await body('/pets/9007199254740993')).toContain('"status":"available"');
+  expect(await body('/store/inventory')).toBe(
+    '[{"petId":9007199254740993,"quantity":0,"status":"available"}]',
+  );
+  expect(await body('/store/orders')).toBe(`[${order}]`);
+  const created = await send('POST', '/pets', '{"name":"Max","categoryId":7}');
+  expect(created.fields.location).toBe('/pets/1');
 });

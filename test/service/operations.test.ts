@@ -34,6 +34,25 @@ describe('api spec', () => {
     expect(shown.stdout).toMatch(/^\{\n {2}"openapi": "3\.0\.3",\n/);
   });
 
+  test('names the schemas as the service document does, and has a Link without a next page for mocks', () => {
+    const { components } = toOpenApi() as {
+      components: { schemas: Record<string, object>; headers: Record<string, { example: string }> };
+    };
+    expect(Object.keys(components.schemas).join(' ')).toBe(
+      'PetStatus NewPet Pet Pets NewCategory Category Order InventoryItem InventoryUpdate Error',
+    );
+    expect(components.schemas.NewPet).toEqual({
+      type: 'object',
+      properties: {
+        name: { type: 'string' },
+        categoryId: { type: 'integer', format: 'int64' },
+        status: { $ref: '#/components/schemas/PetStatus' },
+      },
+      required: ['name', 'categoryId'],
+    });
+    expect(components.headers.Link?.example).toMatch(/^<.+>; rel="(?!next)\w+"$/);
+  });
+
   test('prints the same as YAML', async () => {
     const { stdout } = await runCli(['api', 'spec', '-o', 'yaml']);
     expect((await loadYaml()).parse(stdout)).toEqual(toOpenApi());
