@@ -50,15 +50,17 @@ export async function bindDescription(
   checkTies(matches);
 }
 
-/** Removes the bound contract of the active profile, or that of the base URL's origin. */
+/** Removes the contract that applies to the base URL: that of the profile, or if it has none that of the origin. */
 export async function unbind(context: Context): Promise<void> {
   await checkOnline(context, 'api unbind');
   const baseUrl = (await context.settings()).get('base-url');
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
-  const key = await bindingKey(context, new URL(baseUrl).origin);
-  const removed = await removeContract(context.io, key);
-  const name = nameOfKey(key);
-  await context.print(removed ? `${name} has the built-in contract again` : `${name} was not bound`);
+  const { origin } = new URL(baseUrl);
+  const own = await bindingKey(context, origin);
+  for (const key of [own, { origin }])
+    if (await removeContract(context.io, key))
+      return context.print(`${nameOfKey(key)} has the built-in contract again`);
+  await context.print(`${nameOfKey(own)} was not bound`);
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
