@@ -1,6 +1,5 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { expect, test } from 'vitest';
@@ -11,16 +10,15 @@ import { UnavailableError } from '../../src/process/errors.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { bindTo, requireToken } from './bind.ts';
-import { smoke } from './run.ts';
+import { bindTo, newFolder, requireToken, smoke } from './run.ts';
 import { refusal, type Service, startService, withFields } from './service.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'petstore-reach-'));
+const folder = newFolder();
 
 /** A port that nothing listens on. */
 async function closedPort(): Promise<number> {
   const service = await startService();
-  await service.close();
+  await service[Symbol.asyncDispose]();
   return service.port;
 }
 
@@ -101,7 +99,7 @@ test.each([
 ])('a certificate of %i more days: %s', async (days, result, code) => {
   const { service, trusting } = await secured(days);
   const run = await smoke(service.url, ['--only', 'tls', '--only', 'op/listPets', ...trusting]);
-  await service.close();
+  await service[Symbol.asyncDispose]();
   expect(run.check('tls/expiry').result).toBe(result);
   expect(run.check('op/listPets').result).toBe('pass');
   expect(run.check('tls/protocol').reason).toBe('TLSv1.3');
@@ -128,8 +126,8 @@ test('a certificate that has expired, that nobody trusts or that is for another 
     expect(skipped.ids('fail')).toEqual(['reach/http']);
     expect(service.seen).toEqual([]);
   }
-  await expired.service.close();
-  await foreign.service.close();
+  await expired.service[Symbol.asyncDispose]();
+  await foreign.service[Symbol.asyncDispose]();
 });
 
 test('a chain without its intermediate certificate is called that', async () => {
@@ -189,7 +187,7 @@ test('a link of http behind an https proxy is told once, as that', async () => {
   writeFileSync(file, certificate.cert);
   await using service = await startService({
     tls: certificate,
-    spoil: (_, answer) =>
+    spoil: (answer) =>
       answer.fields.link
         ? withFields(answer, {
             link: String(answer.fields.link)
@@ -218,7 +216,7 @@ test.each([
   ['breaks without one', 500, /^answered 500 Internal Server Error with (no|a wrong) credential$/],
   ['redirects to a login', 302, /^redirected to .*\/login with (no|a wrong) credential$/],
 ])('a service that declares security and %s fails auth', async (_, status, reason) => {
-  const run = await auth(({ fields, target }, answer) => {
+  const run = await auth((answer, { fields, target }) => {
     if (status === undefined || fields.authorization === 'Bearer right-token') return answer;
     if (status === 500) return refusal(answer, 500);
     return target === '/login'
@@ -232,7 +230,7 @@ test.each([
 
 test('a key in the query is sent, left out and falsified, and is in no report', async () => {
   await using service = await startService({
-    spoil: ({ target }, answer) =>
+    spoil: (answer, { target }) =>
       new URL(target, 'http://any').searchParams.get('k') === 'right key' ? answer : refusal(answer, 401),
   });
   const env = await bindTo(service.url, (document) =>

@@ -1,23 +1,21 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { smoke } from './run.ts';
-import { refusal, type Service, startService, withBody, withFields } from './service.ts';
+import { newFolder, smoke } from './run.ts';
+import { on, refusal, refusing, type Service, startService, withBody, withFields } from './service.ts';
 
 let service: Service;
 beforeAll(async () => {
   service = await startService({
-    spoil: ({ target }, answer) => (target === '/categories/1' ? withBody(answer, { id: 1 }) : answer),
+    spoil: on('/categories/1', (answer) => withBody(answer, { id: 1 })),
   });
 });
-afterAll(() => service.close());
+afterAll(() => service[Symbol.asyncDispose]());
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'petstore-report-'));
 const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runCli(['smoke', '--base-url', service.url, ...argv], { env });
 
@@ -104,7 +102,7 @@ failed: op/getCategory
 
 test('one cause is told once, with the ids and the request id', async () => {
   await using failing = await startService({
-    spoil: ({ target }, answer) =>
+    spoil: (answer, { target }) =>
       target.startsWith('/pets') ? answer : withFields(refusal(answer, 500), { 'x-request-id': 'req-7' }),
   });
   const { stdout } = await runCli(['smoke', '--base-url', failing.url, '--only', 'op']);
@@ -156,7 +154,7 @@ test('reports are also written if the service cannot be reached, and are not gre
 
 test('a run in which every check was skipped exits 2, and its reports are not green', async () => {
   await using empty = await startService({
-    spoil: ({ target }, answer) => (target.startsWith('/store/orders') ? withBody(answer, []) : answer),
+    spoil: (answer, { target }) => (target.startsWith('/store/orders') ? withBody(answer, []) : answer),
   });
   const { code, stderr, files } = await allReports(empty.url, ['--only', 'op/getOrder']);
   expect(code).toBe(2);
@@ -199,7 +197,7 @@ test('a full disk under stdout ends neither the run nor the reports', async () =
 test('text of the service cannot begin a line, move the cursor or command a CI runner, in any report', async () => {
   const hostile = '\x1b[31m\u202e\n::error::x ##[error] ##vso[task] %0A </script>|`<b>';
   await using evil = await startService({
-    spoil: ({ target }, answer) =>
+    spoil: (answer, { target }) =>
       target === '/categories/1'
         ? withFields(withBody(answer, { id: 1, name: [hostile] }), { 'x-request-id': '##[group]' })
         : answer,
@@ -215,7 +213,7 @@ test('text of the service cannot begin a line, move the cursor or command a CI r
 
 test('a token that the service sends back is in no report, also where it is cut', async () => {
   await using echo = await startService({
-    spoil: ({ target, fields }, answer) =>
+    spoil: (answer, { target, fields }) =>
       target === '/categories/1'
         ? withFields(withBody(answer, `${'x'.repeat(190)}${fields.authorization}`), {
             'content-type': 'text/plain',
@@ -321,7 +319,7 @@ test('-o json puts the report on stdout; another format is refused before anythi
 test('--repeat and --for give one case a check, with runs, failures and latency over all runs', async () => {
   let calls = 0;
   await using flapping = await startService({
-    spoil({ target }, answer) {
+    spoil(answer, { target }) {
       if (target !== '/categories/1') return answer;
       calls += 1;
       return calls % 2 === 0 ? withBody(answer, { id: 1 }) : answer;
@@ -345,7 +343,7 @@ test('--repeat and --for give one case a check, with runs, failures and latency 
 test('a service that was away in only some runs was reached: exit 7, not 6', async () => {
   let requests = 0;
   await using away = await startService({
-    spoil(_, answer) {
+    spoil(answer) {
       requests += 1;
       return requests === 1 ? refusal(answer, 503) : answer;
     },
@@ -361,7 +359,7 @@ test('Ctrl-C reports the runs so far', async () => {
   const io = fakeIo();
   let calls = 0;
   await using slow = await startService({
-    spoil({ target }, answer) {
+    spoil(answer, { target }) {
       if (target === '/categories/1') calls += 1;
       if (calls === 3) io.raise('SIGINT');
       return answer;
@@ -384,7 +382,7 @@ test('the report is on stderr if stdout carries data, and silent with --quiet', 
 
 test('in a terminal a long line folds under its own column', async () => {
   await using failing = await startService({
-    spoil: ({ target }, answer) => (target === '/categories/1' ? refusal(answer, 500) : answer),
+    spoil: on('/categories/1', refusing(500)),
   });
   const { stdout } = await runCli(['smoke', '--base-url', failing.url, '--only', 'op/getCategory'], {
     terminals: ['stdout'],

@@ -1,35 +1,24 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import type { JsonObject } from '../../src/process/exact-json.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { type Change, type Seen, startService } from './service.ts';
 
-/** The JSON report: the fields that tests look at. */
-interface Report {
-  readonly exitCode: number;
-  readonly runs: number;
-  readonly totals: Readonly<Record<string, number>>;
-  readonly checks: readonly Check[];
-}
-
-interface Check {
-  readonly id: string;
-  readonly result: string;
-  readonly reason: string;
+/** A check in the JSON report: the fields that tests look at. */
+interface Check extends Readonly<Record<'id' | 'result' | 'reason', string>> {
   readonly expected?: string;
-  readonly got?: string;
-  readonly pointer?: string;
-  readonly status?: number;
-  readonly url?: string;
-  readonly hint?: string;
   readonly first?: string;
-  readonly requestId?: string;
-  readonly cache?: string;
   readonly left?: readonly string[];
-  readonly runs?: number;
-  readonly failures?: number;
   readonly latency?: Readonly<Record<string, number>>;
 }
 
-interface SmokeRun extends Report {
+interface SmokeRun {
   readonly code: number;
   readonly stderr: string;
+  readonly runs: number;
+  readonly checks: readonly Check[];
   /** Ids of the checks with a result. */
   ids(result: string): string[];
   check(id: string): Check;
@@ -41,13 +30,16 @@ export async function smoke(
   flags: readonly string[] = [],
   options: RunOptions = {},
 ): Promise<SmokeRun> {
-  const run = await runCli(['smoke', '--base-url', baseUrl, '-o', 'json', ...flags], options);
-  if (run.stdout === '') throw new Error(`no report: ${run.stderr}`);
-  const report = JSON.parse(run.stdout) as Report;
+  const { code, stdout, stderr } = await runCli(
+    ['smoke', '--base-url', baseUrl, '-o', 'json', ...flags],
+    options,
+  );
+  if (stdout === '') throw new Error(`no report: ${stderr}`);
+  const report = JSON.parse(stdout) as Pick<SmokeRun, 'runs' | 'checks'>;
   return {
     ...report,
-    code: run.code,
-    stderr: run.stderr,
+    code,
+    stderr,
     ids: (result) => report.checks.filter((each) => each.result === result).map(({ id }) => id),
     check(id) {
       const found = report.checks.find((each) => each.id === id);
@@ -55,4 +47,63 @@ export async function smoke(
       return found;
     },
   };
+}
+
+/** The same against a service of its own; gives what that saw too. */
+export async function smokeOf(
+  spoil: Change,
+  flags: readonly string[],
+): Promise<SmokeRun & { readonly seen: readonly Seen[] }> {
+  await using service = await startService({ spoil });
+  return { ...(await smoke(service.url, flags)), seen: service.seen };
+}
+
+/** The description of the local server, as tests change it. */
+export interface Description {
+  paths: Record<string, Record<string, JsonObject & { responses: Record<string, JsonObject> }>>;
+  components: {
+    schemas: Record<string, JsonObject & { properties: Record<string, JsonObject> }>;
+  } & JsonObject;
+  security?: JsonObject[];
+}
+
+/**
+ * Binds a config of its own to the description of the local server, changed by `change`.
+ *
+ * @returns the environment for it.
+ */
+export async function bindTo(
+  url: string,
+  change: (document: Description) => void,
+  config: JsonObject = {},
+): Promise<Record<string, string>> {
+  const document = structuredClone(toOpenApi({ serverUrl: url })) as unknown as Description;
+  change(document);
+  const env = configured({ 'base-url': url, ...config });
+  const file = join(env.PETSTORE_CONFIG_DIR, 'openapi.json');
+  writeFileSync(file, JSON.stringify(document));
+  const bound = await runCli(['api', 'bind', file], { env });
+  if (bound.code !== 0) throw new Error(bound.stderr);
+  return env;
+}
+
+/** The environment for a config file of its own. */
+export function configured(config: unknown): { PETSTORE_CONFIG_DIR: string } {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+  return { PETSTORE_CONFIG_DIR: folder };
+}
+
+/** Requires a token, by a scheme. */
+export function requireToken(
+  document: Description,
+  scheme: JsonObject = { type: 'http', scheme: 'bearer' },
+): void {
+  document.security = [{ token: [] }];
+  document.components.securitySchemes = { token: scheme };
+}
+
+/** A folder of a test's own. A test beside others cannot have it removed when it ends. */
+export function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'petstore-smoke-'));
 }

@@ -16,16 +16,17 @@ export interface Seen {
   readonly body: string;
 }
 
-export type Spoiled = HttpResponse | 'reset' | 'hang';
+type Spoiled = HttpResponse | 'reset' | 'hang';
+
+/** Makes of the right answer another, or breaks the connection, or never answers. */
+export type Change = (answer: HttpResponse, seen: Seen) => Spoiled | Promise<Spoiled>;
 
 export interface ServiceOptions {
   /** Refuses a request with this status, so that nothing is done. */
   refuse?(seen: Seen): number | undefined;
-  /** Makes the service another: returns another answer, or breaks the connection, or never answers. */
-  spoil?(seen: Seen, answer: HttpResponse): Spoiled | Promise<Spoiled>;
+  readonly spoil?: Change;
   readonly tls?: TlsOptions;
   readonly store?: Store;
-  readonly sunset?: string;
   /** The path and query of the table for one of the service. */
   route?(target: string): string;
   /** By default a free one. */
@@ -39,18 +40,12 @@ export interface Service extends AsyncDisposable {
   readonly port: number;
   readonly seen: readonly Seen[];
   readonly store: Store;
-  close(): Promise<void>;
 }
 
 /** The local server's app behind a real socket, correct except for the changes by `spoil`. */
-export async function startService({
-  spoil,
-  tls,
-  sunset,
-  ...options
-}: ServiceOptions = {}): Promise<Service> {
+export async function startService({ spoil, tls, ...options }: ServiceOptions = {}): Promise<Service> {
   const store = options.store ?? seedStore();
-  const app = await createApp({ store: () => store, ...(sunset && { sunset }) });
+  const app = await createApp({ store: () => store });
   const seen: Seen[] = [];
   let origin = '';
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -66,7 +61,7 @@ export async function startService({
       return send(request, response, refusal({ status: refused, fields: {}, body: '' }, refused), false);
     const target = options.route?.(url) ?? url;
     const right = app({ method, url: `${origin}${target}`, fields, ...(body.length > 0 && { body }) });
-    const given = (await spoil?.(one, right)) ?? right;
+    const given = (await spoil?.(right, one)) ?? right;
     if (given === 'reset') request.socket.destroy();
     else if (given !== 'hang') send(request, response, given, options.isOld === true);
   };
@@ -75,32 +70,41 @@ export async function startService({
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
   origin = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
-  return { url: origin, port, seen, store, close, [Symbol.asyncDispose]: close };
+  return {
+    ...{ url: origin, port, seen, store },
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
 }
 
-/** An answer with another JSON body. */
-export function withJson(answer: HttpResponse, change: (json: never) => unknown): HttpResponse {
-  return answer.status < 300 && answer.body.length > 0
-    ? withBody(answer, change(JSON.parse(String(answer.body)) as never))
-    : answer;
+/** Changes only the answers to one method at a path, given without a query, or at every target that matches. */
+export function on(place: string | RegExp, change: Change, method = 'GET'): Change {
+  const isHit = (target: string) =>
+    typeof place === 'string' ? target.split('?')[0] === place : place.test(target);
+  return (answer, seen) => (seen.method === method && isHit(seen.target) ? change(answer, seen) : answer);
+}
+
+/** Changes the JSON of each success. */
+export function changing(change: (json: never) => unknown): (answer: HttpResponse) => HttpResponse {
+  return (answer) =>
+    answer.status < 300 && answer.body.length > 0
+      ? withBody(answer, change(JSON.parse(String(answer.body)) as never))
+      : answer;
+}
+
+/** Answers with an error of this status instead. */
+export function refusing(status: number): (answer: HttpResponse) => HttpResponse {
+  return (answer) => refusal(answer, status);
 }
 
 /** An error with the body of the service document. */
 export function refusal(answer: HttpResponse, status: number): HttpResponse {
-  return {
-    ...withBody(withFields(answer, { 'content-type': 'application/json' }), {
-      code: 'refused',
-      message: 'no',
-      status,
-    }),
-    status,
-  };
+  const error = { code: 'refused', message: 'no', status };
+  return { ...withBody(withFields(answer, { 'content-type': 'application/json' }), error), status };
 }
 
 /** An answer with another body. */
@@ -115,6 +119,11 @@ export function withFields(
 ): HttpResponse {
   const merged = Object.entries({ ...answer.fields, ...fields }).filter(([, value]) => value !== undefined);
   return { ...answer, fields: Object.fromEntries(merged) as HttpResponse['fields'] };
+}
+
+/** A web page instead. */
+export function asPage(answer: HttpResponse, text: string): HttpResponse {
+  return withBody(withFields(answer, { 'content-type': 'text/html' }), text);
 }
 
 function send(

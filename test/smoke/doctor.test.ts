@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { makeCertificate } from '../../helpers/certificate.ts';
-import { listenHere } from '../../helpers/listen.ts';
-import { type RecordingServer, recordingServer } from '../../helpers/recording-server.ts';
-import { type RunOptions, runCli } from '../../helpers/run-cli.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { makeCertificate } from '../helpers/certificate.ts';
+import { listenHere } from '../helpers/listen.ts';
+import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 interface Finding {
   readonly state: string;
