@@ -1,21 +1,23 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { builtInContract } from '../../src/api/contract.ts';
 import type { Client } from '../../src/client/client.ts';
-import { createClient } from '../../src/client/client.ts';
-import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
-import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { errorText } from '../../src/output/error.ts';
 import { CliError } from '../../src/process/errors.ts';
-import { createSecrets } from '../../src/process/secrets.ts';
-import { type Ask, type Case, cases, type Result, runCases, type Scene } from './cases.ts';
-
-const transports = { 'node:http': createNodeHttpTransport, undici: createUndiciTransport };
+import { type Ask, type Case, cases, type Result, runCases } from './cases.ts';
+import { connect, transports } from './connect.ts';
 
 for (const [name, open] of Object.entries(transports))
   describe(`over ${name}, a service that`, () => {
     let results: ReadonlyMap<Case, Result>;
     beforeAll(async () => {
-      results = await runCases(cases, (scene, one) => play(open, scene, one), 16);
+      results = await runCases(cases, 16, async ({ baseUrl, caCert, clientCert, env }, one) => {
+        const tls = { ca: caCert, ...clientCert };
+        const client = await connect(open, baseUrl, { ...one, tls, env });
+        const started = performance.now();
+        const outcome = await play(client, one.ask);
+        const ms = performance.now() - started;
+        await client.close();
+        return { ...outcome, ms };
+      });
     }, 60_000);
 
     test.each(cases)('$name', (one) => {
@@ -31,42 +33,15 @@ for (const [name, open] of Object.entries(transports))
     });
   });
 
-async function play(
-  open: (typeof transports)[keyof typeof transports],
-  scene: Scene,
-  one: Case,
-): Promise<Pick<Result, 'exit' | 'text' | 'ms'>> {
-  const client = await connect(open, scene, one);
-  const started = performance.now();
-  const outcome = await send(client, one.ask).then(
-    () => ({ exit: 0, text: '' }),
-    (error) => {
-      if (!(error instanceof CliError)) throw error;
-      return { exit: error.exitCode, text: errorText(error) };
-    },
-  );
-  const ms = performance.now() - started;
-  await client.close();
-  return { ...outcome, ms };
-}
-
-async function connect(
-  open: (typeof transports)[keyof typeof transports],
-  { baseUrl, caCert, clientCert, env = {} }: Scene,
-  { timeoutMs = 30_000, retries = 4 }: Case,
-): Promise<Client> {
-  const tls = { ca: caCert, ...clientCert };
-  const transport = await open({ tls, env, connections: 4, connectTimeoutMs: timeoutMs });
-  return createClient({
-    contract: builtInContract,
-    baseUrl,
-    transport,
-    fields: { accept: 'application/json' },
-    timeoutMs,
-    retries,
-    signal: new AbortController().signal,
-    secrets: createSecrets(),
-  });
+/** The exit code and the text on stderr. */
+async function play(client: Client, ask: Ask) {
+  try {
+    await send(client, ask);
+    return { exit: 0, text: '' };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { exit: error.exitCode, text: errorText(error) };
+  }
 }
 
 async function send(client: Client, ask: Ask): Promise<void> {

@@ -1,26 +1,82 @@
 import { expect, test } from 'vitest';
 import { toUnavailable } from '../../src/client/transport/socket-error.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
+
+async function errorOf(line: string, ...replies: readonly Reply[]) {
+  let asked = 0;
+  await using server = await recordingServer({}, () => replies[asked++] ?? {});
+  const { code, stderr } = await runAt(server, `${line} --json`);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  return { exit: code, ...JSON.parse(stderr).error };
+}
 
 const refused = { code: 'busy', message: 'try later', status: 500 };
 
-test('a JSON error says that a POST may have been applied and is not retryable', async () => {
-  const error = await errorOf(['categories', 'create', '--name', 'x'], { status: 500, body: refused });
-  expect(error).toMatchObject({ message: 'try later', code: 'busy', status: 500, retryable: false });
-  expect(error.hint).toBe('the request may or may not have been applied');
+type Row = readonly [line: string, reply: Reply, error: object, hint: string];
+
+test.each<Row>([
+  [
+    'categories create --name x',
+    { status: 500, body: refused },
+    { message: 'try later', code: 'busy', status: 500, retryable: false },
+    'the request may or may not have been applied',
+  ],
+  [
+    'categories list',
+    { status: 429, headers: { 'retry-after': '3600' }, body: refused },
+    { message: 'try later', status: 429, retryable: true },
+    'the service asks to wait 3600 s',
+  ],
+  [
+    'categories list',
+    { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+    { kind: 'failed', status: 302 },
+    '',
+  ],
+  [
+    'categories list',
+    { body: [{ id: 1 }] },
+    { message: expect.stringMatching(/the body is not a Category: \/0\/name is required$/) },
+    '',
+  ],
+  ...[404, 410].map(
+    (status): Row => [
+      'categories list',
+      { status },
+      { exit: 6, kind: 'unavailable', status, retryable: false },
+      'is the base URL right?',
+    ],
+  ),
+  ...['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'].map(
+    (name): Row => [
+      'inventory set 1 5',
+      { status: 409, headers: { [name]: 'abc-1' } },
+      { requestId: 'abc-1' },
+      '',
+    ],
+  ),
+])('the JSON error of %s, case %#', async (line, reply, error, hint) => {
+  const found = await errorOf(line, reply);
+  expect(found).toMatchObject(error);
+  expect(found.hint ?? '').toContain(hint);
 });
 
-test('a JSON error says how long the service asks to wait', async () => {
-  const reply = { status: 429, headers: { 'retry-after': '3600' }, body: refused };
-  const error = await errorOf(['categories', 'list'], reply);
-  expect(error).toMatchObject({ message: 'try later', status: 429, retryable: true });
-  expect(error.hint).toContain('the service asks to wait 3600 s');
+test('the error carries the notices of the command as warnings and is alone on stderr', async () => {
+  const { warnings } = await errorOf(
+    'pets get 5',
+    { status: 404, headers: { deprecation: 'true' } },
+    { body: [] },
+  );
+  expect(warnings).toEqual([
+    expect.stringContaining('looking through listPets instead'),
+    expect.stringContaining('pets get uses an endpoint that ends on 2027-12-31'),
+  ]);
 });
 
-test('the error of a redirect that is not followed has its status', async () => {
-  const reply = { status: 302, headers: { location: 'http://127.0.0.1:1/' } };
-  expect(await errorOf(['categories', 'list'], reply)).toMatchObject({ kind: 'failed', status: 302 });
+test('the error of the embedded store names a path, not an address', async () => {
+  const { stderr } = await runCli('pets get 999 --offline --json');
+  expect(JSON.parse(stderr).error).toMatchObject({ status: 404, url: '/pets/999' });
 });
 
 test('an untrusted certificate reads the same on every Node', () => {
@@ -30,29 +86,18 @@ test('an untrusted certificate reads the same on every Node', () => {
   expect(toUnavailable(error, { sent: false }).message).toBe('TLS: self-signed certificate');
 });
 
+const give = 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';
+const token = { PETSTORE_TOKEN: 's3cret' };
+
 test.each([
-  [401, {}, 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile'],
-  [403, {}, 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile'],
-  [
-    401,
-    { PETSTORE_TOKEN: 's3cret' },
-    'the token of PETSTORE_TOKEN was sent: is it that of this service, and still valid?',
-  ],
-  [403, { PETSTORE_TOKEN: 's3cret' }, 'the token of PETSTORE_TOKEN may not do this'],
+  [401, {}, give],
+  [403, {}, give],
+  [401, token, 'the token of PETSTORE_TOKEN was sent: is it that of this service, and still valid?'],
+  [403, token, 'the token of PETSTORE_TOKEN may not do this'],
 ])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint) => {
-  await using server = await recordingServer({}, () => ({ status, body: { ...refused, status } }));
-  const run = await runCli(['categories', 'list', '--base-url', server.url], { env });
-  expect(run.code).toBe(4);
-  expect(run.stderr).toContain(`\nhint: ${hint}\n`);
-});
-
-test('the error of a record that lacks a field names the field', async () => {
-  const error = await errorOf(['categories', 'list'], { body: [{ id: 1 }] });
-  expect(error.message).toMatch(/the body is not a Category: \/0\/name is required$/);
-});
-
-async function errorOf(argv: readonly string[], reply: Reply) {
+  const reply = { status, headers: { 'request-id': 'abc-1' }, body: { ...refused, status } };
   await using server = await recordingServer({}, () => reply);
-  const { stderr } = await runCli([...argv, '--base-url', server.url, '--json']);
-  return JSON.parse(stderr).error;
-}
+  const run = await runAt(server, 'categories list', { env });
+  expect(run.code).toBe(4);
+  expect(run.stderr).toContain(`; request id abc-1\nhint: ${hint}\n`);
+});
