@@ -88,16 +88,17 @@ export class IdList {
   add(id: number | bigint): void {
     const at = this.length;
     this.length += 1;
-    const [low, high] = wordsOf(id);
-    this.lows.set(at, low);
-    this.highs.set(at, high);
+    loadScratch(id);
+    this.lows.set(at, scratchWords[0] as number);
+    this.highs.set(at, scratchWords[1] as number);
     if (this.length * 1.5 >= this.slots.length) this.grow();
-    else this.slots[this.slotOf(low, high)] = at;
+    else this.slots[this.slotOf(scratchWords[0] as number, scratchWords[1] as number)] = at;
   }
 
   /** The place of an id; undefined if it is not in the list. */
   find(id: number | bigint): number | undefined {
-    const at = this.slots[this.slotOf(...wordsOf(id))] as number;
+    loadScratch(id);
+    const at = this.slots[this.slotOf(scratchWords[0] as number, scratchWords[1] as number)] as number;
     return at === -1 ? undefined : at;
   }
 
@@ -118,10 +119,12 @@ export class IdList {
   }
 }
 
-function wordsOf(id: number | bigint): readonly [low: number, high: number] {
-  if (typeof id === 'number') return [id >>> 0, Math.floor(id / 2 ** 32)];
-  scratch[0] = id;
-  return [scratchWords[0] as number, scratchWords[1] as number];
+function loadScratch(id: number | bigint): void {
+  if (typeof id === 'bigint') scratch[0] = id;
+  else {
+    scratchWords[0] = id;
+    scratchWords[1] = id / 2 ** 32;
+  }
 }
 
 /** Spreads similar ids over all slots; the constants are those of murmur3. */

@@ -75,8 +75,8 @@ export class World {
     const timers = countTimers();
     const taken = await Promise.all(lines.map((line) => this.run(line)));
     await this.service.idle();
-    // A dead process may still wait for something that its command no longer waits for.
-    while (countTimers() > timers) await sleep(2);
+    // A dead process may still wait for something that its command no longer waits for; nothing that it does counts.
+    for (let turn = 0; countTimers() > timers && turn < 50; turn += 1) await sleep(2);
     if (step.losesPower && taken.some(({ hasCrashed }) => hasCrashed)) this.losePower(step);
     this.findRejects(taken);
     return taken;
