@@ -1,8 +1,8 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
-import { shelves, stockServer } from '../helpers/stock-server.ts';
+import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
+import { shelves } from '../helpers/stock-server.ts';
 
 /** An editor that runs the shell commands on its file. */
 function editorOf(desk: StockDesk, commands: string): Record<string, string> {
@@ -19,53 +19,50 @@ function keptText(stderr: string): string {
 }
 
 test('opens counts with names in an editor, and writes only the rows that were changed', async () => {
-  await using server = await stockServer(shelves(6, (petId) => petId));
-  const desk = stockDesk(server);
+  await using shop = await stockShop(shelves(6, (petId) => petId));
   const env = editorOf(
-    desk,
-    `cp "$1" ${join(desk.folder, 'seen.csv')}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,20,2,/' "$1"`,
+    shop,
+    `cp "$1" ${join(shop.folder, 'seen.csv')}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,20,2,/' "$1"`,
   );
   // Rows that nobody touched may be sold meanwhile.
-  server.misbehave = ({ method, petId }) => {
-    if (method === 'GET' && petId === '2') server.stock.set('1', 0);
+  shop.misbehave = ({ method, petId }) => {
+    if (method === 'GET' && petId === '2') shop.stock.set('1', 0);
     return undefined;
   };
-  const summary = await desk.summary(['edit', '--below', '4', '--yes'], { env });
-  expect(desk.read('seen.csv')).toMatch(
+  const summary = await shop.summary(['edit', '--below', '4', '--yes'], { env });
+  expect(shop.read('seen.csv')).toMatch(
     /^#.*\n#.*\npetId,name,quantity,expected,status\n1,".*",1,1,available\n2,".*",2,2,available\n3,".*",3,3,available\n$/,
   );
   expect(summary).toMatchObject({ code: 0, rows: 1, applied: 1 });
-  expect(server.writes().map(({ petId, quantity }) => [petId, quantity])).toEqual([['2', 20]]);
-  const [listed] = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
+  expect(shop.writes().map(({ petId, quantity }) => [petId, quantity])).toEqual([['2', 20]]);
+  const [listed] = JSON.parse((await shop.inventory(['runs', '-o', 'json'])).stdout);
   expect(listed).toMatchObject({ file: 'edit', rows: 1 });
 });
 
 test('sends nothing if the text is unchanged, and needs an editor', async () => {
-  await using server = await stockServer(shelves(3, (petId) => petId));
-  const desk = stockDesk(server);
+  await using shop = await stockShop(shelves(3, (petId) => petId));
   for (const commands of ['true', ': > "$1"']) {
-    const same = await desk.inventory(['edit', '--yes'], { env: editorOf(desk, commands) });
+    const same = await shop.inventory(['edit', '--yes'], { env: editorOf(shop, commands) });
     expect(same.code).toBe(0);
     expect(same.stderr).toContain('nothing was changed, and nothing was sent\n');
   }
-  const nobody = await desk.inventory(['edit', '--yes'], { env: { EDITOR: '' } });
+  const nobody = await shop.inventory(['edit', '--yes'], { env: { EDITOR: '' } });
   expect(nobody.code).toBe(2);
   expect(nobody.stderr).toContain('no editor is set, and there is no terminal');
-  expect(server.writes()).toEqual([]);
+  expect(shop.writes()).toEqual([]);
 });
 
 test('invalid text opens the editor again with the reason on top; saved again unchanged it is kept', async () => {
-  await using server = await stockServer(shelves(3, (petId) => petId));
-  const desk = stockDesk(server);
-  const seen = join(desk.folder, 'seen.csv');
-  const env = editorOf(desk, `cat "$1" >> ${seen}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,x,2,/' "$1"`);
-  const wrong = await desk.inventory(['edit', '--yes'], { env });
+  await using shop = await stockShop(shelves(3, (petId) => petId));
+  const seen = join(shop.folder, 'seen.csv');
+  const env = editorOf(shop, `cat "$1" >> ${seen}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,x,2,/' "$1"`);
+  const wrong = await shop.inventory(['edit', '--yes'], { env });
   expect(wrong.code).toBe(2);
-  expect(desk.read('seen.csv')).toMatch(
+  expect(shop.read('seen.csv')).toMatch(
     /^# error: 2,".*",x,2,available: quantity "x": must be a whole number/m,
   );
   expect(keptText(wrong.stderr)).toMatch(/^2,".*",x,2,available$/m);
-  expect(server.writes()).toEqual([]);
+  expect(shop.writes()).toEqual([]);
 });
 
 test.each([
@@ -73,15 +70,14 @@ test.each([
   ['a state folder that cannot be written', ['--yes'], 1],
   ['no confirmation', [], 2],
 ])('the text is kept and named after %s', async (_, words, code) => {
-  await using server = await stockServer(shelves(3, (petId) => petId));
-  const desk = stockDesk(server);
-  desk.write('plain', '');
+  await using shop = await stockShop(shelves(3, (petId) => petId));
+  shop.write('plain', '');
   const env = {
-    ...editorOf(desk, `sed -i 's/^2,\\(.*\\),2,2,/2,\\1,9,2,/' "$1"`),
-    ...(code === 1 && { PETSTORE_STATE_DIR: join(desk.folder, 'plain', 'state') }),
+    ...editorOf(shop, `sed -i 's/^2,\\(.*\\),2,2,/2,\\1,9,2,/' "$1"`),
+    ...(code === 1 && { PETSTORE_STATE_DIR: join(shop.folder, 'plain', 'state') }),
   };
-  const run = await desk.inventory(['edit', ...words], { env });
+  const run = await shop.inventory(['edit', ...words], { env });
   expect(run.code).toBe(code);
   expect(keptText(run.stderr)).toMatch(/^2,".*",9,2,available$/m);
-  expect(server.writes()).toEqual([]);
+  expect(shop.writes()).toEqual([]);
 });

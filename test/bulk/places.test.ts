@@ -1,80 +1,89 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stockDesk } from '../helpers/stock-desk.ts';
-import { shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+import { stockDesk, stockShop } from '../helpers/stock-desk.ts';
+import { reply, shelves, toCsv } from '../helpers/stock-server.ts';
 
 test('exports counts that can be applied again, as CSV whatever PETSTORE_OUTPUT says', async () => {
-  await using server = await stockServer(shelves(2500, (petId) => petId % 100));
-  const desk = stockDesk(server);
-  const exported = await desk.inventory(['export'], { env: { PETSTORE_OUTPUT: 'yaml' } });
+  await using shop = await stockShop(shelves(2500, (petId) => petId % 100));
+  const exported = await shop.inventory(['export'], { env: { PETSTORE_OUTPUT: 'yaml' } });
   expect(exported.stdout.split('\n').slice(0, 3)).toEqual([
     'petId,quantity,status',
     '1,1,available',
     '2,2,available',
   ]);
-  desk.write('stock.csv', exported.stdout);
-  expect(await desk.summary(['apply', 'stock.csv'])).toMatchObject({ code: 0, rows: 2500, unchanged: 2500 });
-  const lines = await desk.inventory(['export', '-o', 'jsonl']);
-  expect(await desk.summary(['apply', '-'], { stdin: lines.stdout })).toMatchObject({ unchanged: 2500 });
+  shop.write('stock.csv', exported.stdout);
+  expect(await shop.summary(['apply', 'stock.csv'])).toMatchObject({ code: 0, rows: 2500, unchanged: 2500 });
+  const lines = await shop.inventory(['export', '-o', 'jsonl']);
+  expect(await shop.summary(['apply', '-'], { stdin: lines.stdout })).toMatchObject({ unchanged: 2500 });
+});
+
+test('exports the expected counts and names too', async () => {
+  await using shop = await stockShop([1, 2, 3]);
+  const pets = [1, 2, 3].map((id) => ({ id, name: `Pet ${id}`, categoryId: 1, status: 'sold' }));
+  shop.misbehave = ({ path }, response) =>
+    path.startsWith('/pets')
+      ? reply(response, 200, pets.slice(Number(/after=(\d)/.exec(path)?.[1] ?? 0)))
+      : undefined;
+  const { stdout } = await shop.inventory(['export', '--with-expected']);
+  expect(stdout).toBe('petId,quantity,expected,status\n1,1,1,available\n2,2,2,available\n3,3,3,available\n');
+  shop.write('stock.csv', stdout.replace('2,2,2', '2,20,2').replace('3,3,3', '3,30,3'));
+  shop.stock.set('3', 8);
+  const summary = await shop.summary(['apply', 'stock.csv', '--yes']);
+  expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  expect(shop.stock.get('3')).toBe(8);
+  shop.write('plan.csv', toCsv([2, 3]));
+  const plan = await shop.inventory(['diff', 'plan.csv', '-o', 'csv', '--no-header', '--fields', 'name,new']);
+  expect(plan.stdout).toBe('Pet 1,2\nPet 2,3\n');
+  const named = await shop.inventory(['export', '--fields', 'petId,name,quantity']);
+  expect(named.stdout).toBe('petId,name,quantity\n1,Pet 1,1\n2,Pet 2,20\n3,Pet 3,8\n');
 });
 
 test('diff exits 8 if something differs, 0 if nothing does', async () => {
-  await using server = await stockServer(shelves(5, () => 5));
-  const desk = stockDesk(server);
-  desk.write('same.csv', toCsv(shelves(5, () => 5)));
-  desk.write('other.csv', toCsv([...shelves(4, () => 5), [5, 1200], [9, 1]]));
-  expect(await desk.inventory(['diff', 'same.csv'])).toMatchObject({
-    code: 0,
-    stdout: 'petId  name  now  new  change\n',
-  });
-  const run = await desk.inventory(['diff', 'other.csv', '--create-missing']);
+  const files = {
+    'same.csv': toCsv([5, 5]),
+    'other.csv': toCsv([
+      [1, 5],
+      [2, 1200],
+      [9, 1],
+    ]),
+  };
+  await using shop = await stockShop([5, 5], files);
+  const same = await shop.inventory(['diff', 'same.csv']);
+  expect(same).toMatchObject({ code: 0, stdout: 'petId  name  now  new  change\n' });
+  const run = await shop.inventory(['diff', 'other.csv', '--create-missing']);
   expect(run.code).toBe(8);
   expect(run.stdout).toBe(
-    'petId  name  now   new  change\n    5          5  1200  +1,195\n    9                1      +1\n',
+    'petId  name  now   new  change\n    2          5  1200  +1,195\n    9                1      +1\n',
   );
-  expect(run.stderr).toContain('plan: 2 of 6 rows to write: 2 pets up +1,196 (1 new), 4 pets the same');
-  const csv = await desk.inventory(['diff', 'other.csv', '--create-missing', '-o', 'csv', '-q']);
+  expect(run.stderr).toContain('plan: 2 of 3 rows to write: 2 pets up +1,196 (1 new), 1 pet the same');
+  const csv = await shop.inventory(['diff', 'other.csv', '--create-missing', '-o', 'csv', '-q']);
   expect(csv).toMatchObject({
-    code: 8,
-    stdout: 'petId,name,now,new,change,state,reason\n5,,5,1200,1195,planned,\n9,,,1,1,planned,\n',
-    stderr: '',
+    ...{ code: 8, stderr: '' },
+    stdout: 'petId,name,now,new,change,state,reason\n2,,5,1200,1195,planned,\n9,,,1,1,planned,\n',
   });
 });
 
-test('diff shows what apply would write, and exits 8 also if a row cannot be written or is invalid', async () => {
-  await using server = await stockServer(shelves(2, () => 5));
-  const desk = stockDesk(server);
-  desk.write('stock.csv', toCsv([[9, 1]]));
-  const missing = await desk.inventory(['diff', 'stock.csv', '-o', 'csv']);
+test('diff and --dry-run show what apply would write, and the rows that cannot be, as data', async () => {
+  await using shop = await stockShop([5, 5], { 'stock.csv': 'id,count\n1,6\n2,x\n9,1\n' });
   const why = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
-  expect(missing).toMatchObject({
-    code: 8,
-    stdout: `petId,name,now,new,change,state,reason\n9,,,,,failed,"${why}"\n`.replaceAll(
-      '"',
-      /,/.test(why) ? '"' : '',
-    ),
-  });
-  expect(missing.stderr).toContain(`1 row cannot be written: line 2, pet 9: ${why}`);
-  const json = await desk.inventory(['apply', 'stock.csv', '--dry-run', '-o', 'json']);
-  expect(json.code).toBe(3);
-  expect(JSON.parse(json.stdout)).toEqual([{ petId: 9, name: null, line: 2, state: 'failed', reason: why }]);
-  desk.write('bad.csv', 'petId,quantity\n1,5\n2,x\n');
-  const bad = await desk.inventory(['diff', 'bad.csv', '--skip-invalid', '-o', 'json']);
-  expect(bad.code).toBe(8);
-  expect(JSON.parse(bad.stdout)).toMatchObject(
-    [{ state: 'invalid', line: 3, reason: /quantity "x"/ }].map(({ reason, ...rest }) => ({
-      ...rest,
-      reason: expect.stringMatching(reason),
-    })),
-  );
+  const diff = await shop.inventory(['diff', 'stock.csv', '--skip-invalid', '-o', 'json']);
+  expect(diff.code).toBe(8);
+  expect(diff.stderr).toContain(`1 row cannot be written: line 4, pet 9: ${why}`);
+  expect(JSON.parse(diff.stdout)).toEqual([
+    { petId: 1, name: null, now: 5, new: 6, change: 1, state: 'planned', line: 2 },
+    { name: null, line: 3, state: 'invalid', reason: expect.stringContaining('count "x"') },
+    { petId: 9, name: null, line: 4, state: 'failed', reason: why },
+  ]);
+  const dry = await shop.inventory(['apply', 'stock.csv', '--skip-invalid', '--dry-run', '-o', 'json']);
+  expect(dry).toMatchObject({ code: 3, stdout: diff.stdout });
+  expect(shop.writes()).toEqual([]);
 });
 
 test('shows the plan with names on a terminal', async () => {
-  await using server = await stockServer(shelves(30, () => 5));
-  const desk = stockDesk(server);
-  desk.write('stock.csv', toCsv(shelves(30, (petId) => petId)));
-  const run = await desk.inventory(['apply', 'stock.csv', '--dry-run'], {
+  await using shop = await stockShop(shelves(30, () => 5));
+  shop.write('stock.csv', toCsv(shelves(30, (petId) => petId)));
+  const run = await shop.inventory(['apply', 'stock.csv', '--dry-run'], {
     terminals: ['stdout', 'stderr'],
     env: { NO_COLOR: '1' },
   });
@@ -86,12 +95,11 @@ test('shows the plan with names on a terminal', async () => {
 });
 
 test('--map and --thousands can be set for a profile', async () => {
-  await using server = await stockServer(shelves(1, () => 5));
-  const desk = stockDesk(server);
-  desk.write('stock.csv', 'SKU;On hand\n1;1.234\n');
+  await using shop = await stockShop(shelves(1, () => 5));
+  shop.write('stock.csv', 'SKU;On hand\n1;1.234\n');
   const env = { PETSTORE_IMPORT_MAP: 'petId=SKU,quantity=On hand', PETSTORE_IMPORT_THOUSANDS: '.' };
-  expect(await desk.summary(['apply', 'stock.csv', '--yes'], { env })).toMatchObject({ code: 0, applied: 1 });
-  expect(server.stock.get('1')).toBe(1234);
+  expect(await shop.summary(['apply', 'stock.csv', '--yes'], { env })).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.stock.get('1')).toBe(1234);
 });
 
 test('applies and undoes on the embedded store', async () => {
@@ -120,28 +128,17 @@ test('books a delivery once on the embedded store, whatever link names its file'
 });
 
 test('a protected profile asks for its name', async () => {
-  await using server = await stockServer(shelves(3, () => 5));
-  const desk = stockDesk(server);
-  const config = join(desk.folder, 'config');
+  await using shop = await stockShop(shelves(3, () => 5));
+  const config = join(shop.folder, 'config');
   mkdirSync(config);
-  const profiles = { prod: { 'base-url': server.url, protected: true } };
+  const profiles = { prod: { 'base-url': shop.url, protected: true } };
   writeFileSync(join(config, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
   const options = { env: { PETSTORE_CONFIG_DIR: config, PETSTORE_BASE_URL: '' } };
-  desk.write('stock.csv', toCsv(shelves(3, () => 6)));
-  const refused = await desk.inventory(['apply', 'stock.csv', '--yes'], options);
+  shop.write('stock.csv', toCsv(shelves(3, () => 6)));
+  const refused = await shop.inventory(['apply', 'stock.csv', '--yes'], options);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('prod is protected');
-  expect(server.writes()).toEqual([]);
+  expect(shop.writes()).toEqual([]);
   const words = ['apply', 'stock.csv', '--yes', '--confirm', 'prod'];
-  expect(await desk.summary(words, options)).toMatchObject({ code: 0, applied: 3 });
-});
-
-test('refuses to read an input if there is no service to call', async () => {
-  const desk = stockDesk({ url: '' });
-  const run = await desk.inventory(['apply', 'nowhere.csv', '--yes'], { env: { PETSTORE_BASE_URL: '' } });
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(
-    (await desk.inventory(['apply', 'nowhere.csv'], { env: { PETSTORE_BASE_URL: 'http://127.0.0.1:1' } }))
-      .stderr,
-  ).toBe('error: nowhere.csv: no such file\n');
+  expect(await shop.summary(words, options)).toMatchObject({ code: 0, applied: 3 });
 });

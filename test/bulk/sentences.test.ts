@@ -10,27 +10,25 @@ const promises: Readonly<Record<string, readonly string[]>> = {
   'wherever a run stops, its report is true': ['what bulk runs say is true and a delivery is booked once'],
   'an invalid row sends nothing; a broken file ends the run, also with --skip-invalid': [
     'sends no request if a row is invalid',
-    'names the line of a quote that is never closed',
-    'ends at a line of JSON that breaks off',
+    'refuses all of %.40j',
   ],
-  'a plan is whole or there is none': ['a plan that cannot be read whole leaves nothing, and sends nothing'],
+  'a plan is whole or there is none': ['a plan that cannot be read whole'],
   'a row with `expected` applies only if the count is that': [
     'applies a row only if the count is the expected one',
   ],
-  'a broken guard writes nothing and leaves no run': ['a declined, guarded or dry run leaves none'],
+  'a broken guard writes nothing and leaves no run': [
+    'stopped by a guard, dry or without a change leaves no',
+  ],
   'there are never two requests for one pet at once': ['never has two requests for one pet at once'],
   'a bound row is written only if the count is still the one that was read': [
     'writes only if the count is still the one that the plan saw',
     'reads the count again before each further attempt',
   ],
   'a row is failed only if no attempt of it can have been applied': [
+    'a row is failed only if its answer proves a refusal',
     'a row that was sent and never answered is unknown, never failed',
-    'is unknown, never failed',
-    'a write that was answered by %i may have been applied',
   ],
-  'a missing entry is written only with --create-missing': [
-    'creates a missing entry only with --create-missing',
-  ],
+  'a missing entry is written only with --create-missing': ['or created with --create-missing'],
   'nothing is resumed silently; `resume` and `undo` never take an older run': [
     'apply again is a new run, and writes what still differs; resume then names the older one',
     'never by an undo of an older run',

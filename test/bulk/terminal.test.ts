@@ -1,32 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { stockDesk } from '../helpers/stock-desk.ts';
-import { type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-desk.ts';
+import { shelves, toCsv } from '../helpers/stock-server.ts';
 import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
 
 const rows = 96;
 
-/** A person in a terminal, who applies a file that changes every count from 1 to 5. */
-async function seat(server: StockServer, words: readonly string[] = []) {
-  const desk = stockDesk(server);
-  desk.write('stock.csv', toCsv(shelves(rows, () => 5)));
-  const argv = ['inventory', 'apply', 'stock.csv', ...words];
-  return { desk, terminal: startInTerminal(argv, { env: desk.env, cwd: desk.folder, columns: 80 }) };
-}
-
-function answerSlowly(server: StockServer, ms: number): void {
-  server.misbehave = async ({ method }) => {
+/** A person in a terminal, who applies a file that changes every count from 1 to 5; writes take a while. */
+async function seat(ms: number, words: readonly string[] = []) {
+  const shop = await stockShop(
+    shelves(rows, () => 1),
+    { 'stock.csv': toCsv(shelves(rows, () => 5)) },
+  );
+  shop.misbehave = async ({ method }) => {
     if (method === 'PUT') await sleep(ms);
     return undefined;
   };
+  const argv = ['inventory', 'apply', 'stock.csv', ...words];
+  const terminal = startInTerminal(argv, { env: shop.env, cwd: shop.folder, columns: 80 });
+  return Object.assign(shop, { terminal });
 }
 
 test('shows the plan in a terminal, asks, draws a bar while it writes, and takes it away for the summary', async () => {
-  await using server = await stockServer(shelves(rows, () => 1));
-  answerSlowly(server, 40);
-  const { terminal } = await seat(server);
-  await terminal.until(`Set ${rows} counts on ${server.url}?`);
-  expect(server.writes()).toEqual([]);
+  await using shop = await seat(40);
+  const { terminal } = shop;
+  await terminal.until(`Set ${rows} counts on ${shop.url}?`);
+  expect(shop.writes()).toEqual([]);
   terminal.press('y\r');
   await terminal.until('applying');
   const { code, drawn } = await terminal.ended;
@@ -51,19 +50,18 @@ test.each([
   ['\r', 2],
   [ctrlC, 130],
 ])('writes nothing where %j is the answer', async (keys, expected) => {
-  await using server = await stockServer(shelves(rows, () => 1));
-  const { desk, terminal } = await seat(server);
+  await using shop = await seat(0);
+  const { terminal } = shop;
   await terminal.until('(y/N)');
   terminal.press(keys);
   expect((await terminal.ended).code).toBe(expected);
-  expect(server.writes()).toEqual([]);
-  expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
+  expect(shop.writes()).toEqual([]);
+  expect((await shop.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
 });
 
 test('Ctrl-C in a terminal waits for what is in flight, and prints the command that goes on', async () => {
-  await using server = await stockServer(shelves(rows, () => 1));
-  answerSlowly(server, 60);
-  const { desk, terminal } = await seat(server, ['--yes']);
+  await using shop = await seat(60, ['--yes']);
+  const { terminal } = shop;
   await terminal.until('applying');
   terminal.press(ctrlC);
   const { code, drawn } = await terminal.ended;
@@ -75,14 +73,13 @@ test('Ctrl-C in a terminal waits for what is in flight, and prints the command t
   expect(text).toMatch(/\d+ not processed\n/);
   expect(text).not.toContain('unknown');
   expect(text).toMatch(/hint: go on with: petstore inventory resume r1\n/);
-  server.misbehave = undefined;
-  expect(await desk.summary(['resume', '--yes'])).toMatchObject({ code: 0, applied: rows });
+  shop.misbehave = undefined;
+  expect(await shop.summary(['resume', '--yes'])).toMatchObject({ code: 0, applied: rows });
 });
 
 test('a second Ctrl-C in a terminal stops at once, and calls unknown what was in flight', async () => {
-  await using server = await stockServer(shelves(rows, () => 1));
-  server.misbehave = ({ method }) => (method === 'PUT' ? true : undefined);
-  const { terminal } = await seat(server, ['--yes']);
+  await using shop = await seat(60_000, ['--yes']);
+  const { terminal } = shop;
   await terminal.until('applying');
   terminal.press(ctrlC);
   await terminal.until('press Ctrl-C again');
@@ -92,4 +89,5 @@ test('a second Ctrl-C in a terminal stops at once, and calls unknown what was in
   expect(performance.now() - second).toBeLessThan(5000);
   expect(code).toBe(130);
   expect(plainText(drawn)).toContain('8 unknown, 88 not processed\n');
+  expect(shop.read('stock.rejects.csv').trim().split('\n')).toHaveLength(9);
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Run, type RunOptions, runCli } from './run-cli.ts';
-import type { StockServer } from './stock-server.ts';
+import { type Counts, type StockServer, stockServer } from './stock-server.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A person with a folder of files, at work on one service. */
@@ -42,4 +42,15 @@ export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
       return { ...(stdout === '' ? {} : JSON.parse(stdout)), code, stderr };
     },
   };
+}
+
+/** A service with these counts, and a person with these files at work on it. */
+export async function stockShop(
+  counts: Counts,
+  files: Readonly<Record<string, string>> = {},
+): Promise<StockServer & StockDesk> {
+  const server = await stockServer(counts);
+  const shop = Object.assign(server, stockDesk(server));
+  for (const [name, text] of Object.entries(files)) shop.write(name, text);
+  return shop;
 }

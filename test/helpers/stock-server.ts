@@ -36,8 +36,15 @@ export interface StockServer extends AsyncDisposable {
   writes(): StockRequest[];
 }
 
+/** Counts of the pets from 1 on, or by pet. */
+export type Counts = readonly number[] | readonly (readonly [petId: number | string, count: number])[];
+
+function entriesOf(counts: Counts): [string, number][] {
+  return counts.map((each, at) => (typeof each === 'number' ? [`${at + 1}`, each] : [`${each[0]}`, each[1]]));
+}
+
 /** An inventory service on a free port that counts what it saw. */
-export async function stockServer(stock: Iterable<readonly [number | string, number]>): Promise<StockServer> {
+export async function stockServer(stock: Counts): Promise<StockServer> {
   const held = new Map<string, number>();
   let atOnce = 0;
   const server = createServer(async (request, response) => {
@@ -59,7 +66,7 @@ export async function stockServer(stock: Iterable<readonly [number | string, num
   const port = await listenHere(server);
   const self: StockServer = {
     url: `http://127.0.0.1:${port}`,
-    stock: new Map([...stock].map(([petId, quantity]) => [String(petId), quantity])),
+    stock: new Map(entriesOf(stock)),
     seen: [],
     mostForOnePet: 0,
     mostAtOnce: 0,
@@ -85,6 +92,40 @@ export function refuse(response: ServerResponse, status: number, code: string, f
   return reply(response, status, { code, message: `it says ${code}`, status }, fields);
 }
 
+/** How a write goes wrong: by the status of its answer, or no answer comes. */
+type Trouble = number | 'lost' | 'silent';
+
+/**
+ * Lets writes go wrong.
+ *
+ * @param troubles by pet; or for the pet of a write, how many of its writes there were, and how many of all.
+ * @param isApplied whether the write is carried out all the same.
+ */
+export function trouble(
+  server: StockServer,
+  troubles:
+    | Readonly<Record<string, Trouble>>
+    | ((petId: number, nth: number, all: number) => Trouble | undefined),
+  { isApplied = false, fields = {} } = {},
+): void {
+  server.misbehave = ({ method, petId = '', quantity }, response) => {
+    if (method === 'GET') return undefined;
+    const writes = server.writes();
+    const nth = writes.filter((each) => each.petId === petId).length;
+    const found =
+      typeof troubles === 'function' ? troubles(Number(petId), nth, writes.length) : troubles[petId];
+    if (found === undefined) return undefined;
+    if (isApplied && method === 'DELETE') server.stock.delete(petId);
+    else if (isApplied) server.stock.set(petId, quantity ?? 0);
+    if (found === 'lost') response.destroy();
+    if (typeof found !== 'number') return true;
+    return refuse(response, found, 'no', {
+      ...fields,
+      ...(found < 400 && { location: 'http://127.0.0.1:1/' }),
+    });
+  };
+}
+
 /** Leaves every PUT unanswered until the returned function is called. */
 export function holdWrites(server: StockServer): () => void {
   let release = () => {};
@@ -104,8 +145,10 @@ export function shelves(count: number, quantity: (petId: number) => number): [nu
 }
 
 /** Pets and counts as a CSV file. */
-export function toCsv(rows: Iterable<readonly [number | string, number]>): string {
-  return `petId,quantity\n${[...rows].map(([petId, quantity]) => `${petId},${quantity}\n`).join('')}`;
+export function toCsv(rows: Counts): string {
+  return `petId,quantity\n${entriesOf(rows)
+    .map((row) => `${row}\n`)
+    .join('')}`;
 }
 
 function toRequest({ method = '', url = '', headers }: IncomingMessage, text: string): StockRequest {
