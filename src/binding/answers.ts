@@ -1,7 +1,7 @@
 import type { DocumentedAnswer } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { jsonContent } from './document.ts';
-import { objectOf, type SchemaNames } from './schema.ts';
+import { namesOf, objectOf } from './schema.ts';
 
 /** Keywords that OpenAPI and JSON Schema share and whose values are not schemas. */
 const plainKeywords = (
@@ -15,12 +15,12 @@ const plainKeywords = (
  */
 export type ConvertSchema = (schema: JsonValue) => JsonObject;
 
-export function createSchemaConverter(names: SchemaNames): ConvertSchema {
+export function createSchemaConverter(): ConvertSchema {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
   // Only a named schema can contain itself, so references to names end all cycles.
   const refer = (part: JsonValue): JsonValue => {
-    const [name] = isJsonObject(part) ? (names.get(part) ?? []) : [];
+    const [name] = namesOf(part);
     if (name === undefined || !isJsonObject(part)) return convert(part, refer);
     const known = labels.get(part);
     if (known !== undefined) return { $ref: `#/$defs/${known}` };

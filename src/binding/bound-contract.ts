@@ -23,7 +23,7 @@ import {
 import { obstacleTo } from './fit.ts';
 import { type Match, type Matches, matchOperations, show } from './match.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { type FieldNames, fieldNamesOf, isRecord, listIn, recordIn } from './record-format.ts';
+import { type FieldNames, fieldNamesOf, isRecord, recordsIn } from './record-format.ts';
 import { boundsOf, exampleOf, isReadOnly, listOf, shapeOf } from './schema.ts';
 
 // From the description of a service to a contract: description.ts reads it, document.ts lists its operations, match.ts finds
@@ -54,8 +54,8 @@ export function matchContract(description: Description, targets: ReadonlyMap<Ope
 /** The contract that the matches make. @throws UsageError as above, or for a credential in a place that cannot have it. */
 export function toContract(description: Description, matches: Matches): Contract {
   return readWithin(description.url, () => {
-    const { document, names } = description;
-    const toSchema = createSchemaConverter(names);
+    const { document } = description;
+    const toSchema = createSchemaConverter();
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();
     for (const [id, match] of matches)
@@ -160,11 +160,11 @@ type Records = Pick<Operation, 'result' | 'fields' | 'furtherFields'> &
   Pick<WireFormat, 'envelope' | 'names' | 'category'>;
 
 /** The records in the answer of an operation; no `result` if the answer has none. */
-function recordsOf(own: Operation, { answer, names }: DocumentOperation): Records {
+function recordsOf(own: Operation, { answer }: DocumentOperation): Records {
   const open = { result: own.result, fields: undefined, furtherFields: undefined, envelope: [], names: {} };
   if (!own.result || answer === 'unknown') return open;
   if (typeof answer === 'string') return { ...open, result: undefined };
-  const content = own.many ? listIn(answer.shape, own.noun, names) : recordIn(answer.shape, own.noun, names);
+  const content = recordsIn(own, answer.shape);
   if (!content || content.shape.kind === 'unknown') return open;
   const { envelope, shape } = content;
   // A write may be answered with something else, such as a message; then there is no record to print.

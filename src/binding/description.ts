@@ -3,14 +3,13 @@ import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { withinTime } from '../process/time-limit.ts';
-import { objectOf, type SchemaNames } from './schema.ts';
+import { addName, objectOf } from './schema.ts';
 
 /** An OpenAPI 3.1 document with every reference resolved; it may contain cycles. Older ones are converted. */
 export interface Description {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
   readonly document: JsonObject;
-  readonly names: SchemaNames;
   /** The version of Swagger that the document was converted from. */
   readonly convertedFrom?: string | undefined;
 }
@@ -52,18 +51,13 @@ export async function readDescription(source: DescriptionSource): Promise<Descri
   if (convertedFrom === undefined) checkVersion(given, shown);
   const document = await convert(given, shown);
   if (convertedFrom !== undefined) checkVersion(document, shown);
-  const names = new WeakMap<object, Set<string>>();
-  const addName = (schema: unknown, name: string) => {
-    if (typeof schema !== 'object' || schema === null) return;
-    names.set(schema, (names.get(schema) ?? new Set()).add(name));
-  };
   await dereference(document, source, (reference, schema) => {
     checkEnds(reference, schema, shown);
     addName(schema, lastPart(reference));
   });
   const schemas = objectOf(objectOf(document.components).schemas);
   for (const [name, schema] of Object.entries(schemas)) addName(schema, name);
-  return { url: source.url, document, names, convertedFrom };
+  return { url: source.url, document, convertedFrom };
 }
 
 async function dereference(

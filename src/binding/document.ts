@@ -3,7 +3,7 @@ import type { Method, Operation } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
-import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
+import { listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 
 /** A parameter of an operation, those of its path included. */
 export interface DocumentParameter {
@@ -35,16 +35,13 @@ export interface DocumentOperation {
   readonly source: JsonObject;
   /** The object of its path. */
   readonly pathItem: JsonObject;
-  /** Names of all schemas of the document. */
-  readonly names: SchemaNames;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Every operation below the description's own servers, in the document's order. */
 export function operationsOf(description: Description): DocumentOperation[] {
-  const { document, names } = description;
-  return Object.entries(document.paths as JsonObject).flatMap(([path, pathItem]) => {
+  return Object.entries(description.document.paths as JsonObject).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
       const source = pathItem[method.toLowerCase()];
@@ -56,12 +53,11 @@ export function operationsOf(description: Description): DocumentOperation[] {
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
         parameters: parametersOf(path, pathItem.parameters, source.parameters),
-        body: bodyOf(source.requestBody, names),
-        answer: answerOf(responses, names),
+        body: bodyOf(source.requestBody),
+        answer: answerOf(responses),
         responses,
         source,
         pathItem,
-        names,
       };
     });
   });
@@ -84,14 +80,14 @@ export function successStatuses(responses: JsonObject): number[] {
 }
 
 /** The JSON of a `content` object: application/json first, then any type that ends with +json. */
-export function jsonContent(content: JsonValue | undefined, names?: SchemaNames): Content | undefined {
+export function jsonContent(content: JsonValue | undefined): Content | undefined {
   const media = objectOf(content);
   const types = Object.keys(media);
   const type = types.find((each) => /^application\/json\b/i.test(each)) ?? types.find(isJsonType);
   if (type === undefined) return undefined;
   const mediaType = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type) ? type : 'application/json';
   const { schema } = objectOf(media[type]);
-  return { mediaType, schema, shape: shapeOf(schema, names) };
+  return { mediaType, schema, shape: shapeOf(schema) };
 }
 
 /** The parameters of the path template first; a parameter of the operation overrides one of its path item. */
@@ -120,17 +116,15 @@ function parametersOf(
   return [...merged.values()];
 }
 
-function bodyOf(body: JsonValue | undefined, names: SchemaNames): Content | 'none' | 'other' {
+function bodyOf(body: JsonValue | undefined): Content | 'none' | 'other' {
   if (!isJsonObject(body)) return 'none';
-  return jsonContent(body.content, names) ?? 'other';
+  return jsonContent(body.content) ?? 'other';
 }
 
-function answerOf(responses: JsonObject, names: SchemaNames): DocumentOperation['answer'] {
+function answerOf(responses: JsonObject): DocumentOperation['answer'] {
   const statuses = successStatuses(responses).map(String);
   const stated = [...statuses, '2XX'].map((status) => responses[status]).filter(isJsonObject);
-  const withJson = stated
-    .map(({ content }) => jsonContent(content, names))
-    .find((content) => content !== undefined);
+  const withJson = stated.map(({ content }) => jsonContent(content)).find((content) => content !== undefined);
   if (withJson) return withJson;
   if (statuses.length > 0 && statuses.every((status) => status === '204' || status === '205')) return 'none';
   const hasOther = stated.some(({ content }) => Object.keys(objectOf(content)).length > 0);

@@ -2,7 +2,7 @@ import type { Operation } from '../api/operations.ts';
 import { withArticle } from '../process/text.ts';
 import type { DocumentOperation } from './document.ts';
 import { unmetParameter } from './parameters.ts';
-import { fieldNamesOf, isRecord, lackOf, listIn, recordIn } from './record-format.ts';
+import { fieldNamesOf, isRecord, lackOf, recordsIn } from './record-format.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
 /** Why an operation cannot be called as one of the table, whatever its path, a clause. */
@@ -32,11 +32,11 @@ function wrongBody(own: Operation, shape: Shape): string | undefined {
 }
 
 /** Why the records of an answer cannot be read; a write may be answered with anything but a record of other types. */
-function wrongAnswer(own: Operation, { answer, names }: DocumentOperation): string | undefined {
+function wrongAnswer(own: Operation, { answer }: DocumentOperation): string | undefined {
   const isRead = own.method === 'GET';
   if (answer === 'unknown') return undefined;
   if (typeof answer === 'string') return isRead ? 'it answers no JSON' : undefined;
-  const content = own.many ? listIn(answer.shape, own.noun, names) : recordIn(answer.shape, own.noun, names);
+  const content = recordsIn(own, answer.shape);
   if (!content) return answer.shape.kind === 'unknown' ? undefined : 'it answers no list of records';
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;

@@ -10,7 +10,7 @@ import { type DocumentOperation, placeOf } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import { isIdName, isNameWithin, nounOf, schemaNames, wordsOf } from './nouns.ts';
 import { filterOf } from './parameters.ts';
-import { isRecord, listIn, recordIn } from './record-format.ts';
+import { isRecord, recordsIn } from './record-format.ts';
 import { type Shape, shapeOf } from './schema.ts';
 
 // How an operation of the table is found in a document. A wrong binding is worse than a missing one, because it decides
@@ -223,7 +223,7 @@ type Evidence = Pick<Candidate, 'by' | 'why'>;
 
 /** Evidence in the name of a schema. */
 function schemaEvidence(own: Operation, operation: DocumentOperation): Evidence | undefined {
-  const { body, answer, names } = operation;
+  const { body, answer } = operation;
   const known = schemaNames(own);
   const nameIn = (shape: Shape | undefined) => shape?.names.find((name) => known.includes(name));
   if (own.body) {
@@ -232,12 +232,9 @@ function schemaEvidence(own: Operation, operation: DocumentOperation): Evidence 
     return name === undefined || answersList ? undefined : { by: 'schema', why: `takes ${name}` };
   }
   if (typeof answer === 'string' || own.method !== 'GET') return undefined;
-  if (!own.many) {
-    const name = nameIn(recordIn(answer.shape, own.noun, names).shape);
-    return name === undefined ? undefined : { by: 'schema', why: `answers ${name}` };
-  }
-  const name = nameIn(listIn(answer.shape, own.noun, names)?.shape);
-  return name === undefined ? undefined : { by: 'schema', why: `answers an array of ${name}` };
+  const name = nameIn(recordsIn(own, answer.shape)?.shape);
+  const why = `answers ${own.many ? 'an array of ' : ''}${name}`;
+  return name === undefined ? undefined : { by: 'schema', why };
 }
 
 /** Evidence in the path, unless the schemas say that it is about something else. */

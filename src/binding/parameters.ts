@@ -143,17 +143,17 @@ function firstPage(parameter: DocumentParameter): number | undefined {
 }
 
 /** The fields that lead from an answer to its link or cursor to the next page. */
-function nextIn({ answer, names }: DocumentOperation): readonly string[] | undefined {
+function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
   if (typeof answer === 'string' || answer.shape.kind !== 'object') return undefined;
   const nextField = ({ fields }: Shape) => [...fields.keys()].find((name) => nextNames.test(plain(name)));
   const own = nextField(answer.shape);
   for (const [field, schema] of answer.shape.fields) {
     if (!outerNames.test(plain(field))) continue;
-    const shape = shapeOf(schema, names);
+    const shape = shapeOf(schema);
     const inner = nextField(shape);
     if (inner === undefined) continue;
     // HAL and others: `_links: { next: { href } }`.
-    const isLink = shapeOf(shape.fields.get(inner), names).fields.has('href');
+    const isLink = shapeOf(shape.fields.get(inner)).fields.has('href');
     return isLink ? [field, inner, 'href'] : [field, inner];
   }
   return own === undefined ? undefined : [own];

@@ -1,7 +1,7 @@
-import type { NounName } from '../api/operations.ts';
+import type { NounName, Operation } from '../api/operations.ts';
 import { fieldTypes, type ResultName } from '../api/schemas.ts';
 import { nounOf, plain, wordsOf } from './nouns.ts';
-import { type SchemaNames, type Shape, shapeOf } from './schema.ts';
+import { type Shape, shapeOf } from './schema.ts';
 
 // How the schemas of a document write the records of a noun: under which names, and inside which envelope.
 
@@ -67,27 +67,32 @@ export interface RecordContent {
   readonly shape: Shape;
 }
 
+/** The record or the records in the answer of an operation; undefined if it has no list where there should be one. */
+export function recordsIn({ many, noun }: Operation, answer: Shape): RecordContent | undefined {
+  return many ? listIn(answer, noun) : recordIn(answer, noun);
+}
+
 /** Fields of an envelope in which a list lies one level deeper. */
 const outer = /^(_embedded|data|result|response)$/;
 
 /** The list in an answer: the answer itself, or the one array of records in an object. */
-export function listIn(answer: Shape, noun: NounName, names: SchemaNames): RecordContent | undefined {
-  if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items, names) };
-  const lists = listsIn(answer, noun, names);
+function listIn(answer: Shape, noun: NounName): RecordContent | undefined {
+  if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items) };
+  const lists = listsIn(answer, noun);
   if (lists.length > 0) return lists.length === 1 ? lists[0] : undefined;
   for (const [field, schema] of answer.fields) {
     if (!outer.test(field)) continue;
-    const [found, ...others] = listsIn(shapeOf(schema, names), noun, names);
+    const [found, ...others] = listsIn(shapeOf(schema), noun);
     if (found && others.length === 0) return { ...found, envelope: [field, ...found.envelope] };
   }
   return undefined;
 }
 
 /** The arrays among the fields of an object whose items may be records of a noun. */
-function listsIn({ fields }: Shape, noun: NounName, names: SchemaNames): RecordContent[] {
+function listsIn({ fields }: Shape, noun: NounName): RecordContent[] {
   const lists = [...fields].flatMap(([field, schema]): RecordContent[] => {
-    const { kind, items } = shapeOf(schema, names);
-    return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items, names) }] : [];
+    const { kind, items } = shapeOf(schema);
+    return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items) }] : [];
   });
   const certain = lists.filter(({ shape }) => isRecord(noun, shape));
   return certain.length > 0 ? certain : lists.filter(({ shape }) => shape.kind === 'unknown');
@@ -97,11 +102,11 @@ function listsIn({ fields }: Shape, noun: NounName, names: SchemaNames): RecordC
 const inner = /^(data|result|item|record)$/;
 
 /** The record in an answer: the whole, or the one record of the noun in an envelope. */
-export function recordIn(whole: Shape, noun: NounName, names: SchemaNames): RecordContent {
+function recordIn(whole: Shape, noun: NounName): RecordContent {
   if (whole.kind !== 'object' || isRecord(noun, whole)) return { envelope: [], shape: whole };
   const inside = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {
     if (!inner.test(field) && nounOf(field) !== noun) return [];
-    const shape = shapeOf(schema, names);
+    const shape = shapeOf(schema);
     return isRecord(noun, shape) ? [{ envelope: [field], shape }] : [];
   });
   const [found, ...others] = inside;

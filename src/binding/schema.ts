@@ -2,8 +2,17 @@ import { readPattern } from '../api/pattern.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
-/** The names that a document gives to its schemas, by the schema object itself. A schema may have several. */
-export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
+const schemaNames = new WeakMap<object, Set<string>>();
+
+/** The names that a document gives to a schema: those of its component and of the references to it. */
+export function namesOf(schema: JsonValue | undefined): readonly string[] {
+  return [...(schemaNames.get(objectOf(schema)) ?? [])];
+}
+
+export function addName(schema: unknown, name: string): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  schemaNames.set(schema, (schemaNames.get(schema) ?? new Set()).add(name));
+}
 
 /** What a schema says about a value, with its compositions merged. */
 export interface Shape {
@@ -31,10 +40,9 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
-const noNames: SchemaNames = new WeakMap();
 
 /** Merges a schema with its `allOf`, and with a `oneOf` or `anyOf` of one alternative besides null. */
-export function shapeOf(schema: JsonValue | undefined, names: SchemaNames = noNames): Shape {
+export function shapeOf(schema: JsonValue | undefined): Shape {
   const shape: Shape = {
     kind: 'unknown',
     names: [],
@@ -44,7 +52,7 @@ export function shapeOf(schema: JsonValue | undefined, names: SchemaNames = noNa
     items: undefined,
   };
   walk(schema, (part, isWhole) => {
-    if (isWhole) shape.names.unshift(...(names.get(part) ?? []));
+    if (isWhole) shape.names.unshift(...namesOf(part));
     for (const [field, inner] of Object.entries(objectOf(part.properties))) shape.fields.set(field, inner);
     for (const field of listOf(part.required)) if (typeof field === 'string') shape.required.add(field);
     if (part.additionalProperties === false) shape.isClosed = true;
