@@ -226,7 +226,7 @@ function toObjectSchema({
 }
 
 function toFieldSchema(schema: v.GenericSchema): JsonObject {
-  return jsonSchemaOf(schema) as unknown as JsonObject;
+  return { ...jsonSchemaOf(schema) } as JsonObject;
 }
 
 /** A pointer to another part of the document, by its kind and name. */

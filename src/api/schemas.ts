@@ -182,16 +182,17 @@ export interface Bounds {
 }
 
 /** What the schema of a field or a parameter says in JSON Schema. */
-interface FieldSchema extends Bounds {
+interface FieldSchema extends Omit<Bounds, 'enum'> {
+  readonly enum?: string[];
   readonly type: NonNullable<Bounds['type']>;
-  readonly default?: unknown;
+  readonly default?: number;
 }
 
 export function jsonSchemaOf(schema: v.GenericSchema): FieldSchema {
   const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
   const { jsonSchema } = 'pipe' in inner ? (v.getMetadata(inner) as { jsonSchema?: FieldSchema }) : {};
   if (jsonSchema) return jsonSchema;
-  if (inner.type === 'picklist') return { enum: (inner as typeof PetStatus).options, type: 'string' };
+  if (inner.type === 'picklist') return { enum: [...(inner as typeof PetStatus).options], type: 'string' };
   return { type: inner.type === 'boolean' ? 'boolean' : 'string' };
 }
 

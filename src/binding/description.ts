@@ -116,7 +116,7 @@ async function convert(document: JsonObject, shown: string): Promise<JsonObject>
   const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
   return readWithin(shown, () => {
     try {
-      return upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as unknown as JsonObject;
+      return upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as JsonObject;
     } catch (thrown) {
       throw new InputError(`description ${shown}: cannot be converted to OpenAPI 3.1: ${reasonOf(thrown)}`);
     }

@@ -1,14 +1,8 @@
 import { dirname, join } from 'node:path';
-import type { Contract, CredentialPlace } from '../api/contract.ts';
-import { type DocumentedAnswer, type Operation, operationIds } from '../api/operations.ts';
+import type { Contract } from '../api/contract.ts';
+import { type Operation, operationIds } from '../api/operations.ts';
 import { InputError } from '../process/errors.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  printJson,
-} from '../process/exact-json.ts';
+import { type JsonObject, type JsonValue, parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing, systemReason } from '../process/system-error.ts';
 import { shellWord } from '../process/text.ts';
@@ -75,7 +69,7 @@ function readContract(io: Io, key: BindingKey): BoundContract | undefined {
   const path = contractPath(io, key);
   try {
     const text = readText(path);
-    return text === undefined ? undefined : fromJson(parseJson(text) as JsonObject);
+    return text === undefined ? undefined : fromStored(parseJson(text) as object as Stored);
   } catch (error) {
     const words = 'profile' in key ? ` --profile ${shellWord(key.profile)}` : ` --base-url ${key.origin}`;
     throw new InputError(
@@ -99,7 +93,7 @@ export async function writeContract(io: Io, key: BindingKey, bound: BoundContrac
   const path = contractPath(io, key);
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   await ensurePrivateFolder(dirname(path));
-  await writeFileAtomic(path, `${printJson(toJson(bound))}\n`);
+  await writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
 }
 
 /** Returns whether one was stored. */
@@ -115,59 +109,48 @@ export async function removeContract(io: Io, key: BindingKey): Promise<boolean> 
   );
 }
 
-/** All response schemas share one set of `$defs`, which is stored once. */
-function toJson({ contract, origin, source, boundAt }: BoundContract): unknown {
+/** A contract as it is stored. All schemas of answers share one set of `$defs`, which is stored once. */
+interface Stored extends Omit<BoundContract, 'contract'>, Omit<Contract, 'operations' | 'missing'> {
+  readonly version: number;
+  readonly missing: Readonly<Record<string, string>>;
+  readonly operations: readonly Operation[];
+  readonly definitions: JsonValue;
+}
+
+function toStored({ contract, ...binding }: BoundContract): Stored {
   let definitions: JsonValue = {};
-  const withoutDefinitions = (answer: DocumentedAnswer): DocumentedAnswer => {
-    const { $defs, ...schema } = answer.schema ?? {};
-    if ($defs !== undefined) definitions = $defs;
-    return answer.schema ? { ...answer, schema } : answer;
-  };
-  const operations = [...contract.operations.values()].map((each) => withAnswers(each, withoutDefinitions));
-  const { credentialPlaces, basePath } = contract;
-  const missing = Object.fromEntries(contract.missing);
-  return { version, origin, source, boundAt, basePath, credentialPlaces, missing, operations, definitions };
-}
-
-function withAnswers(
-  operation: Operation,
-  change: (answer: DocumentedAnswer) => DocumentedAnswer,
-): Operation {
-  const answers = Object.entries(operation.answers ?? {}).map(([status, answer]) => [status, change(answer)]);
-  return { ...operation, answers: Object.fromEntries(answers) };
-}
-
-function fromJson(stored: JsonObject): BoundContract {
-  const {
-    origin,
-    source,
-    boundAt,
-    missing,
-    operations,
-    credentialPlaces,
-    basePath,
-    definitions = {},
-  } = stored;
-  const withDefinitions = (answer: DocumentedAnswer): DocumentedAnswer =>
-    answer.schema ? { ...answer, schema: { ...answer.schema, $defs: definitions } } : answer;
-  if (stored.version !== version) throw new Error('another version of this program wrote it');
-  if (typeof origin !== 'string' || typeof source !== 'string' || typeof boundAt !== 'string')
-    throw new Error('it does not hold a contract');
-  if (!Array.isArray(operations) || !isJsonObject(missing) || !Array.isArray(credentialPlaces))
-    throw new Error('it does not hold a contract');
-  const bound = new Map(
-    (operations as unknown as Operation[]).map((each) => [each.id, withAnswers(each, withDefinitions)]),
+  const operations = [...contract.operations.values()].map((each) =>
+    withSchemas(each, ({ $defs = {}, ...schema }) => {
+      definitions = $defs;
+      return schema;
+    }),
   );
-  const reasons = operationIds.filter((id) => !bound.has(id)).map((id) => [id, String(missing[id])] as const);
+  const missing = Object.fromEntries(contract.missing);
+  return { version, ...binding, ...contract, missing, operations, definitions };
+}
+
+function fromStored(stored: Stored): BoundContract {
+  if (stored?.version !== version) throw new Error('another version of this program wrote it');
+  const { definitions, operations, missing, credentialPlaces, basePath, ...binding } = stored;
+  const bound = operations.map((each) => withSchemas(each, (schema) => ({ ...schema, $defs: definitions })));
+  const reasons = operationIds.flatMap((id) =>
+    missing[id] === undefined ? [] : ([[id, missing[id]]] as const),
+  );
   return {
     contract: {
-      operations: bound,
+      operations: new Map(bound.map((each) => [each.id, each])),
       missing: new Map(reasons),
-      credentialPlaces: credentialPlaces as unknown as CredentialPlace[],
-      basePath: String(basePath),
+      credentialPlaces,
+      basePath,
     },
-    origin,
-    source,
-    boundAt,
+    ...binding,
   };
+}
+
+function withSchemas(operation: Operation, change: (schema: JsonObject) => JsonObject): Operation {
+  const answers = Object.entries(operation.answers ?? {}).map(([status, { schema, ...answer }]) => [
+    status,
+    { ...answer, schema: schema && change(schema) },
+  ]);
+  return { ...operation, answers: Object.fromEntries(answers) };
 }
