@@ -97,6 +97,23 @@ test('-vv shows every header but those that carry credentials', () => {
   ]);
 });
 
+test('PETSTORE_TOKEN is masked from the first line on, in usage errors too', async () => {
+  const env = { PETSTORE_TOKEN: 'tok-3n-s3cret' };
+  for (const words of [
+    ['pets', 'list', '--base-url', 'https://[tok-3n-s3cret'],
+    ['pets', 'list', '--tok-3n-s3cret'],
+    ['tok-3n-s3cret'],
+    ['pets', 'list', '-o', 'tok-3n-s3cret'],
+    ['pets', 'list', '-o', 'json', '--timeout', 'tok-3n-s3cret'],
+    ['config', 'set', 'timeout', 'tok-3n-s3cret'],
+  ]) {
+    const { code, stdout, stderr } = await runCli(words, { env });
+    expect(code).toBe(2);
+    expect(stdout + stderr).not.toContain('tok-3n');
+    expect(stderr).toContain('***');
+  }
+});
+
 test('records on stdout are never changed, whatever headers were given', async () => {
   const pets = [{ id: 1, name: 'Luna', categoryId: 1, status: 'sold', note: '12345678' }];
   await using server = await recordingServer({}, () => ({ body: pets }));

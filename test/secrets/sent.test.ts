@@ -1,80 +1,59 @@
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
-import { answerJson, misbehave } from '../helpers/misbehaving-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { misbehave } from '../helpers/misbehaving-server.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import * as mode from '../network/modes.ts';
 
 test('a token is masked whatever the header and the word before it', async () => {
-  await using server = await misbehave(
-    mode.always((exchange) =>
-      answerJson(exchange, { code: 'bad', message: 'no s3cret', status: 422 }, { status: 422 }),
-    ),
-  );
-  const config = { 'base-url': server.url, 'auth-header': 'X-Request-Id', 'auth-scheme': 'Api.Key' };
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_TOKEN: 's3cret' };
-  const run = await runCli(['inventory', 'set', '1', '5', '-vv'], { env });
-  expect(server.requests[0]?.fields['x-request-id']).toBe('Api.Key s3cret');
+  await using server = await recordingServer({}, () => ({ status: 422, body: { message: 'no s3cret' } }));
+  const header = { PETSTORE_AUTH_HEADER: 'X-Request-Id', PETSTORE_AUTH_SCHEME: 'Api.Key' };
+  const run = await runAt(server, 'inventory set 1 5 -vv', { env: { ...header, PETSTORE_TOKEN: 's3cret' } });
+  expect(server.seen[0]?.headers['x-request-id']).toBe('Api.Key s3cret');
   expect(run.stderr).toContain('no ***');
   expect(run.stderr).not.toContain('s3cret');
 });
 
-test('a warning tells that verification is off, even with --quiet', async () => {
-  await using server = await misbehave(mode.always(mode.wellBehaved));
-  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: server.url };
-  const run = await runCli(['inventory', 'list', '--quiet'], { env });
-  expect(run.code).toBe(0);
-  expect(run.stderr).toMatch(
-    /^warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified/,
-  );
-});
+const unverified = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
 
-test('a JSON error has that warning too', async () => {
-  await using server = await misbehave(mode.always((exchange) => answerJson(exchange, {}, { status: 400 })));
-  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: server.url };
-  const run = await runCli(['inventory', 'list', '-o', 'json'], { env });
-  const { warnings } = JSON.parse(run.stderr).error;
-  expect(warnings).toEqual([expect.stringContaining('certificates are not verified')]);
-});
-
-test('the warning comes once: Node does not repeat it', async () => {
+test('one warning, which Node does not repeat, tells that verification is off, even with --quiet', async () => {
   const server = createServer(await makeCertificate(3), (_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
   );
-  const port = await listenHere(server);
-  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: `https://127.0.0.1:${port}` };
-  const run = await spawnCli(['inventory', 'list'], { env });
+  const url = `https://127.0.0.1:${await listenHere(server)}`;
+  const run = await spawnCli(['inventory', 'list', '--quiet', '--base-url', url], { env: unverified });
   server.close();
-  expect(run.code).toBe(0);
+  const warning = /^warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified/;
+  expect(run).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
   expect(run.stderr.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)).toHaveLength(1);
 });
 
-test('every request names the program and the media type it accepts, and asks for no compression', async () => {
-  await using server = await misbehave(mode.always(mode.wellBehaved));
-  await runCli(['inventory', 'list', '-H', 'X-Trace: 7'], { env: { PETSTORE_BASE_URL: server.url } });
-  const { fields } = server.requests[0]!;
-  expect(fields['user-agent']).toMatch(/^petstore\/\d+\.\d+\.\d+/);
-  expect(fields.accept).toBe('application/json');
-  expect(fields['x-trace']).toBe('7');
-  expect(fields).not.toHaveProperty('accept-encoding');
+test('a JSON error has that warning too', async () => {
+  await using server = await recordingServer({}, () => ({ status: 400, body: {} }));
+  const { stderr } = await runAt(server, 'inventory list -o json', { env: unverified });
+  const { warnings } = JSON.parse(stderr).error;
+  expect(warnings).toEqual([expect.stringContaining('certificates are not verified')]);
 });
 
-test('a wrong TLS file is named before anything is sent', async () => {
-  const env = { PETSTORE_BASE_URL: 'https://127.0.0.1:9' };
-  const missing = await runCli(['inventory', 'list', '--ca-cert', '/nonexistent/ca.pem'], { env });
-  expect(missing).toMatchObject({ code: 2, stdout: '' });
-  expect(missing.stderr).toContain('--ca-cert: /nonexistent/ca.pem: no such file or directory');
-  const wrong = await runCli(['inventory', 'list', '--client-cert', 'package.json'], { env });
-  expect(wrong.stderr).toMatch(/--client-cert: .*package\.json: not a PEM certificate/);
-  const alone = await runCli(['inventory', 'list', '--client-key', 'package.json'], { env });
-  expect(alone.stderr).toContain('--client-key: a client key without a certificate');
+test('every request names the program and the media type it accepts, and asks for no compression', async () => {
+  await using server = await recordingServer({}, () => ({ body: [] }));
+  await runAt(server, ['inventory', 'list', '-H', 'X-Trace: 7']);
+  const { headers } = server.seen[0]!;
+  expect(headers).toMatchObject({ accept: 'application/json', 'x-trace': '7' });
+  expect(headers['user-agent']).toMatch(/^petstore\/\d+\.\d+\.\d+/);
+  expect(headers).not.toHaveProperty('accept-encoding');
+});
+
+test.each([
+  ['--ca-cert /nonexistent/ca.pem', '--ca-cert: /nonexistent/ca.pem: no such file or directory'],
+  ['--client-cert package.json', 'package.json: not a PEM certificate'],
+  ['--client-key package.json', '--client-key: a client key without a certificate'],
+])('a wrong TLS file is named before anything is sent: %s', async (flags, why) => {
+  const run = await runCli(`inventory list --base-url https://127.0.0.1:9 ${flags}`);
+  expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(why) });
 });
 
 test('a trace has one line a request, and its retries', async () => {
