@@ -99,8 +99,7 @@ async function createProfile(context: Context, name: string, use: boolean): Prom
 
 async function askBaseUrl(context: Context): Promise<string> {
   const prompt = await context.prompt();
-  if (prompt)
-    return prompt.text('Base URL of the service', { check: (text) => valueProblem('base-url', text) });
+  if (prompt) return prompt.text('Base URL of the service', (text) => valueProblem('base-url', text));
   throw new UsageError(
     `profile create: --base-url is missing, and ${whyNotAsked(context)}`,
     'give --base-url <url>',

@@ -28,15 +28,12 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
     return fold(sanitize(question), width && width - roomForAnswer, markWidth);
   };
   return {
-    async text(question, { initial = '', check } = {}) {
-      const shown = sanitize(initial);
+    text(question, check) {
       const validate = async (text: string) => {
-        const why = await check?.(text === shown ? initial : text);
+        const why = await check?.(text);
         return why === undefined || fold(sanitize(why), io.stderr.width, markWidth);
       };
-      const config = { message: shownQuestion(question), default: shown, validate };
-      const answer = await ask((streams) => input(config, streams));
-      return answer === shown ? initial : answer;
+      return ask((streams) => input({ message: shownQuestion(question), validate }, streams));
     },
     confirm: (question) =>
       ask((streams) => confirm({ message: shownQuestion(question), default: false }, streams)),

@@ -1,19 +1,16 @@
 import { CliError } from '../process/errors.ts';
 
+type Problem = string | undefined;
+
 /** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
-  text(message: string, options?: TextOptions): Promise<string>;
+  /** @param check says why a text is not accepted, a clause; undefined if it is. */
+  text(message: string, check?: (text: string) => Problem | Promise<Problem>): Promise<string>;
   /** Answers no when only Enter is pressed. */
   confirm(message: string): Promise<boolean>;
   select<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
   /** A list that narrows as the user types. */
   search<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-}
-
-interface TextOptions {
-  readonly initial?: string | undefined;
-  /** Why the text is not accepted, a clause; undefined if it is accepted. */
-  check?(text: string): string | undefined | Promise<string | undefined>;
 }
 
 /** One of several answers to a question. */
@@ -25,22 +22,29 @@ export interface Choice<Value> {
 
 /** A text that must not be empty. */
 export function askText(prompt: Prompt, message: string): Promise<string> {
-  return prompt.text(message, { check: (text) => (text.trim() === '' ? 'must not be empty' : undefined) });
+  return prompt.text(message, (text) => (text.trim() === '' ? 'must not be empty' : undefined));
 }
 
-/** The parsed answer; undefined if it is empty. */
+/** The parsed answer; asks again for one that does not parse. */
 export async function askParsed<Value>(
   prompt: Prompt,
   message: string,
   parse: (text: string) => Value | Promise<Value>,
+): Promise<Value> {
+  return parse(await prompt.text(message, (text) => problemOf(() => parse(text))));
+}
+
+/** The same, but undefined if the answer is empty. */
+export function askOptional<Value>(
+  prompt: Prompt,
+  message: string,
+  parse: (text: string) => Value,
 ): Promise<Value | undefined> {
-  const check = (text: string) => (text === '' ? undefined : problemOf(() => parse(text)));
-  const text = await prompt.text(message, { check });
-  return text === '' ? undefined : parse(text);
+  return askParsed(prompt, message, (text) => (text === '' ? undefined : parse(text)));
 }
 
 /** Why an answer is not accepted; undefined if it is. */
-export async function problemOf(parse: () => unknown): Promise<string | undefined> {
+async function problemOf(parse: () => unknown): Promise<string | undefined> {
   try {
     await parse();
     return undefined;

@@ -1,5 +1,5 @@
 import { type Category, NewCategory } from '../api/schemas.ts';
-import { askParsed, askText } from '../input/question.ts';
+import { askOptional, askText } from '../input/question.ts';
 import type { EditableNoun } from './noun.ts';
 
 export const categories: EditableNoun<Category> = {
@@ -25,7 +25,7 @@ export const categories: EditableNoun<Category> = {
     { name: 'name', own: true, ask: (prompt) => askText(prompt, 'Name') },
     {
       name: 'description',
-      ask: (prompt) => askParsed(prompt, 'Description (Enter for none)', (text) => text),
+      ask: (prompt) => askOptional(prompt, 'Description (Enter for none)', (text) => text),
     },
   ],
 };

@@ -1,5 +1,6 @@
 import { NewOrder, type Order } from '../api/schemas.ts';
-import { askParsed, type Prompt, problemOf } from '../input/question.ts';
+import { askOptional, askParsed, type Prompt } from '../input/question.ts';
+import { UsageError } from '../process/errors.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
 import { parseDate, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
@@ -42,16 +43,13 @@ export const orders: EditableNoun<Order> = {
       name: 'quantity',
       wanted: true,
       parse: parseQuantity,
-      ask: async (prompt) =>
-        parseQuantity(
-          await prompt.text('Quantity', { check: (text) => problemOf(() => parseQuantity(text)) }),
-        ),
+      ask: (prompt) => askParsed(prompt, 'Quantity', (text) => parseQuantity(text)),
     },
     {
       name: 'shipDate',
       parse: (text, what) => parseDate(text, what),
       ask: (prompt) =>
-        askParsed(prompt, 'Ship date (Enter for none)', (text) => parseDate(text, 'ship date')),
+        askOptional(prompt, 'Ship date (Enter for none)', (text) => parseDate(text, 'ship date')),
     },
     {
       name: 'complete',
@@ -63,14 +61,13 @@ export const orders: EditableNoun<Order> = {
 
 /** Asks again at once for a name that no pet has, and which is meant of several pets of one name. */
 async function askForPet(prompt: Prompt, names: Names): Promise<bigint> {
-  const check = async (text: string) => {
+  const parse = async (text: string) => {
+    if (text.trim() === '') throw new UsageError('must not be empty');
     const pet = parseIdOrName(text, 'pet');
     if (typeof pet === 'string') await names.namesakes('pets', pet);
+    return pet;
   };
-  const text = await prompt.text('Id or name of the pet', {
-    check: (text) => (text.trim() === '' ? 'must not be empty' : problemOf(() => check(text))),
-  });
-  return names.idOf('pets', parseIdOrName(text, 'pet'));
+  return names.idOf('pets', await askParsed(prompt, 'Id or name of the pet', parse));
 }
 
 /** Whether an order is open and the day of its ship date, in UTC, is over. */

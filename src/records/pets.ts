@@ -3,7 +3,7 @@ import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import { type Answer, type Client, readThroughList } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { askParsed, askText, type Choice } from '../input/question.ts';
+import { askOptional, askText, type Choice } from '../input/question.ts';
 import { ApiError, UsageError } from '../process/errors.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
@@ -46,7 +46,7 @@ export const pets: EditableNoun<Pet> = {
       ask: async (prompt, names) =>
         names.isListed('categories')
           ? prompt.search('Category', await categoryChoices(names))
-          : askParsed(prompt, 'Category', (text) => parseIdOrName(text, 'category')),
+          : askOptional(prompt, 'Category', (text) => parseIdOrName(text, 'category')),
     },
     {
       name: 'status',

@@ -1,119 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { confirmWrite } from '../../src/asking.ts';
-import type { GlobalFlags } from '../../src/cli/global-flags.ts';
-import { settingsFrom } from '../../src/config/settings.ts';
-import type { Context } from '../../src/context.ts';
-import { fakeIo } from '../helpers/run-cli.ts';
+import { type Answers, runTyping } from '../helpers/person.ts';
+import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const profiles = {
-  prod: { 'base-url': 'http://prod', protected: true },
-  staging: { 'base-url': 'http://staging' },
-};
-const write = { what: 'set the count of pet 5' };
-const destruction = { what: 'delete pet 5 (Rex)', destructive: true };
+const entry = { petId: 5, quantity: 1, status: 'sold' };
 
-test.each([
-  ['a write', write, {}],
-  ['a destructive write with --yes', destruction, { yes: true }],
-  ['a write on a protected profile with its name', write, { profile: 'prod', confirm: 'prod' }],
-  ['a destructive one with both', destruction, { profile: 'prod', confirm: 'prod', yes: true }],
-  ['a dry run, whatever it is', destruction, { profile: 'prod', dryRun: true }],
-  ['the embedded store, whatever the profile', write, { profile: 'prod', offline: true }],
-])('lets pass unasked %s', async (_, what, flags) => {
-  const asked: string[] = [];
-  await confirmWrite(contextOf(flags, asked, []), what);
-  expect(asked).toEqual([]);
-});
-
-test.each([
-  ['delete pet 5 (Rex): needs confirmation, but there is no terminal', 'use --yes', destruction, {}],
-  [
-    'set the count of pet 5: prod is protected, but there is no terminal',
-    'use --confirm prod',
-    write,
-    { profile: 'prod', yes: true },
-  ],
-  [
-    'delete pet 5 (Rex): prod is protected, but there is no terminal',
-    'use --confirm prod and --yes',
-    destruction,
-    { profile: 'prod' },
-  ],
-  [
-    'delete pet 5 (Rex): needs confirmation, but there is no terminal',
-    'use --yes',
-    destruction,
-    { profile: 'prod', confirm: 'prod' },
-  ],
-  [
-    '--confirm prod: the target is staging, nothing was written',
-    undefined,
-    write,
-    { profile: 'staging', confirm: 'prod' },
-  ],
-  ['--confirm prod: no profile is active, nothing was written', undefined, write, { confirm: 'prod' }],
-])('stops with %s', async (message, hint, what, flags) => {
-  await expect(confirmWrite(contextOf(flags), what)).rejects.toMatchObject({
-    kind: 'usage',
-    message,
-    details: { hint },
+function service(): Promise<RecordingServer> {
+  return recordingServer({}, ({ method, path }) => {
+    if (method === 'DELETE') return { status: 204 };
+    return { body: path.startsWith('/pets') ? { id: 5, name: 'Rex', categoryId: 1 } : entry };
   });
-});
+}
+
+/** The environment of a user whose profile `prod` is protected, and whose profile `staging` is not. */
+function withProfiles({ url }: RecordingServer, defaults: object = {}): RunOptions {
+  const folder = temporaryFolder();
+  const profiles = { prod: { 'base-url': url, protected: true }, staging: { 'base-url': url } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...defaults, profiles }));
+  return { env: { PETSTORE_CONFIG_DIR: folder } };
+}
 
 test.each([
-  [{ noInput: true }, {}, '--no-input is given'],
-  [{}, { CI: '1' }, 'CI is set'],
-])('says why it cannot ask on a terminal: %j %j', async (flags, env, why) => {
-  const io = fakeIo({ terminals: ['stdin', 'stderr'], env });
-  await expect(confirmWrite({ ...contextOf(flags), io }, destruction)).rejects.toThrow(
-    `needs confirmation, but ${why}`,
-  );
+  'inventory set 5 1 --profile staging',
+  'pets delete 5 --profile staging --yes',
+  'inventory set 5 1 --profile prod --confirm prod',
+  'pets delete 5 --profile prod --confirm prod --yes',
+  'pets delete 5 --profile prod --dry-run',
+  'inventory set 5 1 --profile prod --offline',
+])('%s asks nobody', async (line) => {
+  await using server = await service();
+  expect(await runTyping(line.split(' '), [], withProfiles(server))).toMatchObject({ code: 0 });
 });
 
-test('asks for a yes, or only for the name if the profile is protected', async () => {
-  const asked: string[] = [];
-  await confirmWrite(contextOf({}, asked, [true]), destruction);
-  await confirmWrite(contextOf({ profile: 'staging' }, asked, [true]), destruction);
-  await confirmWrite(contextOf({ baseUrl: 'http://other' }, asked, [true]), destruction);
-  await confirmWrite(contextOf({ profile: 'prod' }, asked, ['prod ']), destruction);
-  expect(asked).toEqual([
-    'Delete pet 5 (Rex)?',
-    'Delete pet 5 (Rex) on staging (http://staging)?',
-    'Delete pet 5 (Rex) on http://other?',
-    'prod is protected. Type its name to delete pet 5 (Rex):',
-  ]);
+const needed = 'needs confirmation, but there is no terminal';
+const locked = 'prod is protected, but there is no terminal';
+
+test.each([
+  ['pets delete 5 --profile staging', `delete pet 5: ${needed}\nhint: use --yes\n`],
+  ['pets delete 5 --profile prod --confirm prod', `delete pet 5: ${needed}\nhint: use --yes\n`],
+  ['pets delete 5 --profile prod', `delete pet 5: ${locked}\nhint: use --confirm prod and --yes\n`],
+  [
+    'inventory set 5 1 --profile prod --yes',
+    `set the stock of pet 5 to 1: ${locked}\nhint: use --confirm prod\n`,
+  ],
+  [
+    'inventory set 5 1 --profile staging --confirm prod',
+    '--confirm prod: the target is staging, nothing was written\n',
+  ],
+])('%s stops, and writes nothing', async (line, message) => {
+  await using server = await service();
+  const stderr = `error: ${message}`;
+  expect(await runCli(line, withProfiles(server))).toEqual({ code: 2, stdout: '', stderr });
+  expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
 });
 
-test('stops at a no and at a wrong name', async () => {
-  await expect(confirmWrite(contextOf({}, [], [false]), destruction)).rejects.toThrow('not confirmed');
-  await expect(confirmWrite(contextOf({ profile: 'prod' }, [], ['yes']), write)).rejects.toThrow(
-    'not confirmed',
-  );
+test.each<[string, Answers, number]>([
+  ['pets delete 5 --offline', [['in stock)?', 'n\r']], 2],
+  ['pets delete 5 --profile staging', [['(1 in stock) on staging (<url>)?', 'y\r']], 0],
+  ['pets delete 5 --base-url <url>', [['(1 in stock) on <url>?', 'y\r']], 0],
+  [
+    'pets delete 5 --profile prod',
+    [['prod is protected. Type its name to delete pet 5 (Rex)', 'prod \r']],
+    0,
+  ],
+  ['pets delete 5 --profile prod', [['prod is protected. Type its name to delete pet 5 (Rex)', 'yes\r']], 2],
+])('%s asks for a yes, or only for the name if the profile is protected', async (line, answers, code) => {
+  await using server = await service();
+  const here = (text: string) => text.replace('<url>', server.url);
+  const asked = answers.map(([question, keys]) => [here(question), keys] as const);
+  const run = await runTyping(here(line).split(' '), asked, { ...withProfiles(server), columns: 200 });
+  expect(run).toMatchObject({ code, stdout: '' });
+  expect(server.calls().includes('DELETE /pets/5')).toBe(code === 0);
 });
 
 test('a base URL that is protected without a profile is confirmed by its host', async () => {
-  const settings = settingsFrom(
-    fakeIo(),
-    { baseUrl: 'http://shop:81/api' },
-    { ...file, defaults: { protected: true } },
-  );
+  await using server = await service();
+  const options = withProfiles(server, { protected: true });
+  const { host } = new URL(server.url);
   const confirm = (name: string) =>
-    confirmWrite({ ...contextOf({ confirm: name }), settings: async () => settings }, write);
-  await confirm('shop:81');
-  await expect(confirm('shop')).rejects.toThrow('--confirm shop: the target is shop:81');
+    runCli(`inventory set 5 1 --base-url ${server.url} --confirm ${name}`, options);
+  expect((await confirm('shop')).stderr).toContain(`--confirm shop: the target is ${host}`);
+  expect(await confirm(host)).toMatchObject({ code: 0 });
 });
-
-const file = { path: '/c/config.json', active: undefined, profiles, defaults: {}, problem: undefined };
-
-function contextOf(flags: GlobalFlags, asked: string[] = [], answers?: (string | boolean)[]): Context {
-  const ask = async (question: string) => {
-    asked.push(question);
-    return answers?.shift();
-  };
-  return {
-    flags,
-    io: fakeIo(),
-    settings: async () => settingsFrom(fakeIo(), flags, file),
-    prompt: () => answers && Promise.resolve({ text: ask, confirm: ask }),
-  } as unknown as Context;
-}

@@ -1,95 +1,207 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
 import { createLiveLine } from '../../src/output/live-line.ts';
+import { type ProgressState, startProgress } from '../../src/output/progress.ts';
+import { openStreams } from '../../src/output/streams.ts';
+import { plainStyle } from '../../src/output/style.ts';
+import { createWaiting } from '../../src/output/waiting.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ now: new Date('2027-11-21T02:15:00Z') }));
+afterEach(() => void vi.useRealTimers());
 
-/** What is written after the terminal of 80 columns was made narrower. */
-function afterNarrowing(columns: number, env: Record<string, string> = {}): string {
-  const fake = fakeIo({ terminals: ['stderr'], env });
-  let width = 80;
-  const stderr = Object.defineProperties(
-    { ...fake.stderr },
-    { width: { get: () => width } },
-  ) as typeof fake.stderr;
-  const line = createLiveLine({ ...fake, stderr });
-  let text = `\x1b[32m${'━'.repeat(30)}\x1b[39m${'x'.repeat(40)}`;
-  line.show(() => text);
-  vi.advanceTimersByTime(100);
-  const before = fake.written('stderr').length;
-  width = columns;
-  text = 'short';
-  vi.advanceTimersByTime(100);
-  return fake.written('stderr').slice(before);
+const terminal: RunOptions = { terminals: ['stderr'], columns: 100 };
+const erase = '\r\x1b[K';
+
+/** A process with its live line. */
+function open(run: RunOptions = terminal) {
+  const fake = fakeIo(run);
+  const { io, liveLine: line } = openStreams(fake, createSecrets());
+  const written = () => fake.written('stderr');
+  return {
+    io,
+    line,
+    written,
+    drawn: () => written().split(erase),
+    last: () => written().split(erase).at(-1),
+  };
 }
 
-test('a line that a narrowed terminal has folded is erased completely', () => {
-  expect(afterNarrowing(80)).toBe('\r\x1b[Kshort');
-  expect(afterNarrowing(70)).toBe('\r\x1b[Kshort');
-  expect(afterNarrowing(60)).toBe('\r\x1b[1A\x1b[Jshort');
-  expect(afterNarrowing(20)).toBe('\r\x1b[3A\x1b[Jshort');
-});
-
-test('xterm does not fold, so the line above stays', () => {
-  expect(afterNarrowing(20, { XTERM_VERSION: 'XTerm(390)' })).toBe('\r\x1b[Kshort');
-});
-
-test('the activity that began first is shown until it ends', () => {
-  const fake = fakeIo({ terminals: ['stderr'] });
-  const line = createLiveLine(fake);
+test('the activity that began first is shown until it ends', async () => {
+  const { line, drawn } = open();
   const hideFirst = line.show(() => 'first');
   const hideSecond = line.show(() => 'second');
-  vi.advanceTimersByTime(100);
+  await vi.advanceTimersByTimeAsync(100);
   hideFirst();
-  vi.advanceTimersByTime(100);
+  await vi.advanceTimersByTimeAsync(100);
   hideSecond();
-  vi.advanceTimersByTime(1000);
-  expect(fake.written('stderr').split('\r\x1b[K')).toEqual(['', 'first', '', 'second', '']);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(drawn()).toEqual(['', 'first', '', 'second', '']);
 });
 
-test('a text is drawn again only if it changes, or after other output', () => {
-  const fake = fakeIo({ terminals: ['stderr'] });
-  const line = createLiveLine(fake);
-  line.show(() => 'same');
-  vi.advanceTimersByTime(1000);
-  line.clear();
-  vi.advanceTimersByTime(1000);
-  expect(fake.written('stderr').split('\r\x1b[K')).toEqual(['', 'same', '', 'same']);
+test('a text is drawn again only if it changes, or after other output, which replaces it', async () => {
+  const { io, line, written } = open({ ...terminal, columns: 10 });
+  line.show(() => 'x'.repeat(20));
+  await vi.advanceTimersByTimeAsync(1000);
+  await io.stderr.write('note\n');
+  await vi.advanceTimersByTimeAsync(1000);
+  // A long text is cut to the width of the terminal.
+  const shown = `${erase}${'x'.repeat(9)}`;
+  expect(written()).toBe(`${shown}${erase}note\n${shown}`);
 });
 
-test('nothing is drawn after the line was closed', () => {
-  const fake = fakeIo({ terminals: ['stderr'] });
-  const line = createLiveLine(fake);
+test('nothing is drawn after the line was closed', async () => {
+  const { line, written } = open();
   const hide = line.show(() => 'text');
-  vi.advanceTimersByTime(100);
+  await vi.advanceTimersByTimeAsync(100);
   line.close();
-  vi.advanceTimersByTime(1000);
+  await vi.advanceTimersByTimeAsync(1000);
   hide();
-  expect(fake.written('stderr')).toBe('\r\x1b[Ktext\r\x1b[K');
+  expect(written()).toBe(`${erase}text${erase}`);
 });
 
-test('a long text is cut to the width of the terminal', () => {
-  const fake = fakeIo({ terminals: ['stderr'], columns: 10 });
-  createLiveLine(fake).show(() => 'x'.repeat(20));
-  vi.advanceTimersByTime(100);
-  expect(fake.written('stderr')).toBe(`\r\x1b[K${'x'.repeat(9)}`);
+test.each([
+  [70, {}, `${erase}short`],
+  [60, {}, '\r\x1b[1A\x1b[Jshort'],
+  [20, {}, '\r\x1b[3A\x1b[Jshort'],
+  // xterm does not fold, so the line above stays.
+  [20, { XTERM_VERSION: 'XTerm(390)' }, `${erase}short`],
+])(
+  'a line that a terminal narrowed to %i columns has folded is erased completely',
+  async (columns, env, redrawn) => {
+    const fake = fakeIo({ terminals: ['stderr'], env });
+    let width = 80;
+    const stderr = Object.create(fake.stderr, { width: { get: () => width } });
+    let text = `\x1b[32m${'━'.repeat(30)}\x1b[39m${'x'.repeat(40)}`;
+    createLiveLine({ ...fake, stderr }).show(() => text);
+    await vi.advanceTimersByTimeAsync(100);
+    const before = fake.written('stderr').length;
+    width = columns;
+    text = 'short';
+    await vi.advanceTimersByTimeAsync(100);
+    expect(fake.written('stderr').slice(before)).toBe(redrawn);
+  },
+);
+
+type State = { -readonly [Key in keyof ProgressState]: ProgressState[Key] };
+
+function start(run: RunOptions = terminal, mode: 'auto' | 'none' = 'auto') {
+  const { io, line, ...shown } = open(run);
+  const state: State = { done: 0, total: 20_000, failed: 0, concurrency: 8 };
+  const options = { mode, label: 'applying', unit: 'rows', style: plainStyle, read: () => state };
+  return { state, stop: startProgress(io, line, options), ...shown };
+}
+
+test('a terminal shows the progress as one bar with all facts, until the work stops', async () => {
+  const { state, stop, last, drawn, written } = start();
+  Object.assign(state, { done: 9000, failed: 3 });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(last()).toBe(
+    'applying  ━━━━━━━━━─────────────  45%  9,000/20,000 rows  3 failed  0:02 left  9,000/s  8 at once',
+  );
+  expect(drawn().length).toBeLessThanOrEqual(11);
+  await stop();
+  const before = written();
+  expect(before.endsWith(erase)).toBe(true);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(written()).toBe(before);
 });
 
-const terminal: RunOptions = { terminals: ['stderr'] };
+test.each([20, 40, 60, 80, 140])('the bar fits a terminal of %i columns', async (columns) => {
+  const { state, last } = start({ ...terminal, columns });
+  Object.assign(state, { done: 9000, failed: 12_345 });
+  await vi.advanceTimersByTimeAsync(200);
+  expect(last()?.length).toBeLessThan(columns);
+});
 
-test.each<[string, RunOptions]>([
-  ['a pipe', {}],
-  ['a CI job', { ...terminal, env: { CI: '1' } }],
-  ['a dumb terminal', { ...terminal, env: { TERM: 'dumb' } }],
-])('nothing is drawn on %s', (_, run) => {
-  const fake = fakeIo(run);
-  const line = createLiveLine(fake);
-  line.show(() => 'text');
-  vi.advanceTimersByTime(1000);
-  expect(fake.written('stderr')).toBe('');
+test('the rate is that of the last seconds', async () => {
+  const { state, last } = start();
+  state.done = 10_000;
+  await vi.advanceTimersByTimeAsync(20_000);
+  state.done = 10_100;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(last()).toContain('  20/s');
+});
+
+const counted = { done: 9000, failed: 3 };
+const unsure = { done: 9000, unknown: 2 };
+const unknownSize = { done: 1_234_567, total: undefined, concurrency: undefined };
+
+test.each<[string, RunOptions, object, string]>([
+  ['a pipe', {}, counted, '45%, 9,000/20,000 rows, 3 failed, 0:13 left, 900/s, 8 at once'],
+  ['a pipe', {}, unsure, '45%, 9,000/20,000 rows, 2 unknown, 0:13 left, 900/s, 8 at once'],
+  ['a pipe', {}, unknownSize, '1,234,567 rows, 123,457/s'],
+  ['a CI job', { ...terminal, env: { CI: '1' } }, unknownSize, '1,234,567 rows, 123,457/s'],
+  ['a dumb terminal', { ...terminal, env: { TERM: 'dumb' } }, unknownSize, '1,234,567 rows, 123,457/s'],
+])('%s gets a plain line of progress every ten seconds, with the time', async (_, run, counts, facts) => {
+  const { state, written } = start(run);
+  Object.assign(state, counts);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(written()).toBe(`2027-11-21T02:15:10Z applying: ${facts}\n`);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(written()).toContain('\n2027-11-21T02:15:20Z applying: ');
+});
+
+test('the mode none shows no progress', async () => {
+  const { written } = start(terminal, 'none');
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(written()).toBe('');
+});
+
+const wait = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+
+/** A client whose calls take as long as they are told, and whose list takes 1200 ms; what it waits for is shown. */
+function follow() {
+  const shown = open();
+  const waiting = createWaiting(shown.line, 'shop.example');
+  const closed = vi.fn();
+  async function* list() {
+    try {
+      await wait(1200);
+      yield 1;
+      yield 2;
+    } finally {
+      closed();
+    }
+  }
+  const client = waiting.follow({ call: wait, list } as unknown as Client) as unknown as {
+    call: typeof wait;
+    list: typeof list;
+  };
+  return { ...shown, ...client, waiting, closed };
+}
+
+test.each([
+  [900, ['']],
+  [2500, ['', 'waiting for shop.example 1 s', 'waiting for shop.example 2 s', '']],
+])('a call of %i ms names the host once it takes more than a second', async (ms, lines) => {
+  const { call, drawn } = follow();
+  const work = call(ms);
+  await vi.advanceTimersByTimeAsync(ms);
+  await work;
+  expect(drawn()).toEqual(lines);
+});
+
+test('a repeated attempt is named with its reason', async () => {
+  const { call, waiting, last } = follow();
+  void call(2500);
+  const request = { method: 'GET', url: 'http://shop.example/pets', fields: {} };
+  const response = { status: 503, fields: {}, body: '' };
+  const attempt = { request, response, number: 1, elapsedMs: 10, nextDelayMs: 2000 };
+  waiting.observe({ kind: 'attempt', attempt });
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(last()).toBe('waiting for shop.example 1 s, attempt 2 after status 503');
+});
+
+test('the wait for each page is shown, and leaving the loop closes the list', async () => {
+  const { list, drawn, closed } = follow();
+  const reading = (async () => {
+    for await (const page of list()) return page;
+    return undefined;
+  })();
+  await vi.advanceTimersByTimeAsync(1200);
+  expect(await reading).toBe(1);
+  expect(closed).toHaveBeenCalledOnce();
+  expect(drawn()).toContain('waiting for shop.example 1 s');
 });

@@ -31,35 +31,6 @@ async function sit(): Promise<Seat> {
 
 const categories = ['Dogs', 'Cats', 'Hot dogs', 'dogfish'].map((name, at) => ({ name, value: BigInt(at) }));
 
-test('asks for text until it is accepted, and returns it as it was typed', async () => {
-  const { prompt, type, io } = await sit();
-  const answer = prompt.text('Name', { check: (text) => (text === '' ? 'must not be empty' : undefined) });
-  await type('\r');
-  await type('Rex\r');
-  expect(await answer).toBe('Rex');
-  expect(io.written('stderr')).toContain('must not be empty');
-  expect(io.written('stdout')).toBe('');
-});
-
-test('returns the offered value exactly if only Enter is pressed', async () => {
-  const { prompt, type, io } = await sit();
-  const answer = prompt.text('Name', { initial: 'Re\u202ex' });
-  await type('\r');
-  expect(await answer).toBe('Re\u202ex');
-  expect(io.written('stderr')).toContain('Re\\u202ex');
-});
-
-test.each([
-  ['\r', false],
-  ['y\r', true],
-  ['no\r', false],
-])('reads %j as %s in a confirmation', async (keys, expected) => {
-  const { prompt, type } = await sit();
-  const answer = prompt.confirm('Delete pet 1?');
-  await type(keys);
-  expect(await answer).toBe(expected);
-});
-
 test('breaks a long question between words', async () => {
   const { prompt, type, io } = await sit();
   const question =
@@ -70,13 +41,6 @@ test('breaks a long question between words', async () => {
   expect(io.written('stderr')).toContain('(http://127.0.0.1:45177)?');
 });
 
-test('returns the value of the choice that the arrow keys reach', async () => {
-  const { prompt, type } = await sit();
-  const answer = prompt.select('Category', categories);
-  await type('\x1b[B\r');
-  expect(await answer).toBe(1n);
-});
-
 test('narrows a list to the names that hold what is typed, those that begin with it first', async () => {
   const { prompt, type, io } = await sit();
   const answer = prompt.search('Category', categories);
@@ -84,24 +48,6 @@ test('narrows a list to the names that hold what is typed, those that begin with
   await type('\x1b[B\r');
   expect(await answer).toBe(3n);
   expect(io.written('stderr')).toMatch(/❯ Dogs\n {2}dogfish\n {2}Hot dogs\n/);
-});
-
-test('asks one question after the other', async () => {
-  const { prompt, type } = await sit();
-  const first = prompt.text('Name');
-  await type('Rex\r');
-  await first;
-  const second = prompt.confirm('Sure?');
-  await type('y\r');
-  expect([await first, await second]).toEqual(['Rex', true]);
-});
-
-test('Ctrl-C is an interrupt', async () => {
-  const { prompt, type } = await sit();
-  const answer = prompt.text('Name');
-  await type('Re\x03');
-  await expect(answer).rejects.toThrow(InterruptedError);
-  await expect(answer).rejects.toMatchObject({ exitCode: 130 });
 });
 
 test('Ctrl-D ends a question instead of leaving it open', async () => {

@@ -1,0 +1,33 @@
+import { printJson } from '../../src/process/exact-json.ts';
+import { recordingServer } from './recording-server.ts';
+import { type Run, type RunOptions, runAt } from './run-cli.ts';
+
+export const rex = { id: 1n, name: 'Rex', categoryId: 7n, status: 'available', chip: 'x1' };
+export const mia = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n, status: 'sold' };
+
+export const terminal: RunOptions = { terminals: ['stdout', 'stderr'] };
+
+/** A service that has these pages of pets, and no categories; a page that is undefined is refused. */
+export function petService(pages: readonly (readonly object[] | undefined)[]) {
+  return recordingServer({ '/categories': [] }, ({ path }) => {
+    const at = Number(new URL(path, 'http://x').searchParams.get('after') ?? 0);
+    const body = printJson(pages[at] ?? []);
+    if (at < pages.length && !pages[at]) return { status: 400 };
+    return { body, headers: at + 1 < pages.length ? { link: `</pets?after=${at + 1}>; rel="next"` } : {} };
+  });
+}
+
+/** Lists pages of pets. */
+export async function listPages(
+  pages: readonly (readonly object[] | undefined)[],
+  flags = '',
+  options?: RunOptions,
+): Promise<Run> {
+  await using server = await petService(pages);
+  return await runAt(server, `pets list${flags && ` ${flags}`}`, options);
+}
+
+/** What a list of these pets prints on stdout. */
+export async function listed(pets: readonly object[], flags = '', options?: RunOptions): Promise<string> {
+  return (await listPages([pets], flags, options)).stdout;
+}
