@@ -107,7 +107,7 @@ function hintOfStatus(status: number, { client: { credential }, mayBeApplied }: 
   if (credential === undefined)
     return 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';
   return status === 401
-    ? `the token of ${credential} was sent: is it that of this service, and still valid?`
+    ? `is the token of ${credential} that of this service, and still valid?`
     : `the token of ${credential} may not do this`;
 }
 

@@ -92,7 +92,7 @@ const token = { PETSTORE_TOKEN: 's3cret' };
 test.each([
   [401, {}, give],
   [403, {}, give],
-  [401, token, 'the token of PETSTORE_TOKEN was sent: is it that of this service, and still valid?'],
+  [401, token, 'is the token of PETSTORE_TOKEN that of this service, and still valid?'],
   [403, token, 'the token of PETSTORE_TOKEN may not do this'],
 ])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint) => {
   const reply = { status, headers: { 'request-id': 'abc-1' }, body: { ...refused, status } };
