@@ -77,15 +77,6 @@ export interface Settings {
 
 type GivenValues = <Key extends SettingKey>(key: Key) => readonly Setting<NonNullable<SettingValues[Key]>>[];
 
-/**
- * The settings of this run.
- *
- * @throws UsageError for a flag with a wrong value or an unknown profile. What is wrong elsewhere is in `problems`.
- */
-export async function resolveSettings(io: Io, flags: SettingFlags): Promise<Settings> {
-  return settingsFrom(io, flags, readConfigFile(io));
-}
-
 /** Where settings can come from. */
 interface Places {
   readonly io: Io;
@@ -93,31 +84,32 @@ interface Places {
   readonly file: ConfigFile;
 }
 
-/** The settings that follow from a config file already read. @throws UsageError as `resolveSettings` does. */
-export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
+/**
+ * The settings of this run.
+ *
+ * @throws UsageError for a flag with a wrong value or an unknown profile. What is wrong elsewhere is in `problems`.
+ */
+export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFile(io)): Settings {
   const places = { io, flags, file };
-  const problems: UsageError[] = [];
-  if (file.problem !== undefined) problems.push(unreadable(file));
+  const problems: UsageError[] = file.problem === undefined ? [] : [unreadable(file)];
   const { chosen, offline } = chooseProfile(places, problems);
-  const readingsWith = (profile: ChosenProfile | undefined, key: SettingKey) =>
-    foundIn(places, key, profile?.value).map((found) => readFound(key, found, io));
-  const given = ((key) => readingsWith(chosen, key).filter(isSetting)) as GivenValues;
+  const readings = new Map(
+    settingKeys.map((key) => [key, foundIn(places, key, chosen?.value).map((each) => read(key, each, io))]),
+  );
+  const given = ((key) => readings.get(key)?.filter(({ problem }) => !problem) ?? []) as GivenValues;
   const isIgnored = chosen?.source === 'config' && isOtherOrigin(given);
   const profile = isIgnored ? undefined : chosen;
+  const isUsed = ({ source }: Pick<Reading, 'source'>) => !isIgnored || source !== 'profile';
   problems.push(...unknownKeys(file, undefined), ...(profile ? unknownKeys(file, profile.value) : []));
-  const found = new Map<SettingKey, Setting<unknown>[]>();
-  for (const key of settingKeys) {
-    const readings = readingsWith(profile, key);
-    found.set(key, readings.filter(isSetting));
-    for (const reading of readings) if (!isSetting(reading)) problems.push(reading);
-  }
+  for (const reading of [...readings.values()].flat())
+    if (reading.problem && isUsed(reading)) problems.push(reading.problem);
   const explain = <Key extends SettingKey>(key: Key) =>
-    (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
+    given(key).find(isUsed) ?? (fallback(key) as Setting<SettingValues[Key]>);
   return {
     profile,
     ignoredProfile: isIgnored ? chosen : undefined,
     problems,
-    warnings: warningsOf(profile, found.get('base-url') ?? []),
+    warnings: warningsOf(profile, given('base-url')),
     offline,
     token: io.env.PETSTORE_TOKEN ?? '',
     get: (key) => explain(key).value,
@@ -253,13 +245,9 @@ export function unsetLine(key: string, profile: string | undefined): string {
 }
 
 /** A value as a flag, a variable or the config file gives it, unchecked. */
-interface Found {
+interface Found extends Pick<Setting<unknown>, 'source' | 'givenBy'> {
   readonly raw: unknown;
-  readonly source: SettingSource;
-  readonly givenBy: string;
-  /**
-   * The name of the value in errors: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`.
-   */
+  /** The name of the value in errors: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`. */
   readonly label: string;
   /** The folder to which a relative path is relative. */
   readonly folder: string;
@@ -269,26 +257,18 @@ interface Found {
 function foundIn({ io, flags, file }: Places, key: SettingKey, profile: string | undefined): Found[] {
   const { name = '', value } = variableOf(key, io) ?? {};
   const section = profile === undefined ? undefined : file.profiles[profile];
-  const folder = dirname(file.path);
-  const found: Found[] = [
-    { raw: flags[flagKey(key)], source: 'flag', givenBy: `--${key}`, label: `--${key}`, folder: io.cwd },
-    { raw: value, source: 'environment', givenBy: name, label: name, folder: io.cwd },
-    {
-      raw: section?.[key],
-      source: 'profile',
-      givenBy: `profile ${profile}`,
-      label: `${key} of profile ${profile} in ${file.path}`,
-      folder,
-    },
-    {
-      raw: file.defaults[key],
-      source: 'config',
-      givenBy: file.path,
-      label: `${key} in ${file.path}`,
-      folder,
-    },
-  ];
-  return found.filter(({ raw }) => raw !== undefined);
+  const given = [
+    { raw: flags[flagKey(key)], source: 'flag', givenBy: `--${key}` },
+    { raw: value, source: 'environment', givenBy: name },
+    { raw: section?.[key], source: 'profile', givenBy: `profile ${profile}` },
+    { raw: file.defaults[key], source: 'config', givenBy: file.path },
+  ] as const;
+  return given.flatMap((each) => {
+    if (each.raw === undefined) return [];
+    if (!isOfConfig(each)) return [{ ...each, label: each.givenBy, folder: io.cwd }];
+    const place = each.source === 'profile' ? ` of ${each.givenBy}` : '';
+    return [{ ...each, label: `${key}${place} in ${file.path}`, folder: dirname(file.path) }];
+  });
 }
 
 /** The variable that gives a key; an empty one counts as not set. */
@@ -307,34 +287,24 @@ function variableOf(
   return value ? { name, value } : undefined;
 }
 
-type Reading = Setting<unknown> | UsageError;
-
-function isSetting(reading: Reading): reading is Setting<unknown> {
-  return !(reading instanceof UsageError);
+/** A given value, checked: its value is undefined if there is a problem with it. */
+interface Reading extends Setting<unknown> {
+  readonly problem?: UsageError;
 }
 
 /** Checks a value even if another takes precedence over it. @throws UsageError for the value of a flag */
-function readFound(key: SettingKey, found: Found, io: Io): Reading {
+function read(key: SettingKey, { raw, source, givenBy, label, folder }: Found, io: Io): Reading {
+  const text = String(raw);
+  const reading = { value: undefined, text, source, givenBy };
   try {
-    return parseFound(key, found, io);
-  } catch (error) {
-    if (error instanceof UsageError && found.source !== 'flag') return error;
-    throw error;
+    if (typeof raw === 'object' && !(key === 'token-origins' && Array.isArray(raw)))
+      throw new InputError(`${label}: must be text, a number, true or false`);
+    const parsed = parseSetting(key, text, label, codeOf(source));
+    return { ...reading, value: keyRules[key].isFile ? resolve(folder, expandHome(text, io)) : parsed };
+  } catch (problem) {
+    if (!(problem instanceof UsageError) || source === 'flag') throw problem;
+    return { ...reading, problem };
   }
-}
-
-/** @throws UsageError */
-function parseFound(
-  key: SettingKey,
-  { raw, source, givenBy, label, folder }: Found,
-  io: Io,
-): Setting<unknown> {
-  const text = key === 'token-origins' && Array.isArray(raw) ? raw.join(' ') : raw;
-  if (!['string', 'number', 'boolean'].includes(typeof text))
-    throw new InputError(`${label}: must be text, a number, true or false`);
-  const parsed = parseSetting(key, String(text), label, codeOf(source));
-  const value = keyRules[key].isFile ? resolve(folder, expandHome(String(text), io)) : parsed;
-  return { value, text: String(text), source, givenBy };
 }
 
 function fallback(key: SettingKey): Setting<unknown> {

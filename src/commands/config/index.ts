@@ -25,7 +25,7 @@ import {
   shownValue,
 } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { settingsFrom, shownSetting } from '../../config/settings.ts';
+import { resolveSettings, shownSetting } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { CliError } from '../../process/errors.ts';
@@ -108,7 +108,7 @@ function find(context: Context, text: string): JsonValue | undefined {
 /** The settings of the file alone, for the chosen profile. */
 function fileSettings({ io, flags }: Context, file: ConfigFile) {
   const { PETSTORE_PROFILE, HOME } = io.env;
-  return settingsFrom({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);
+  return resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);
 }
 
 const set = verb({
@@ -159,7 +159,7 @@ async function warnOfNothingThere(context: Context, key: SettingKey, path: strin
 async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
   if (profile !== undefined) return;
   try {
-    const { profile: active, explain } = settingsFrom(context.io, {}, readConfigFile(context.io));
+    const { profile: active, explain } = resolveSettings(context.io, {});
     const { source, givenBy } = explain(key);
     if (source === 'environment') await context.print(`note: ${givenBy} is set, and takes precedence`);
     if (source === 'profile')
