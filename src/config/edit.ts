@@ -1,9 +1,9 @@
 import { basename, dirname, resolve } from 'node:path';
-import { CliError, InputError, UsageError } from '../process/errors.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 import { closest } from '../process/text.ts';
-import { type Address, parseConfig, readConfigFile } from './file.ts';
+import { type Address, parseConfig, readConfigFile, unreadableConfig } from './file.ts';
 import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
 import { resolvePaths } from './paths.ts';
 import { offlineProfile } from './settings.ts';
@@ -35,7 +35,8 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   // conf would replace a link whose file does not exist yet.
   const path = realFile(configFile);
   return withLock(path, async () => {
-    checkReadable(io);
+    const file = readConfigFile(io);
+    if (file.problem !== undefined) throw unreadableConfig(file, '; it stays as it is');
     try {
       const conf = new Conf({
         cwd: dirname(path),
@@ -54,15 +55,6 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
       throw error instanceof CliError ? error : fileError('write', path, error);
     }
   });
-}
-
-function checkReadable(io: Io): void {
-  const { path, problem } = readConfigFile(io);
-  if (problem === undefined) return;
-  throw new InputError(
-    `${path}: ${problem}; it stays as it is`,
-    'repair the file, its owner and its mode (0600), or move it away to start again',
-  );
 }
 
 /** Sets a value; creates the profile if it is missing. */
@@ -130,15 +122,12 @@ function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolea
 
 /** @throws UsageError if a profile cannot have this name. */
 export function checkProfileName(name: string): void {
-  const why = profileNameProblem(name);
-  if (why !== undefined) throw new UsageError(`profile '${name}': ${why}`);
-}
-
-/** Why a profile cannot have this name, a clause; undefined if it can. */
-function profileNameProblem(name: string): string | undefined {
-  if (name === offlineProfile) return 'that name is the built-in profile of the embedded store';
-  if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(name)) return undefined;
-  return 'a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit';
+  if (name === offlineProfile)
+    throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(name)) return;
+  throw new UsageError(
+    `profile '${name}': a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit`,
+  );
 }
 
 /**

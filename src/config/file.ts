@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { InputError, type UsageError } from '../process/errors.ts';
 import { type Io, userId } from '../process/io.ts';
 import { isMissing, systemReason } from '../process/system-error.ts';
 import { resolvePaths } from './paths.ts';
@@ -38,6 +39,14 @@ export function readConfigFile(io: Io): ConfigFile {
     const problem = isMissing(error) ? undefined : systemReason(error);
     return { path, active: undefined, profiles: {}, defaults: {}, problem };
   }
+}
+
+/** The error about a config file with a problem. @param outcome a clause. */
+export function unreadableConfig({ path, problem }: ConfigFile, outcome = ''): UsageError {
+  return new InputError(
+    `${path}: ${problem}${outcome}`,
+    'repair the file, its owner and its mode (0600), or move it away to start again',
+  );
 }
 
 /**

@@ -176,8 +176,6 @@ export function describeKey(key: SettingKey): string {
   return fallback === undefined ? summary : `${summary} (default ${fallback})`;
 }
 
-export const keyItems = settingKeys.map((key) => [key, describeKey(key)] as const);
-
 /** The environment variables that only this program reads and that set no key, each with its meaning. */
 export const ownVariables: readonly (readonly [name: string, meaning: string])[] = [
   ['PETSTORE_PROFILE', 'the profile to use'],

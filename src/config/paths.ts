@@ -19,10 +19,11 @@ export function resolvePaths(io: Io): Paths {
   const { PETSTORE_CONFIG_DIR, PETSTORE_STATE_DIR, PETSTORE_OFFLINE_STORE } = io.env;
   const stateDir = PETSTORE_STATE_DIR ? resolve(io.cwd, PETSTORE_STATE_DIR) : platformFolders(io).state;
   const configDir = PETSTORE_CONFIG_DIR ? resolve(io.cwd, PETSTORE_CONFIG_DIR) : platformFolders(io).config;
+  const store = PETSTORE_OFFLINE_STORE || join(stateDir, 'offline-store.json');
   return {
     configFile: join(configDir, 'config.json'),
     stateDir,
-    offlineStore: offlineStore(PETSTORE_OFFLINE_STORE, io.cwd) ?? join(stateDir, 'offline-store.json'),
+    offlineStore: store === ':memory:' || !PETSTORE_OFFLINE_STORE ? store : resolve(io.cwd, store),
   };
 }
 
@@ -50,24 +51,8 @@ function platformFolders(io: Io): { readonly config: string; readonly state: str
       config: join(home, 'Library', 'Preferences', 'petstore'),
       state: join(home, 'Library', 'Application Support', 'petstore'),
     };
-  return {
-    config: join(userFolder(io, 'XDG_CONFIG_HOME'), 'petstore'),
-    state: join(userFolder(io, 'XDG_STATE_HOME'), 'petstore'),
-  };
-}
-
-const xdgDefaults = {
-  XDG_CONFIG_HOME: '.config',
-  XDG_STATE_HOME: '.local/state',
-} as const;
-
-/** A folder of the user that all programs share, whether it exists or not. */
-function userFolder(io: Io, variable: keyof typeof xdgDefaults): string {
-  const named = io.env[variable];
-  return named && isAbsolute(named) ? named : join(homeFolder(io), xdgDefaults[variable]);
-}
-
-function offlineStore(variable: string | undefined, cwd: string): string | undefined {
-  if (!variable) return undefined;
-  return variable === ':memory:' ? variable : resolve(cwd, variable);
+  const { XDG_CONFIG_HOME, XDG_STATE_HOME } = io.env;
+  const folder = (named: string | undefined, usual: string) =>
+    join(named && isAbsolute(named) ? named : join(home, usual), 'petstore');
+  return { config: folder(XDG_CONFIG_HOME, '.config'), state: folder(XDG_STATE_HOME, '.local/state') };
 }

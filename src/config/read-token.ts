@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { withDeadline } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { endGroup, type Io } from '../process/io.ts';
@@ -9,6 +9,9 @@ import { formatBytes, sanitize } from '../process/text.ts';
 import { splitWords } from './setting-values.ts';
 
 const maxBytes = 64 * 1024;
+
+/** How long the output of a command may take to arrive after its end, in milliseconds; a child of it may keep it open. */
+const outputMs = 100;
 
 /**
  * The text that a command prints on stdout. It runs without a shell and with an empty stdin. Its stderr is shown after
@@ -25,60 +28,42 @@ export async function runTokenCommand(
 ): Promise<string> {
   const [command, ...words] = splitWords(line);
   // A group of its own, so that whatever the command has started can be ended with it.
-  const child = spawn(command, words, { cwd: io.cwd, env: io.env, detached: true, windowsHide: true });
-  child.stdin.end();
+  const child = spawn(command, words, {
+    cwd: io.cwd,
+    env: io.env,
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const printed = { stdout: '', stderr: '' };
-  const collect = (name: keyof typeof printed) => {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      printed[name] += text;
-      if (printed[name].length > maxBytes) end(`printed more than ${formatBytes(maxBytes)}`);
-    });
-  };
-  let whyEnded: string | undefined;
-  const end = (why: string) => {
-    whyEnded ??= why;
-    child.kill('SIGKILL');
-    endGroup(child.pid);
-  };
-  collect('stdout');
-  collect('stderr');
-  const onAbort = () => end('was interrupted');
-  signal.addEventListener('abort', onAbort);
-  const timer = setTimeout(() => end(`took longer than ${limitMs / 1000} s`), limitMs);
-  try {
-    const why = await outcomeOf(child);
-    signal.throwIfAborted();
-    // The output may hold the token even if the command failed.
-    const secrets = createSecrets();
-    for (const text of printed.stdout.split('\n')) secrets.add(text.trim());
-    for (const text of secrets.mask(printed.stderr).trimEnd().split(/\r?\n/))
-      if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
-    const failed = whyEnded ?? why;
-    if (failed !== undefined) throw new CliError('auth', `token-command ${command}: ${failed}`);
-    return printed.stdout;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-    endGroup(child.pid);
-  }
-}
-
-/** How long the output of a command may take to arrive after its end, in milliseconds; a child of it may keep it open. */
-const outputMs = 100;
-
-/** Waits for the end of a command; returns why it failed, a clause, or undefined. */
-function outcomeOf(child: ChildProcess): Promise<string | undefined> {
-  return new Promise((resolve) => {
+  const ended = new Promise<string | undefined>((resolve) => {
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        printed[name] += text;
+        if (printed[name].length > maxBytes) resolve(`printed more than ${formatBytes(maxBytes)}`);
+      });
     child.on('error', (error) => {
       const reason = systemReason(error, 'command');
       resolve(systemCode(error) === 'ENOENT' ? `there is ${reason}` : reason);
     });
-    child.on('exit', (code, signal) => {
-      const why = code === 0 ? undefined : code === null ? `was ended by ${signal}` : `exited with ${code}`;
+    child.on('exit', (code, killer) => {
+      const why = code === 0 ? undefined : code === null ? `was ended by ${killer}` : `exited with ${code}`;
       child.on('close', () => resolve(why));
       setTimeout(() => resolve(why), outputMs);
     });
+    signal.addEventListener('abort', () => resolve('was interrupted'));
   });
+  const why = await withDeadline(ended, limitMs, () => `took longer than ${limitMs / 1000} s`);
+  child.kill('SIGKILL');
+  endGroup(child.pid);
+  signal.throwIfAborted();
+  // The output may hold the token even if the command failed.
+  const secrets = createSecrets();
+  for (const text of printed.stdout.split('\n')) secrets.add(text.trim());
+  for (const text of secrets.mask(printed.stderr).trimEnd().split(/\r?\n/))
+    if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
+  if (why !== undefined) throw new CliError('auth', `token-command ${command}: ${why}`);
+  return printed.stdout;
 }
 
 /**

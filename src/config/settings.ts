@@ -3,7 +3,7 @@ import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { closest, shellWord } from '../process/text.ts';
-import { type ConfigFile, readConfigFile, type Section } from './file.ts';
+import { type ConfigFile, readConfigFile, type Section, unreadableConfig } from './file.ts';
 import {
   flagKey,
   isSettingKey,
@@ -91,7 +91,7 @@ interface Places {
  */
 export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFile(io)): Settings {
   const places = { io, flags, file };
-  const problems: UsageError[] = file.problem === undefined ? [] : [unreadable(file)];
+  const problems: UsageError[] = file.problem === undefined ? [] : [unreadableConfig(file)];
   const { chosen, offline } = chooseProfile(places, problems);
   const readings = new Map(
     settingKeys.map((key) => [key, foundIn(places, key, chosen?.value).map((each) => read(key, each, io))]),
@@ -216,13 +216,6 @@ function unknownProfile({ value, givenBy, source }: ChosenProfile, file: ConfigF
     `${givenBy}: there is no profile '${value}'${file.problem ? `, because of ${file.path}: ${file.problem}` : ''}`,
     `${near ? `did you mean ${near}? ` : ''}the profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
     codeOf(source),
-  );
-}
-
-function unreadable({ path, problem }: ConfigFile): UsageError {
-  return new InputError(
-    `${path}: ${problem}`,
-    'repair the file, its owner and its mode (0600), or move it away to start again',
   );
 }
 

@@ -17,7 +17,7 @@ import {
   type Section,
 } from '../../config/file.ts';
 import {
-  keyItems,
+  describeKey,
   keyRules,
   requireKey,
   type SettingKey,
@@ -117,7 +117,7 @@ const set = verb({
   summary: 'Set a value in the config file',
   description: [
     'Sets a value at the top level of the config file, or in a profile with --profile.',
-    { title: 'Keys:', items: keyItems },
+    { title: 'Keys:', items: settingKeys.map((key) => [key, describeKey(key)]) },
   ],
   examples: [
     'petstore config set output json',
