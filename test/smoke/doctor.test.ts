@@ -1,12 +1,17 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
-import { listenHere } from '../helpers/listen.ts';
-import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** The folder of the configuration. */
+let folder = '';
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
 
 interface Finding {
   readonly state: string;
@@ -14,57 +19,72 @@ interface Finding {
   readonly hint: string | null;
 }
 
-let folder = '';
+/** Runs `doctor`; gives its findings by check, and their states alone. */
+async function examine(words: string, env: RunOptions['env'] = {}) {
+  const argv = `doctor -o json ${words}`.trim();
+  const { code, stdout } = await runCli(argv, {
+    env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder, ...env },
+  });
+  const all = JSON.parse(stdout) as (Finding & { check: string })[];
+  const found = Object.fromEntries(all.map(({ check, ...finding }) => [check, finding as Finding]));
+  const states = Object.fromEntries(all.map(({ check, state }) => [check, state]));
+  return { code, stdout, states, found };
+}
 
-beforeEach(() => {
-  folder = temporaryFolder();
-});
+const healthy = () => recordingServer({ '/pets': [] });
+const containing = (text: string) => expect.stringContaining(text);
 
-test('the embedded store is in order, without a network to check', async () => {
+function writeConfig(config: unknown, mode = 0o600): void {
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  chmodSync(join(folder, 'config.json'), mode);
+}
+
+test('the embedded store is in order, without a network to check; each check comes after those that it needs', async () => {
   const { code, states } = await examine('--offline');
   expect(code).toBe(0);
-  expect(states).toEqual({
-    config: 'ok',
-    environment: 'ok',
-    permissions: 'ok',
-    token: 'skip',
-    dns: 'skip',
-    connection: 'skip',
-    tls: 'skip',
-    service: 'ok',
-    clock: 'skip',
-  });
+  expect(Object.entries(states)).toEqual([
+    ['config', 'ok'],
+    ['environment', 'ok'],
+    ['permissions', 'ok'],
+    ['token', 'skip'],
+    ['dns', 'skip'],
+    ['connection', 'skip'],
+    ['tls', 'skip'],
+    ['service', 'ok'],
+    ['clock', 'skip'],
+  ]);
 });
 
-test('a service that answers is in order', async () => {
-  await using server = await recordingServer({ '/pets?limit=1': [] });
-  const { code, states, of } = await examine(`--base-url ${server.url}`);
-  expect([code, states.dns, states.connection, states.service, states.clock]).toEqual([
-    0,
-    'ok',
-    'ok',
-    'ok',
-    'ok',
-  ]);
-  expect(states.tls).toBe('skip');
-  expect(of('service').reason).toMatch(/^GET \/pets answered 200 in \d+ ms$/);
+test('a service that answers is in order, and gets one request', async () => {
+  await using server = await healthy();
+  const { code, states, found } = await examine(`--base-url ${server.url}`);
+  const inOrder = { dns: 'ok', connection: 'ok', tls: 'skip', service: 'ok', clock: 'ok' };
+  expect({ code, ...states }).toMatchObject({ code: 0, ...inOrder });
+  expect(found.service?.reason).toMatch(/^GET \/pets answered 200 in \d+ ms$/);
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets?limit=1']);
 });
 
+test('a name below localhost is this machine, for every command', async () => {
+  await using server = await healthy();
+  const { code, states } = await examine(`--base-url http://shop.localhost:${new URL(server.url).port}`);
+  expect({ code, ...states }).toMatchObject({ code: 0, dns: 'ok', connection: 'ok', service: 'ok' });
+});
+
 test('the hint of a refused connection is a command line that examines the same address', async () => {
-  const refused = await runCli(['pets', 'list', '--base-url', 'http://127.0.0.1:1', '--retries', '0']);
-  const [, words = ''] = /`petstore (.*)` looks at each step/.exec(refused.stderr) ?? [];
-  const { code, of } = await examine(`${words.replace(/^doctor/, '')} --retries 0`);
+  const refused = await runCli('pets list --base-url http://127.0.0.1:1 --retries 0');
+  const [, words = ''] = /`petstore doctor (.*)` looks at each step/.exec(refused.stderr) ?? [];
+  const { code, found } = await examine(`${words} --retries 0`);
   expect(code).toBe(6);
-  expect(of('connection').reason).toContain('127.0.0.1:1');
+  expect(found.connection?.reason).toContain('127.0.0.1:1');
 });
 
 test('in a terminal each check is a line, folded under its own column, with a hint under a failure', async () => {
-  const { stdout } = await runCli(['doctor', '--base-url', 'http://127.0.0.1:1', '--retries', '0'], {
+  const { stdout, code } = await runCli('doctor --base-url http://127.0.0.1:1 --retries 0', {
     env: { PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config', PETSTORE_STATE_DIR: folder, NO_COLOR: '1' },
     terminals: ['stdout'],
     columns: 60,
   });
+  expect(code).toBe(6);
   expect(stdout).toMatchInlineSnapshot(`
     "ok    config       /nonexistent/petstore-config/config.json
                        does not exist, defaults are used; no
@@ -86,181 +106,97 @@ test('in a terminal each check is a line, folded under its own column, with a hi
   `);
 });
 
-test('each check is one line, after those that it needs', async () => {
-  const { stdout } = await run('--offline');
-  expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([
-    'check',
-    'config',
-    'environment',
-    'permissions',
-    'token',
-    'dns',
-    'connection',
-    'tls',
-    'service',
-    'clock',
-    '',
-  ]);
-});
+const refusal = (status: number): Reply => ({ status, body: { code: 'x', message: 'no', status } });
+const date = new Date(Date.now() - 600_000).toUTCString();
 
-test('without a base URL doctor exits 2 and names the ways out', async () => {
-  const { code, of } = await examine('');
-  expect(code).toBe(2);
-  expect(of('service')).toMatchObject({ state: 'fail', hint: expect.stringContaining('--offline') });
-});
-
-test('a port that nobody listens on fails the connection, and checks that need it are skipped', async () => {
-  const server = await recordingServer({});
-  await server[Symbol.asyncDispose]();
-  const { code, of, states } = await examine(`--base-url ${server.url}`);
-  expect(code).toBe(6);
-  expect(of('connection')).toMatchObject({ state: 'fail', reason: expect.stringContaining('refused') });
-  expect([states.tls, states.service, states.clock]).toEqual(['skip', 'skip', 'skip']);
-});
-
-test('a name below localhost is this machine, for every command', async () => {
-  await using server = await recordingServer({ '/pets?limit=1': [] });
-  const { code, states } = await examine(`--base-url http://shop.localhost:${new URL(server.url).port}`);
-  expect([code, states.dns, states.connection, states.service]).toEqual([0, 'ok', 'ok', 'ok']);
-});
-
-test('a host that does not exist fails dns', async () => {
-  const { code, of } = await examine('--base-url http://no-such-host.invalid --timeout 5s');
-  expect(code).toBe(6);
-  expect(of('dns')).toMatchObject({ state: 'fail' });
-});
-
-test.each([
-  [401, 4, 'fail'],
-  [403, 4, 'fail'],
-  [404, 1, 'fail'],
-  [500, 6, 'fail'],
-  [429, 6, 'fail'],
-])('an answer of %s exits %s', async (status, code, state) => {
-  await using server = await answering({ status, body: { code: 'x', message: 'no', status } });
-  const found = await examine(`--base-url ${server.url} --retries 0`);
-  expect([found.code, found.states.service]).toEqual([code, state]);
-});
-
-test('a page instead of data is a warning with a hint about the base URL', async () => {
-  await using server = await answering({ headers: { 'content-type': 'text/html' }, body: '<p>hi' });
-  const { code, of } = await examine(`--base-url ${server.url}`);
-  expect(code).toBe(0);
-  expect(of('service')).toMatchObject({ state: 'warn', reason: expect.stringContaining('text/html') });
-});
-
-test('a clock that differs by more than a minute is a warning that says ahead or behind', async () => {
-  const headers = { date: new Date(Date.now() - 600_000).toUTCString() };
-  await using server = await answering({ headers, body: [] });
-  const { code, of } = await examine(`--base-url ${server.url}`);
-  expect(code).toBe(0);
-  expect(of('clock')).toMatchObject({ state: 'warn', reason: expect.stringMatching(/ahead of the service/) });
+test.each<[title: string, reply: Reply, code: number, check: string, state: string, reason: RegExp]>([
+  ['a 401', refusal(401), 4, 'service', 'fail', /401/],
+  ['a 403', refusal(403), 4, 'service', 'fail', /403/],
+  ['a 404', refusal(404), 1, 'service', 'fail', /404/],
+  ['a 429', refusal(429), 6, 'service', 'fail', /429/],
+  ['a 500', refusal(500), 6, 'service', 'fail', /500/],
+  ['a page', { headers: { 'content-type': 'text/html' }, body: '<p>hi' }, 0, 'service', 'warn', /text\/html/],
+  ['an old date', { headers: { date }, body: [] }, 0, 'clock', 'warn', /ahead of the service/],
+])('%s of the service is found', async (_, reply, code, check, state, reason) => {
+  await using server = await recordingServer({}, () => reply);
+  const run = await examine(`--base-url ${server.url} --retries 0`);
+  expect({ code: run.code, state: run.states[check] }).toEqual({ code, state });
+  expect(run.found[check]?.reason).toMatch(reason);
 });
 
 test('an untrusted certificate fails TLS; a trusted one is shown with its last day', async () => {
   const { cert, key } = await makeCertificate(90);
-  const server = createTlsServer({ cert, key }, (_, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end('[]');
-  });
-  const url = `https://127.0.0.1:${await listenHere(server)}`;
+  await using server = await recordingServer({ '/pets': [] }, undefined, { cert, key });
   const ca = join(folder, 'ca.pem');
   writeFileSync(ca, cert);
-  const untrusted = await examine(`--base-url ${url}`);
-  expect([untrusted.code, untrusted.states.tls, untrusted.states.service]).toEqual([6, 'fail', 'skip']);
-  expect(untrusted.of('tls').hint).toContain('--ca-cert');
-  const trusted = await examine(`--base-url ${url} --ca-cert ${ca}`);
-  expect([trusted.code, trusted.states.service]).toEqual([0, 'ok']);
-  expect(trusted.of('tls').reason).toMatch(/^TLSv1.3, certificate valid until \d{4}-\d\d-\d\d$/);
-  server.close();
+  const untrusted = await examine(`--base-url ${server.url}`);
+  expect({ code: untrusted.code, ...untrusted.states }).toMatchObject({
+    code: 6,
+    tls: 'fail',
+    service: 'skip',
+  });
+  expect(untrusted.found.tls?.hint).toContain('--ca-cert');
+  const trusted = await examine(`--base-url ${server.url} --ca-cert ${ca}`);
+  expect({ code: trusted.code, ...trusted.states }).toMatchObject({ code: 0, tls: 'ok', service: 'ok' });
+  expect(trusted.found.tls?.reason).toMatch(/^TLSv1.3, certificate valid until \d{4}-\d\d-\d\d$/);
 });
 
 test('a token that cannot be read exits 4, and nothing is sent', async () => {
-  await using server = await recordingServer({ '/pets?limit=1': [] });
-  const env = { PETSTORE_TOKEN_FILE: '/nonexistent/token' };
-  const { code, of, states } = await examine(`--base-url ${server.url}`, { env });
-  expect(code).toBe(4);
-  expect(of('token')).toMatchObject({ state: 'fail', reason: expect.stringContaining('/nonexistent/token') });
-  expect(states.service).toBe('skip');
+  await using server = await healthy();
+  const run = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN_FILE: '/nonexistent/token' });
+  expect({ code: run.code, ...run.states }).toMatchObject({ code: 4, token: 'fail', service: 'skip' });
+  expect(run.found.token?.reason).toContain('/nonexistent/token');
   expect(server.seen).toEqual([]);
 });
 
 test('a token is named by its source and never shown', async () => {
-  await using server = await recordingServer({ '/pets?limit=1': [] });
-  const env = { PETSTORE_TOKEN: 's3cret' };
-  const { of, stdout } = await examine(`--base-url ${server.url}`, { env });
-  expect(of('token').reason).toBe('PETSTORE_TOKEN, sent as Authorization');
+  await using server = await healthy();
+  const { found, stdout } = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN: 's3cret' });
+  expect(found.token?.reason).toBe('PETSTORE_TOKEN, sent as Authorization');
   expect(stdout).not.toContain('s3cret');
 });
 
-test('a wrong config is a failure in a line like any other', async () => {
-  write({ timeot: '5s' });
-  const { code, of, states } = await examine('--offline');
+test('without a base URL doctor exits 2 and names the ways out', async () => {
+  const { code, found } = await examine('');
   expect(code).toBe(2);
-  expect(of('config')).toMatchObject({
-    state: 'fail',
-    reason: expect.stringContaining("unknown key 'timeot'"),
-  });
-  expect(states.service).toBe('skip');
+  expect(found.service).toMatchObject({ state: 'fail', hint: containing('--offline') });
 });
 
-test('a file that others may read is a warning with the command that fixes it', async () => {
-  write({ timeout: '5s' });
-  chmodSync(join(folder, 'config.json'), 0o644);
-  const { code, of } = await examine('--offline');
+test('a host that does not exist fails dns', async () => {
+  const { code, states } = await examine('--base-url http://no-such-host.invalid --timeout 5s');
+  expect({ code, ...states }).toMatchObject({ code: 6, dns: 'fail', connection: 'skip' });
+});
+
+test('a wrong config is a failure in a line like any other', async () => {
+  writeConfig({ timeot: '5s' });
+  const { code, found } = await examine('--offline');
+  expect(code).toBe(2);
+  expect(found.config).toMatchObject({ state: 'fail', reason: containing("unknown key 'timeot'") });
+  expect(found.service?.state).toBe('skip');
+});
+
+test('an unknown variable is a warning that suggests the nearest name', async () => {
+  const { found } = await examine('--offline', { PETSTORE_BASEURL: 'http://a' });
+  expect(found.environment).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
+});
+
+test('a file that others may read is a warning with the command that fixes it, whatever its folder', async () => {
+  const parent = folder;
+  folder = join(folder, "it's odd");
+  mkdirSync(folder);
+  writeConfig({}, 0o644);
+  const { code, found } = await examine('--offline');
   expect(code).toBe(0);
-  expect(of('permissions')).toMatchObject({
-    state: 'warn',
-    hint: `chmod 600 ${join(folder, 'config.json')}`,
-  });
+  const hint = `chmod 600 '${join(parent, "it'\\''s odd")}/config.json'`;
+  expect(found.permissions).toMatchObject({ state: 'warn', hint });
 });
 
 test('a config folder that cannot be created is a warning, and the other checks go on', async () => {
   const nowhere = join(folder, 'config.json', 'below');
-  write({});
-  const { code, of, states } = await examine('--offline', { env: { PETSTORE_CONFIG_DIR: nowhere } });
+  writeConfig({});
+  const { code, found } = await examine('--offline', { PETSTORE_CONFIG_DIR: nowhere });
   expect(code).toBe(0);
-  expect(of('permissions')).toMatchObject({
-    state: 'warn',
-    reason: expect.stringContaining(`${nowhere} cannot be written to`),
-  });
-  expect(states.service).toBe('ok');
+  const reason = containing(`${nowhere} cannot be written to`);
+  expect(found.permissions).toMatchObject({ state: 'warn', reason });
+  expect(found.service?.state).toBe('ok');
 });
-
-test('the command that fixes a file can be copied, whatever the name of the folder', async () => {
-  const odd = join(folder, "it's odd");
-  mkdirSync(odd, { recursive: true });
-  writeFileSync(join(odd, 'config.json'), '{}', { mode: 0o644 });
-  const { of } = await examine('--offline', { env: { PETSTORE_CONFIG_DIR: odd } });
-  expect(of('permissions').hint).toBe(`chmod 600 '${join(folder, "it'\\''s odd")}/config.json'`);
-});
-
-test('an unknown variable is a warning that suggests the nearest name', async () => {
-  const { of } = await examine('--offline', { env: { PETSTORE_BASEURL: 'http://a' } });
-  expect(of('environment')).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
-});
-
-function run(words: string, options: RunOptions = {}) {
-  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder, ...options.env };
-  return runCli(['doctor', ...words.split(' ').filter((word) => word !== '')], { ...options, env });
-}
-
-async function examine(words: string, options: RunOptions = {}) {
-  const { code, stdout } = await run(`${words} -o json`, options);
-  const findings = new Map<string, Finding>(
-    (JSON.parse(stdout) as (Finding & { check: string })[]).map(({ check, ...finding }) => [check, finding]),
-  );
-  const states: Record<string, string> = Object.fromEntries(
-    [...findings].map(([check, { state }]) => [check, state]),
-  );
-  return { code, stdout, states, of: (check: string) => findings.get(check)! };
-}
-
-function answering(reply: ReturnType<Parameters<typeof recordingServer>[1] & {}>): Promise<RecordingServer> {
-  return recordingServer({}, () => reply);
-}
-
-function write(config: unknown): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-}
