@@ -1,4 +1,4 @@
-import type { Contract } from '../api/contract.ts';
+import type { Contract, CredentialPlace } from '../api/contract.ts';
 import { fieldValue, requestIdOf } from '../api/http.ts';
 import { idName, type Operation, type Parameter } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
@@ -7,10 +7,44 @@ import { askedId, type CallInput, type FieldChanges, toAcceptedInput } from '../
 import { monotonicMs } from '../process/deadline.ts';
 import { messageOf } from '../process/errors.ts';
 import { type JsonValue, parseJson } from '../process/exact-json.ts';
-import { type Details, fail, VerdictError } from './check.ts';
-import type { SmokeOptions } from './options.ts';
+import { durationText, statusText } from '../process/text.ts';
+import { type Details, fail, type Latency, VerdictError } from './check.ts';
+import type { Condition } from './condition.ts';
 import type { Sockets } from './sockets.ts';
-import { durationText, statusText } from './wording.ts';
+
+/** The most that a statistic of the latency of an operation may be. */
+interface LatencyLimit {
+  readonly ms: number;
+  readonly statistic: keyof Latency;
+}
+
+/** The selection of checks, and their limits. */
+export interface SmokeOptions {
+  /** Globs of check ids; no `only` means all. */
+  readonly only: readonly string[];
+  readonly skip: readonly string[];
+  /** Whether warnings, flaky passes, and failures of beta and experimental operations are failures. */
+  readonly strict: boolean;
+  /** Undefined if latency is not measured. */
+  readonly maxLatency?: LatencyLimit | undefined;
+  readonly write: boolean;
+  /** How long to wait for the service to come up; 0 to not wait. */
+  readonly waitMs: number;
+  /** Conditions that end the wait. */
+  readonly waitFor: readonly Condition[];
+  /** The user's own checks. */
+  readonly expect: readonly Condition[];
+  /** How often to run, and for how long; only one of the two is set. */
+  readonly repeat?: number | undefined;
+  readonly forMs?: number | undefined;
+  /** From the start of one run to the start of the next. */
+  readonly everyMs: number;
+  /** Deadline of one check, with all its requests. */
+  readonly timeoutMs: number;
+  readonly retries: number;
+  /** The place of the profile's credential in requests. */
+  readonly credentialPlace: CredentialPlace;
+}
 
 /** The service under test, and how to test it. */
 export interface SmokeTarget {

@@ -15,6 +15,29 @@ import { CliError, type ExitCode, InterruptedError, messageOf } from '../process
 export const states = ['pass', 'flaky', 'warn', 'fail', 'error', 'skip'] as const;
 export type State = (typeof states)[number];
 
+/** The groups of checks of `smoke`, in the order in which reports show them; `run` is for a run without an end. */
+export const groups = [
+  'reach',
+  'tls',
+  'op',
+  'error',
+  'lifecycle',
+  'auth',
+  'latency',
+  'expect',
+  'write',
+  'run',
+] as const;
+
+export const statistics = ['p50', 'p95', 'max'] as const;
+/** Milliseconds. */
+export type Latency = Readonly<Record<(typeof statistics)[number], number>>;
+
+/** The group of a check of `smoke`, by its id. */
+export function groupOf(id: string): string {
+  return id.split('/', 1)[0] ?? '';
+}
+
 /** What a check found. Its texts may hold what the service sent; reports make them safe. */
 export interface Verdict {
   readonly state: State;

@@ -1,9 +1,8 @@
 import { fieldValue, type HttpFields } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { shorten } from '../process/text.ts';
+import { excerpt, shorten, statusText } from '../process/text.ts';
 import { valueAt } from './pointer.ts';
-import { excerpt, statusText } from './wording.ts';
 
 /** A requirement of an answer, from `--wait-for` or `--expect`: every part that is given must hold. */
 export interface Condition {

@@ -2,11 +2,10 @@ import type { Contract } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import { type CheckRun, idParameter, readsOf } from './ask.ts';
-import { type Check, fail, pass, type Verdict, VerdictError } from './check.ts';
-import { type Latency, type SmokeOptions, statistics } from './options.ts';
+import { durationText, statusText } from '../process/text.ts';
+import { type CheckRun, idParameter, readsOf, type SmokeOptions } from './ask.ts';
+import { type Check, fail, type Latency, pass, statistics, type Verdict, VerdictError } from './check.ts';
 import { findIds } from './records.ts';
-import { durationText, statusText } from './wording.ts';
 
 /** One check for every GET: its latency is within the limit of `--max-latency`. */
 export function latencyChecks(

@@ -1,11 +1,11 @@
 import { fieldValue } from '../api/http.ts';
 import { linkTarget } from '../api/links.ts';
 import type { Operation } from '../api/operations.ts';
+import { excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, type Reply } from './ask.ts';
 import { fail, type Verdict, VerdictError } from './check.ts';
 import { judge } from './judge-answer.ts';
 import { idsOf, recordsOf } from './records.ts';
-import { excerpt } from './wording.ts';
 
 const furtherLooks = 2;
 

@@ -2,14 +2,13 @@ import type { Contract } from '../api/contract.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
 import { printJson } from '../process/exact-json.ts';
-import { counted } from '../process/text.ts';
+import { counted, excerpt, statusText } from '../process/text.ts';
 import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
 import { type Check, fail, isRed, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
 import { sunsetOf } from './deprecation.ts';
 import { judge } from './judge-answer.ts';
 import { confirmed, faultOfList, faultOfPages } from './list-faults.ts';
 import { findIds, idsIn, idsOf, isSameValue, recordOf, recordsOf } from './records.ts';
-import { excerpt, statusText } from './wording.ts';
 
 /** One check for every GET: status, content type, body and paging are as documented. */
 export function operationChecks(contract: Contract): Check<CheckRun>[] {

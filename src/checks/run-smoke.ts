@@ -3,11 +3,12 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Signal } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
-import { counted } from '../process/text.ts';
-import { type CheckRun, type Round, type SmokeTarget, startCheck } from './ask.ts';
+import { counted, durationText } from '../process/text.ts';
+import { type CheckRun, type Round, type SmokeOptions, type SmokeTarget, startCheck } from './ask.ts';
 import {
   type Check,
   type CheckResult,
+  groupOf,
   interrupted,
   isRed,
   runChecks,
@@ -16,13 +17,11 @@ import {
   VerdictError,
   verdictOfError,
 } from './check.ts';
-import { groupOf, type SmokeOptions } from './options.ts';
 import { cleanUp, Ownership } from './ownership.ts';
 import { exitCodeOf, type Outcome, type SmokeReport, Tally, totalsOf } from './report/smoke-report.ts';
 import { asksForReach, type Selection, selectChecks } from './select.ts';
 import { SmokeStop } from './smoke-stop.ts';
 import { DeploymentCount, type Waited, waitForService } from './wait.ts';
-import { durationText } from './wording.ts';
 
 /** Sees what a run is doing, for the terminal. */
 export interface Observer {

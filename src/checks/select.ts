@@ -1,11 +1,10 @@
 import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../process/errors.ts';
-import type { CheckRun } from './ask.ts';
-import type { Check } from './check.ts';
+import type { CheckRun, SmokeOptions } from './ask.ts';
+import { type Check, groupOf, groups } from './check.ts';
 import { deprecationChecks } from './deprecation.ts';
 import { latencyChecks } from './latency-check.ts';
 import { operationChecks } from './operation-checks.ts';
-import { groupOf, groups, type SmokeOptions } from './options.ts';
 import { Ownership } from './ownership.ts';
 import { gates, reachChecks } from './reach.ts';
 import { expectChecks } from './reach-http.ts';

@@ -9,7 +9,7 @@ import { withDeadline } from '../process/deadline.ts';
 import { UnavailableError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { systemCode } from '../process/system-error.ts';
-import { durationText } from './wording.ts';
+import { durationText } from '../process/text.ts';
 
 /** The result of a TLS handshake, whether the certificate is trusted or not. */
 export interface Handshake {

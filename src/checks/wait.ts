@@ -1,9 +1,9 @@
 import { poll } from '../process/deadline.ts';
+import { durationText } from '../process/text.ts';
 import { type Round, startCheck } from './ask.ts';
 import { fail, pass, type Verdict, verdictOfError } from './check.ts';
 import { type Condition, meetsHeader } from './condition.ts';
 import { askFor, judgeCondition, reachHttp } from './reach-http.ts';
-import { durationText } from './wording.ts';
 
 /** What the wait for a service came to. */
 export interface Waited {

@@ -4,13 +4,13 @@ import type { Operation, OperationId } from '../api/operations.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { excerpt, statusText } from '../process/text.ts';
 import { type CheckRun, detailsOf, type Reply } from './ask.ts';
 import { type Check, fail, pass, skip, type Verdict, VerdictError, verdictOfError } from './check.ts';
 import { documentedAnswer, judge } from './judge-answer.ts';
 import { type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
 import { type Creation, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';
 import { isSameValue, jsonId, recordOf } from './records.ts';
-import { excerpt, statusText } from './wording.ts';
 
 /** The full life of a record of each kind: create, read back, update, read back, delete, gone. */
 export function writeChecks(contract: Contract, ownership: Ownership): Check<CheckRun>[] {

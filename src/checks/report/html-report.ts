@@ -1,15 +1,18 @@
 import { version } from '../../../package.json';
-import { durationText } from '../wording.ts';
+import { durationText } from '../../process/text.ts';
 import {
   type Cause,
   causesOf,
   escapeMarkup,
+  isGreen,
   labelledDetails,
   lineText,
+  type Outcome,
   reasonText,
+  type SmokeReport,
+  type Totals,
   totalNames,
-} from './causes.ts';
-import { isGreen, type Outcome, type SmokeReport, type Totals } from './smoke-report.ts';
+} from './smoke-report.ts';
 
 /** The report as one self-contained page without scripts or fonts, for browsers and for print. */
 export function toHtmlReport(report: SmokeReport): string {

@@ -1,10 +1,18 @@
 import { fold } from '../../output/fold.ts';
-import type { Style } from '../../output/style.ts';
-import { counted } from '../../process/text.ts';
+import { plainStyle, type Style } from '../../output/style.ts';
+import { counted, durationText } from '../../process/text.ts';
 import { isRed, type State } from '../check.ts';
-import { durationText } from '../wording.ts';
-import { type Cause, causesOf, labelledDetails, lineText, reasonText, totalNames } from './causes.ts';
-import type { Outcome, SmokeReport } from './smoke-report.ts';
+import {
+  type Cause,
+  causesOf,
+  isGreen,
+  labelledDetails,
+  lineText,
+  type Outcome,
+  reasonText,
+  type SmokeReport,
+  totalNames,
+} from './smoke-report.ts';
 
 interface Layout {
   readonly style: Style;
@@ -103,4 +111,40 @@ function summary(report: SmokeReport, red: readonly Cause[], { style, width }: L
     ...(failed === '' ? [] : [`${style.red('failed')}: ${fold(failed, width, 'failed: '.length)}`]),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+const levels: Readonly<Partial<Record<State, string>>> = {
+  fail: 'error',
+  error: 'error',
+  warn: 'warning',
+  flaky: 'notice',
+};
+
+/** Annotations for GitHub's log, one for each cause that needs attention. */
+export function toAnnotations({ results }: Pick<SmokeReport, 'results'>): string {
+  const lines = causesOf(results).map(({ first, subject, ids }) => {
+    const level = levels[first.state];
+    const message = ids === undefined ? reasonText(first) : `${reasonText(first)} (${ids})`;
+    return level && `::${level} title=${property(`smoke ${subject}`)}::${data(message)}\n`;
+  });
+  return lines.join('');
+}
+
+/** The report for people as Markdown, for GitHub's step summary. */
+export function toStepSummary(report: SmokeReport): string {
+  const text = toHumanReport(report, { style: plainStyle, brief: false });
+  return `### ${isGreen(report) ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;
+}
+
+/** A text of the service cannot end the block, because it never begins a line. */
+const fence = '````';
+
+/** Escapes a message. @see https://github.com/actions/toolkit, packages/core */
+function data(text: string): string {
+  return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** Escapes a property of a command, which needs more escapes. */
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

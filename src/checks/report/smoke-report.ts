@@ -1,10 +1,22 @@
+import { createHistogram } from 'node:perf_hooks';
 import { type ExitCode, exitCodes } from '../../process/errors.ts';
 import type { Signal } from '../../process/io.ts';
-import { type CheckResult, isRed, type State, states } from '../check.ts';
-import { groupOf, groups, type Latency } from '../options.ts';
+import { sanitize } from '../../process/text.ts';
+import { type CheckResult, groupOf, groups, isRed, type Latency, type State, states } from '../check.ts';
 
 /** The number of checks in each state. */
 export type Totals = Readonly<Record<State | 'checks', number>>;
+
+/** The words for the totals of a report, in the order in which reports show them. */
+export const totalNames: Readonly<Record<keyof Totals, string>> = {
+  checks: 'checks',
+  pass: 'passed',
+  flaky: 'flaky',
+  warn: 'warned',
+  fail: 'failed',
+  error: 'not carried out',
+  skip: 'skipped',
+};
 
 /** A check over all runs. */
 export interface Outcome extends CheckResult {
@@ -61,7 +73,9 @@ class CheckTally {
   worst: CheckResult;
   private readonly left: string[] = [];
   private readonly counts: Record<State, number>;
-  private readonly times = new Times();
+  /** In microseconds. Any number of them takes the same memory. */
+  private readonly times = createHistogram({ figures: 3 });
+  private sumMs = 0;
 
   constructor(first: CheckResult) {
     this.worst = first;
@@ -73,7 +87,9 @@ class CheckTally {
     if (gravity.indexOf(result.state) > gravity.indexOf(this.worst.state)) this.worst = result;
     this.counts[result.state] += 1;
     this.left.push(...(result.left ?? []));
-    if (result.state !== 'skip') this.times.add(result.elapsedMs);
+    if (result.state === 'skip') return;
+    this.times.record(Math.max(1, Math.round(result.elapsedMs * 1000)));
+    this.sumMs += result.elapsedMs;
   }
 
   get merged(): Outcome {
@@ -82,53 +98,19 @@ class CheckTally {
     const runs = times.count;
     const { state, reason } = worst;
     const what = isRed(worst) ? failures : counts[state];
-    const word = isRed(worst)
-      ? 'failed'
-      : state === 'warn'
-        ? 'warned'
-        : state === 'flaky'
-          ? 'flaky'
-          : 'passed';
+    const word = isRed(worst) ? 'failed' : totalNames[state];
     const counted = `${word} ${what} of ${runs}`;
+    const percentileMs = (percent: number) => times.percentile(percent) / 1000;
+    const latency = { p50: percentileMs(50), p95: percentileMs(95), max: times.max / 1000 };
     return {
       ...worst,
       reason: state === 'skip' ? reason : state === 'pass' ? counted : `${counted}: ${reason}`,
       left: left.length > 0 ? left : undefined,
-      elapsedMs: times.sumMs,
+      elapsedMs: this.sumMs,
       runs,
       failures,
-      latency: runs === 0 ? undefined : times.latency,
+      latency: runs === 0 ? undefined : latency,
     };
-  }
-}
-
-/** Times in classes that are one hundredth wide, so that any number of them takes the same memory. */
-class Times {
-  private readonly classes = new Map<number, number>();
-  private maxMs = 0;
-  count = 0;
-  sumMs = 0;
-
-  add(ms: number): void {
-    const key = Math.ceil(Math.log(Math.max(ms, 0.001)) / Math.log(1.01));
-    this.classes.set(key, (this.classes.get(key) ?? 0) + 1);
-    this.maxMs = Math.max(this.maxMs, ms);
-    this.count += 1;
-    this.sumMs += ms;
-  }
-
-  get latency(): Latency {
-    return { p50: this.percentile(50), p95: this.percentile(95), max: this.maxMs };
-  }
-
-  /** By nearest rank. */
-  private percentile(percent: number): number {
-    let rank = Math.ceil((percent / 100) * this.count);
-    for (const key of [...this.classes.keys()].sort((a, b) => a - b)) {
-      rank -= this.classes.get(key) ?? 0;
-      if (rank <= 0) return Math.min(1.01 ** key, this.maxMs);
-    }
-    return this.maxMs;
   }
 }
 
@@ -150,3 +132,77 @@ export function exitCodeOf(results: readonly Outcome[]): ExitCode {
   const reach = red.find(({ id, exitCode }) => exitCode !== undefined && /^(reach|tls)\//.test(id));
   return reach && isUnreached(reach) ? (reach.exitCode ?? 7) : exitCodes['check-failed'];
 }
+
+/**
+ * Foreign text for one line of a log: controls become visible, and commands to a CI runner (`##[`, `##vso[`) are broken
+ * up.
+ */
+export function lineText(text: string): string {
+  return breakCommands(sanitize(text), '#\\x23');
+}
+
+/** Breaks up commands to CI runners, which recognise them anywhere in a line. */
+export function breakCommands(text: string, replacement: string): string {
+  return text.replace(/##(?=\w*\[)/g, () => replacement);
+}
+
+/** Text escaped for HTML and XML. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
+}
+
+/** The reason of a result and its hint, in one line. */
+export function reasonText({ reason, hint }: Pick<Outcome, 'reason' | 'hint'>): string {
+  return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
+}
+
+/** The details of a result for a report, each with its label: expected, got, and where. */
+export function labelledDetails(result: Outcome): [label: string, text: string][] {
+  const { expected, got, pointer, method, url, requestId, cache, left } = result;
+  const all: [string, string | undefined][] = [
+    ['expected', expected],
+    ['got', got],
+    ['at', pointer === '' ? 'the whole body' : pointer],
+    ['request', url === undefined ? undefined : `${method ?? 'GET'} ${url}`],
+    ['request id', requestId],
+    ['cache', cache],
+    ['left', left?.join('; ')],
+  ];
+  return all
+    .filter((each): each is [string, string] => each[1] !== undefined)
+    .map(([label, text]) => [label, lineText(text)]);
+}
+
+/** Results with the same reason. */
+export interface Cause {
+  /** Reports show its reason and its details. */
+  readonly first: Outcome;
+  /** The check, or the count of checks. */
+  readonly subject: string;
+  /** The ids of the checks, if there are several and each of them ran. */
+  readonly ids: string | undefined;
+}
+
+/** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
+export function causesOf(results: readonly Outcome[]): Cause[] {
+  const causes = new Map<string, [Outcome, ...Outcome[]]>();
+  for (const result of results) {
+    if (result.state === 'pass') continue;
+    const { state, reason, barredBy } = result;
+    const key = JSON.stringify(barredBy === undefined ? [ranks.indexOf(state), reason] : [barredBy]);
+    const known = causes.get(key);
+    if (known) known.push(result);
+    else causes.set(key, [result]);
+  }
+  const sorted = [...causes.values()].sort(
+    ([one], [other]) => ranks.indexOf(one.state) - ranks.indexOf(other.state),
+  );
+  return sorted.map((same) => {
+    const [first] = same;
+    const isOne = same.length === 1;
+    const ids = isOne || first.barredBy !== undefined ? undefined : same.map(({ id }) => id).join(', ');
+    return { first, subject: isOne ? first.id : `${same.length} checks`, ids };
+  });
+}
+
+const ranks: readonly State[] = ['fail', 'error', 'warn', 'flaky', 'skip'];

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
 import { fieldValue, type HttpFields } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
@@ -12,7 +11,7 @@ import { CliError, messageOf, UsageError } from '../../process/errors.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
-import { sanitizeExcept } from '../../process/text.ts';
+import { sanitizeExcept, statusText } from '../../process/text.ts';
 import { showRequests } from '../../records/show-requests.ts';
 
 /** The arguments of `api request`. */
@@ -91,7 +90,7 @@ function headOf({ status, fields }: RawAnswer, { io }: Context): string {
   const lines = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}`),
   );
-  const text = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines, ''].join('\n');
+  const text = [`HTTP/1.1 ${statusText(status)}`, ...lines, ''].join('\n');
   return `${io.stdout.isTerminal ? sanitizeExcept(text, layout) : text}\n`;
 }
 

@@ -105,7 +105,7 @@ async function fields({ group }: Typed): Promise<readonly Offer[]> {
 /** The groups of checks, and the checks of one operation each. */
 async function checkNames(): Promise<Offer[]> {
   const { operationIds, operations } = await import('../../api/operations.ts');
-  const { groups } = await import('../../checks/options.ts');
+  const { groups } = await import('../../checks/check.ts');
   const reads = operationIds.filter((id) => operations[id].method === 'GET').map((id) => `op/${id}`);
   return [...groups.filter((group) => group !== 'run'), ...reads].map((word) => ({ word }));
 }

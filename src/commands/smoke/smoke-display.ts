@@ -1,7 +1,6 @@
-import type { SmokeOptions } from '../../checks/options.ts';
-import { toAnnotations } from '../../checks/report/github-report.ts';
-import { toHumanReport } from '../../checks/report/human-report.ts';
-import { toJsonReport } from '../../checks/report/json-report.ts';
+import type { SmokeOptions } from '../../checks/ask.ts';
+import { toAnnotations, toHumanReport } from '../../checks/report/human-report.ts';
+import { toJsonReport } from '../../checks/report/machine-reports.ts';
 import type { Reports } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
 import { isRepeated, type Observer } from '../../checks/run-smoke.ts';

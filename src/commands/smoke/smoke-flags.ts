@@ -1,6 +1,7 @@
 import type { Contract } from '../../api/contract.ts';
+import type { SmokeOptions } from '../../checks/ask.ts';
+import { statistics } from '../../checks/check.ts';
 import { parseCondition } from '../../checks/condition.ts';
-import { type SmokeOptions, statistics } from '../../checks/options.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { parseInteger, ValueError } from '../../config/setting-values.ts';
