@@ -38,28 +38,34 @@ export async function findDescription(
   if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
   const { href, origin, pathname } = new URL(location);
   const client = await connectTo(context, origin, { withToken });
-  /** Why each URL led to no description. */
-  const tried = new Map<string, string>();
   try {
     // The address may redirect to a login elsewhere, and its description be open nevertheless.
     const first = await get(client, href).catch((error: unknown) => {
-      if (!(error instanceof UnavailableError) || error.reason !== 'redirect') throw error;
-      tried.set(href, error.message);
-      return undefined;
+      if (error instanceof UnavailableError && error.reason === 'redirect') return error.message;
+      throw error;
     });
-    const link = linkTarget(fieldValue(first?.fields ?? {}, 'link'), 'service-desc');
-    const from = first?.url ?? href;
+    const { url: from, fields } = typeof first === 'string' ? { url: href, fields: {} } : first;
+    const link = linkTarget(fieldValue(fields, 'link'), 'service-desc');
     const linked = link !== undefined && URL.canParse(link, from) ? [new URL(link, from).href] : [];
     const bases = new Set([origin + pathname.replace(/\/+$/, ''), origin]);
     const below = [...bases].flatMap((base) => usualPaths.map((path) => base + path));
-    const own = first && (await examine(first, tried, href));
+    const tried: string[] = [];
     for (const url of new Set([href, ...linked, ...below])) {
-      const content = url === href ? own : await look(client, tried, url);
-      if (!content) continue;
+      const content = url === href ? await examine(first, url) : await look(client, url);
+      if (typeof content === 'string') {
+        tried.push(`${url} (${content})`);
+        continue;
+      }
       await context.print(`found the description at ${url}`);
       return await readDescription({ url, content, read: (other) => readOther(client, other) });
     }
-    throw notFound(location, first?.status, tried);
+    const status = typeof first === 'string' ? undefined : first.status;
+    throw new UsageError(
+      `api bind ${location}: no description found; tried ${tried.join('; ')}`,
+      status === 401 || status === 403
+        ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
+        : 'name the URL of the OpenAPI document itself, or a file',
+    );
   } finally {
     await client.close();
   }
@@ -78,49 +84,26 @@ async function readOther(client: Client, url: string): Promise<string> {
   return decodeText(body, url);
 }
 
-/** The description at a URL; undefined if there is none, and `tried` then gets the reason. */
-async function look(
-  client: Client,
-  tried: Map<string, string>,
-  url: string,
-): Promise<JsonObject | undefined> {
-  if (new URL(url).origin !== client.baseUrl) {
-    tried.set(url, 'of another origin');
-    return undefined;
-  }
-  try {
-    return await examine(await get(client, url, 0), tried, url);
-  } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
-    tried.set(url, error.message);
-    return undefined;
-  }
+/** The description at a URL, or why there is none. */
+async function look(client: Client, url: string): Promise<JsonObject | string> {
+  if (new URL(url).origin !== client.baseUrl) return 'of another origin';
+  const answer = await get(client, url, 0).catch((error: unknown) => {
+    if (error instanceof UnavailableError) return error.message;
+    throw error;
+  });
+  return examine(answer, url);
 }
 
 /** Many servers answer 200 with a web page, so it must parse and contain `openapi` or `swagger`. */
-async function examine(
-  { status, body }: RawAnswer,
-  tried: Map<string, string>,
-  url: string,
-): Promise<JsonObject | undefined> {
-  if (status >= 200 && status < 300)
-    try {
-      const document = await parseDocument(decodeText(body, url), url);
-      if ('openapi' in document || 'swagger' in document) return document;
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-    }
-  tried.set(url, `${status}${status < 300 ? ', not a description' : ''}`);
-  return undefined;
-}
-
-/** The error that lists what was tried. */
-function notFound(url: string, status: number | undefined, tried: ReadonlyMap<string, string>): UsageError {
-  const failed = [...tried].map(([each, why]) => `${each} (${why})`);
-  return new UsageError(
-    `api bind ${url}: no description found; tried ${failed.join('; ')}`,
-    status === 401 || status === 403
-      ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
-      : 'name the URL of the OpenAPI document itself, or a file',
-  );
+async function examine(answer: RawAnswer | string, url: string): Promise<JsonObject | string> {
+  if (typeof answer === 'string') return answer;
+  const { status, body } = answer;
+  if (status < 200 || status >= 300) return String(status);
+  try {
+    const document = await parseDocument(decodeText(body, url), url);
+    if ('openapi' in document || 'swagger' in document) return document;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+  }
+  return `${status}, not a description`;
 }
