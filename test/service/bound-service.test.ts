@@ -236,10 +236,22 @@ test('a service is asked for no list of categories that it lacks when a person c
   expect(bodies(service, 'POST')).toEqual(['{"name":"Rex","category":"dog"}']);
 });
 
-test('a new entry has no status if the service does not ask for it', async () => {
-  await using service = await recordingServer({}, () => ({ status: 201 }));
-  const requestBody = json(record({ petId: integer, quantity: integer }));
-  const paths = { '/inventory': { post: { requestBody, responses: { 201: {} } } } };
-  await (await bindTo(service, document(paths))).done('inventory create 3 4');
-  expect(bodies(service, 'POST')).toEqual(['{"petId":3,"quantity":4}']);
+test('a new entry has no status if the service does not ask for it, of a bulk run neither', async () => {
+  await using service = await recordingServer({}, ({ method, path }) => {
+    if (path.startsWith('/pets')) return { body: rex };
+    return { status: method === 'POST' ? 201 : 404 };
+  });
+  const entry = json(record({ petId: integer, quantity: integer }));
+  const write = { requestBody: entry, responses: { 201: {} } };
+  const get = { responses: { 200: entry } };
+  const pet = json(record({ id: integer, name: text, status: text }));
+  const paths = {
+    '/pets/{id}': { parameters: [id], get: { responses: { 200: pet } } },
+    '/inventory': { post: write },
+    '/inventory/{petId}': { get, put: write },
+  };
+  const { done } = await bindTo(service, document(paths));
+  await done('inventory create 3 4');
+  await done('inventory apply - --yes --create-missing', 'petId,quantity\n7,5\n');
+  expect(bodies(service, 'POST')).toEqual(['{"petId":3,"quantity":4}', '{"petId":7,"quantity":5}']);
 });
