@@ -102,7 +102,9 @@ const complete = verb({
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
   run: async (context, { ids }) =>
-    (await import('../records/update.ts')).updateRecords(context, await noun(), { ids, complete: true }),
+    (await import('../records/update.ts')).updateRecords(context, await noun(), ids, {
+      values: { complete: true },
+    }),
 });
 
 export const verbs = [list, get, create, update, edit, complete, remove];

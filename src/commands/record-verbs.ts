@@ -67,8 +67,8 @@ export function recordVerbs<Entity extends object>({
         field: fieldFlag,
         from: fromFlag(`create ${aRecord} for each record of this file`, Object.keys(flags)),
       },
-      run: async (context, given) =>
-        (await import('../records/create.ts')).createRecords(context, await noun(), given),
+      run: async (context, { from, field, ...values }) =>
+        (await import('../records/create.ts')).createRecords(context, await noun(), { from, field, values }),
     }),
     update: verb({
       name: 'update',
@@ -83,8 +83,12 @@ export function recordVerbs<Entity extends object>({
         field: fieldFlag,
         from: fromFlag(`change the ${many} of this file, each by its id`),
       },
-      run: async (context, given) =>
-        (await import('../records/update.ts')).updateRecords(context, await noun(), given),
+      run: async (context, { ids, from, field, ...values }) =>
+        (await import('../records/update.ts')).updateRecords(context, await noun(), ids, {
+          from,
+          field,
+          values,
+        }),
     }),
     edit: verb({
       name: 'edit',

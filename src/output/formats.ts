@@ -1,4 +1,5 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { loadYaml } from '../process/exact-yaml.ts';
 import { counted, sanitize, sanitizeExcept } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
@@ -59,6 +60,20 @@ export function jsonLinesWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   return {
     print: (records) => records.map((record) => `${printJson(sheet.value(record))}\n`).join(''),
     end: () => '',
+  };
+}
+
+/** A sequence of mappings, or a lone mapping. */
+export function yamlWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
+  let isEmpty = true;
+  return {
+    async print(records) {
+      isEmpty = false;
+      const { print } = await loadYaml();
+      const values = records.map(sheet.value);
+      return sheet.shape === 'list' ? print(values) : values.map(print).join('');
+    },
+    end: () => (isEmpty ? '[]\n' : ''),
   };
 }
 

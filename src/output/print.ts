@@ -12,14 +12,14 @@ import {
   type Sheet,
   tsvWriter,
   type Writer,
+  yamlWriter,
 } from './formats.ts';
 import type { LiveLine } from './live-line.ts';
-import { firstOf, type Pages, sorted, withCount } from './pages.ts';
-import { createStyle } from './style.ts';
+import { startProgress } from './progress.ts';
+import { createStyle, plainStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
-import { yamlWriter } from './yaml.ts';
 
-export interface PrinterOptions {
+interface PrinterOptions {
   readonly format: OutputFormat;
   /** Column names in the order asked for; undefined for the view's own; `help` alone lists them. */
   readonly fields: readonly string[] | undefined;
@@ -32,6 +32,7 @@ export interface PrinterOptions {
   readonly liveLine?: LiveLine | undefined;
 }
 
+export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 type Shape = Sheet<unknown>['shape'];
 type CreateWriter = <Entity>(sheet: Sheet<Entity>) => Writer<Entity>;
 
@@ -173,4 +174,61 @@ async function writeAll<Entity>(io: Io, pages: Pages<Entity>, writer: Writer<Ent
   }
   await write(await writer.end());
   return count;
+}
+
+/** The same pages, counted on the live line. */
+async function* withCount<Entity>(
+  pages: Pages<Entity>,
+  io: Io,
+  line: LiveLine,
+  noun: string,
+): AsyncGenerator<readonly Entity[]> {
+  let done = 0;
+  const stopProgress = startProgress(io, line, {
+    mode: 'auto',
+    label: 'reading',
+    unit: noun,
+    style: plainStyle,
+    delayMs: 1000,
+    read: () => ({ done }),
+  });
+  try {
+    for await (const page of pages) {
+      done += page.length;
+      yield page;
+    }
+  } finally {
+    await stopProgress();
+  }
+}
+
+async function* sorted<Entity>(
+  pages: Pages<Entity>,
+  compare: (one: Entity, other: Entity) => number,
+): AsyncGenerator<Entity[]> {
+  const records: Entity[] = [];
+  for await (const page of pages) for (const record of page) records.push(record);
+  yield records.sort(compare);
+}
+
+/** The pages with the first `limit` records; requests no page after those. */
+async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGenerator<readonly Entity[]> {
+  let left = limit;
+  for await (const page of pages) {
+    yield page.slice(0, left);
+    left -= page.length;
+    if (left <= 0) return;
+  }
+}
+
+/** Records in pages of 1,000. */
+export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
+  let page: Entity[] = [];
+  for (const record of records) {
+    page.push(record);
+    if (page.length < 1000) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }

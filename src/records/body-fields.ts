@@ -12,12 +12,12 @@ export interface Given {
   /** `--field name=value`. */
   readonly field?: readonly string[] | undefined;
   /** By the column of the field; undefined if the flag was not given. A name may stand for an id. */
-  readonly [column: string]: unknown;
+  readonly values: Body;
 }
 
 /** The fields whose flags were given. */
-export function flagFields<Entity>({ fields }: EditableNoun<Entity>, given: Given): Body {
-  const named = fields.map((field) => [field.name, given[columnOf(field)]] as const);
+export function flagFields<Entity>({ fields }: EditableNoun<Entity>, values: Body): Body {
+  const named = fields.map((field) => [field.name, values[columnOf(field)]] as const);
   return Object.fromEntries(named.filter(([, value]) => value !== undefined));
 }
 
@@ -26,7 +26,7 @@ export function flagFields<Entity>({ fields }: EditableNoun<Entity>, given: Give
  *
  * @throws UsageError for a field that has a flag of its own.
  */
-export function extraFields<Entity>(noun: EditableNoun<Entity>, { field: given = [] }: Given): Body {
+export function extraFields<Entity>(noun: EditableNoun<Entity>, given: Given['field'] = []): Body {
   const fields: Record<string, unknown> = {};
   for (const text of given) {
     const at = text.indexOf('=');

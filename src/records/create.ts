@@ -23,8 +23,8 @@ export async function createRecords<Entity>(
   given: Given,
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.create);
-  const extra = extraFields(noun, given);
-  const fields = { ...flagFields(noun, given), ...extra };
+  const extra = extraFields(noun, given.field);
+  const fields = { ...flagFields(noun, given.values), ...extra };
   checkOfferedFields(access, fields);
   if (given.from !== undefined) {
     const { writeFromFile } = await import('./from-file.ts');
@@ -32,7 +32,7 @@ export async function createRecords<Entity>(
   }
   const asked = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });
-  const all: Record<string, unknown> = { ...given };
+  const all = { ...given.values };
   const prompt = await context.prompt();
   if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask(prompt, access.names);
   await writeRecord(

@@ -21,17 +21,17 @@ import { type Write, writeRecords } from './write.ts';
 export async function updateRecords<Entity extends object>(
   context: Context,
   noun: EditableNoun<Entity>,
-  given: Given & { readonly ids: readonly IdOrName[] },
+  given: readonly IdOrName[],
+  { from, field, values }: Given,
 ): Promise<void> {
-  const { from } = given;
-  const flags = flagFields(noun, given);
-  const extra = extraFields(noun, given);
-  checkCombination(noun, given.ids, { ...flags, ...(from === undefined && extra) }, from);
+  const flags = flagFields(noun, values);
+  const extra = extraFields(noun, field);
+  checkCombination(noun, given, { ...flags, ...(from === undefined && extra) }, from);
   const use = from === undefined ? 'records' : 'bulk';
   const access = await openAccess(context, noun, noun.operations.update, use);
   checkOfferedFields(access, { ...flags, ...extra });
   if (from === undefined) {
-    const ids = await access.names.idsOf(noun.named, given.ids);
+    const ids = await access.names.idsOf(noun.named, given);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
     const fields = await access.names.resolve({ ...flags, ...extra });
     const { error } = await writeRecords(access, {

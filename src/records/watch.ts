@@ -26,68 +26,27 @@ interface Changes<Entity> {
 }
 
 /** The display of a watch. */
-interface Display<Entity> extends Watcher {
+interface Display<Entity> {
   show(records: readonly Entity[], view: View<Entity>, changes: Changes<Entity>): Promise<void>;
-}
-
-/**
- * Polls a list until it is interrupted. On a terminal it redraws a table in place; otherwise it prints changes as JSON
- * lines.
- */
-export async function watchRecords<Entity>(
-  access: Access<Entity>,
-  { intervalMs, limit, read }: Watched<Entity>,
-): Promise<void> {
-  const { context, names, noun } = access;
-  const display = await openDisplay<Entity>(context, noun, intervalMs);
-  const { sort } = context.flags;
-  let before = new Map<string, Entity>();
-  return pollForever(context, intervalMs, display, async (options) => {
-    names.forget();
-    const records = await collect(await read(options), sort === undefined ? limit : undefined);
-    const { view } = await fillView(access, 'list');
-    if (sort !== undefined) records.sort(compareBy(view, sort));
-    const shown = records.slice(0, limit);
-    const now = new Map(shown.map((record) => [keyOf(record), record]));
-    const old = shown.filter((record) => before.has(keyOf(record)));
-    await display.show(shown, view, {
-      added: new Set(shown.filter((record) => !before.has(keyOf(record)))),
-      changed: new Set(old.filter((record) => printJson(record) !== printJson(before.get(keyOf(record))))),
-      deleted: new Set([...before.values()].filter((record) => !now.has(keyOf(record)))),
-    });
-    before = now;
-  });
-}
-
-/** The identity of a record: its id, or the whole record if it has none. */
-function keyOf(record: unknown): string {
-  const { id, petId } = record as { readonly id?: unknown; readonly petId?: unknown };
-  return String(id ?? petId ?? printJson(record));
-}
-
-interface Watcher {
   fail(why: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Polls until a signal ends it, which is its end and no failure: there is no message, and the exit code is the
- * signal's. A failed poll is reported, and polling continues, after the time in Retry-After if the answer
- * has one.
- *
- * @param poll sends its requests with these options.
+ * Polls a list until a signal ends it. On a terminal it redraws a table in place; otherwise it prints changes as JSON
+ * lines. The signal is the end and no failure: there is no message, and the exit code is the signal's. A failed poll is
+ * reported, and polling continues, after the time in Retry-After if the answer has one.
  */
-async function pollForever(
-  context: Context,
-  intervalMs: number,
-  watcher: Watcher,
-  poll: (options: CallOptions) => Promise<void>,
-): Promise<void> {
+export async function watchRecords<Entity>(access: Access<Entity>, watched: Watched<Entity>): Promise<void> {
+  const { context, noun } = access;
+  const { intervalMs } = watched;
+  const display = await openDisplay<Entity>(context, noun, intervalMs);
   const end = new AbortController();
   const release = context.interrupts.take((signal) => {
     context.exitCode = new InterruptedError(signal).exitCode;
     end.abort();
   });
+  const poll = createPoll(access, watched, display);
   const pollOnce = async (): Promise<number> => {
     let askedMs = 0;
     const afterAttempt = ({ retryAfterMs = 0 }: Attempt) => {
@@ -99,7 +58,7 @@ async function pollForever(
     } catch (error) {
       if (end.signal.aborted || !(error instanceof CliError) || error.kind === 'usage') throw error;
       const waitMs = Math.max(intervalMs, askedMs);
-      await watcher.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
+      await display.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
       return waitMs;
     }
   };
@@ -109,8 +68,41 @@ async function pollForever(
     if (!end.signal.aborted) throw error;
   } finally {
     release();
-    await watcher.close();
+    await display.close();
   }
+}
+
+/** Returns a function that reads the list and shows the differences from its last reading. */
+function createPoll<Entity>(
+  access: Access<Entity>,
+  { limit, read }: Watched<Entity>,
+  display: Display<Entity>,
+): (options: CallOptions) => Promise<void> {
+  const { sort } = access.context.flags;
+  let before = new Map<string, Entity>();
+  return async (options) => {
+    access.names.forget();
+    const records = await collect(await read(options), sort === undefined ? limit : undefined);
+    const { view } = await fillView(access, 'list');
+    if (sort !== undefined) records.sort(compareBy(view, sort));
+    const shown = records.slice(0, limit);
+    const now = new Map(shown.map((record) => [keyOf(record), record]));
+    const changes = { added: new Set<Entity>(), changed: new Set<Entity>(), deleted: new Set<Entity>() };
+    for (const [key, record] of now) {
+      const old = before.get(key);
+      if (old === undefined) changes.added.add(record);
+      else if (printJson(record) !== printJson(old)) changes.changed.add(record);
+    }
+    for (const [key, record] of before) if (!now.has(key)) changes.deleted.add(record);
+    before = now;
+    await display.show(shown, view, changes);
+  };
+}
+
+/** The identity of a record: its id, or the whole record if it has none. */
+function keyOf(record: unknown): string {
+  const { id, petId } = record as { readonly id?: unknown; readonly petId?: unknown };
+  return String(id ?? petId ?? printJson(record));
 }
 
 /** @throws UsageError for a format that cannot show changes. */

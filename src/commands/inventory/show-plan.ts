@@ -6,8 +6,7 @@ import type { Run } from '../../bulk/run.ts';
 import { type FailureKind, failuresOf } from '../../bulk/summary.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
-import { inPages } from '../../output/pages.ts';
-import { Printer } from '../../output/print.ts';
+import { inPages, Printer } from '../../output/print.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 

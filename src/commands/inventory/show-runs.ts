@@ -6,7 +6,7 @@ import type { Reason, RowState } from '../../bulk/rows.ts';
 import { isReadable, type RunInfo } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { inPages } from '../../output/pages.ts';
+import { inPages } from '../../output/print.ts';
 import { shorten } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
