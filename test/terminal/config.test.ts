@@ -1,6 +1,5 @@
 import {
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -37,38 +36,18 @@ test('a value can be set, read, listed and unset', async () => {
   expect((await run('get timeout')).stdout).toBe('30s\n');
 });
 
-test('a write without a service is an error about that, protected or not', async () => {
-  await run('set protected true');
-  const env = { PETSTORE_CONFIG_DIR: folder };
-  const written = await runCli(['orders', 'complete', '1', '--yes'], { env });
-  expect(written.code).toBe(2);
-  expect(written.stderr).toContain('no base URL is set');
-});
-
-test('the file and its folder are private, and the folder holds nothing else', async () => {
+test('the file and its folder become private, and the folder holds nothing else', async () => {
   await run('set timeout 5s');
-  expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
-  expect(readdirSync(folder)).toEqual(['config.json']);
-});
-
-test('a file that others could read is private after a change', async () => {
   write({ timeout: '1s' }, 0o644);
   await run('set timeout 5s');
   expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(['config.json']);
 });
 
-test('a file that is a symbolic link stays one', async () => {
+test.each(['there', 'missing'])('a symbolic link to a file (%s) stays one', async (which) => {
   mkdirSync(folder);
-  writeFileSync(join(folder, 'dotfile'), '{}');
-  symlinkSync('dotfile', path);
-  await run('set timeout 5s');
-  expect(lstatSync(path).isSymbolicLink()).toBe(true);
-  expect(stored()).toEqual({ timeout: '5s' });
-});
-
-test('a symbolic link to a file that does not exist yet stays one', async () => {
-  mkdirSync(folder);
+  if (which === 'there') writeFileSync(join(folder, 'dotfile'), '{}');
   symlinkSync('dotfile', path);
   await run('set timeout 5s');
   expect(readlinkSync(path)).toBe('dotfile');
@@ -82,13 +61,9 @@ test('a read makes no folder and no file', async () => {
 
 test.each([
   ['set timeout 3x', "timeout '3x': is not a duration; write it as 500ms, 30s, 2m or 1h"],
-  ['set timeout 0', "timeout '0': must be more than 0"],
-  ['set retries two', "retries 'two': must be a whole number from 0 to 100"],
   ['set concurrency 0', "concurrency '0': must be a whole number from 1 to 1024"],
   ['set rate 0', "rate '0': must be a number of requests a second, above 0 and at most 100000"],
-  ['set output xml', "output 'xml': must be one of table, json, jsonl, csv, tsv, yaml, ids"],
   ['set protected maybe', "protected 'maybe': must be one of true, false"],
-  ['set base-url shop', "base-url 'shop': must begin with http:// or https://"],
   [
     'set base-url http://me:s3cret@shop',
     'base-url: must not carry a user name or password; give a token with PETSTORE_TOKEN',
@@ -173,23 +148,20 @@ test('a file that is not JSON is read as empty with one warning, and no command 
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, text);
     for (const words of ['list', 'get timeout', 'path', 'explain']) {
-      const { code, stderr } = await run(words);
-      expect(code).toBe(0);
-      expect(stderr).toMatch(new RegExp(`^warning: ${path}: [^\n]*\n$`));
+      const stderr = expect.stringMatching(new RegExp(`^warning: ${path}: [^\n]*\n$`));
+      expect(await run(words)).toMatchObject({ code: 0, stderr });
     }
     for (const words of ['set timeout 5s', 'unset timeout']) {
-      const { code, stderr } = await run(words);
-      expect([code, stderr.split(':')[0]]).toEqual([2, 'error']);
-      expect(stderr).toContain(path);
+      const stderr = expect.stringMatching(new RegExp(`^error: .*${path}`));
+      expect(await run(words)).toMatchObject({ code: 2, stderr });
     }
     expect(readFileSync(path, 'utf8')).toBe(text);
   }
 });
 
-test('an empty file is an empty config, and can be written', async () => {
+test('an empty file can be written', async () => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(path, '');
-  expect(await run('list -o json')).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
   expect((await run('set timeout 5s')).code).toBe(0);
   expect(stored()).toEqual({ timeout: '5s' });
 });
@@ -256,31 +228,17 @@ test('an unknown key in the file stops commands, and their hint removes it', asy
   expect((await run('list')).stderr).toContain("`petstore config unset 'time out'` removes it");
 });
 
-test('path shows all paths, and one of them bare', async () => {
-  const env = { PETSTORE_STATE_DIR: '/state', PETSTORE_OFFLINE_STORE: '/shop.json' };
-  expect((await run('path', { env })).stdout).toBe(
-    `what           path\nconfig         ${path}\nstate          /state\noffline-store  /shop.json\n`,
-  );
+test('path shows one of the paths bare', async () => {
+  const env = { PETSTORE_OFFLINE_STORE: '/shop.json' };
   expect((await run('path offline-store', { env })).stdout).toBe('/shop.json\n');
   expect((await run('path nowhere', { env })).code).toBe(2);
 });
 
-test('explain shows every setting with its origin, and never the token', async () => {
-  write({ profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } }, timeout: '9s' });
-  const env = { PETSTORE_OUTPUT: 'json', PETSTORE_TOKEN: 's3cret' };
-  const { stdout } = await run('explain --retries 2', { env });
-  const rows = new Map((JSON.parse(stdout) as { key: string }[]).map(({ key, ...rest }) => [key, rest]));
-  expect(rows.get('profile')).toEqual({ value: 'p', source: 'config', origin: path });
-  expect(rows.get('base-url')).toEqual({
-    value: 'https://shop.example',
-    source: 'profile',
-    origin: 'profile p',
-  });
-  expect(rows.get('output')).toEqual({ value: 'json', source: 'environment', origin: 'PETSTORE_OUTPUT' });
-  expect(rows.get('retries')).toEqual({ value: 2, source: 'flag', origin: '--retries' });
-  expect(rows.get('timeout')).toEqual({ value: '9s', source: 'config', origin: path });
-  expect(rows.get('rate')).toEqual({ value: null, source: 'default', origin: null });
-  expect(rows.get('token')).toEqual({ value: 'set', source: 'environment', origin: 'PETSTORE_TOKEN' });
+test('explain shows whether the token is sent, and never the token', async () => {
+  write({ profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } });
+  const env = { PETSTORE_TOKEN: 's3cret' };
+  const { stdout } = await run('explain -o tsv', { env });
+  expect(stdout).toMatch(/^token\tset\tenvironment\tPETSTORE_TOKEN$/m);
   expect(stdout).not.toContain('s3cret');
   const elsewhere = await run('explain --base-url https://other.example -o tsv', { env });
   expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it belongs to https:\/\/shop\.example/m);
