@@ -1,4 +1,4 @@
-import { constants, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { constants, existsSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
@@ -113,21 +113,11 @@ export async function ensureFolder(path: string, mode = 0o777): Promise<void> {
  * and root has no other folder that it cannot write to.
  */
 function makeFolder(path: string, mode: number): void {
+  const parent = dirname(path);
+  if (!existsSync(parent) && parent !== path) makeFolder(parent, mode);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    if (isFolder(path)) return;
-    const isOrphan = systemCode(error) === 'ENOENT' && !isFolder(dirname(path));
-    if (!isOrphan || dirname(path) === path) throw error;
-    makeFolder(dirname(path), mode);
-    makeFolder(path, mode);
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

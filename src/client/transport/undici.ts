@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { Collector, FieldReader } from './answer.ts';
+import { Collector, readFields } from './answer.ts';
 import type { Dialer, Route } from './dial.ts';
 import { toUnavailable } from './socket-error.ts';
 import { createTransport, type Origin, type TransportOptions } from './transport.ts';
@@ -28,7 +28,6 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
 }
 
 class UndiciOrigin implements Origin {
-  readonly fieldReader = new FieldReader();
   /** The number of requests that wait for a connection. */
   waiting = 0;
   private readonly pool: Dispatcher;
@@ -114,7 +113,8 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    if (status >= 200) this.collector = new Collector(status, this.origin.fieldReader.read(raw));
+    if (status >= 200)
+      this.collector = new Collector(status, readFields(raw.map((bytes) => bytes.toString('latin1'))));
     return true;
   }
 
