@@ -88,17 +88,21 @@ for (const [file, entry] of packages)
   results.push(await build({ ...common, entryPoints: [entry], outfile: join(outdir, file) }));
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(packagesIn)));
 
-const manualWriter = resolve(outdir, 'write-manual.js');
+const manual = resolve(outdir, 'manual.js');
 await build({
   ...common,
   alias,
   plugins: [rawText],
-  entryPoints: ['src/write-manual.ts'],
-  outfile: manualWriter,
+  stdin: {
+    contents: `export { toManual } from './cli/manual.ts'; export { program } from './commands/index.ts';`,
+    resolveDir: 'src',
+  },
+  outfile: manual,
 });
-const { writeManual } = createRequire(import.meta.url)(manualWriter);
-await writeManual(join(outdir, 'petstore.1'));
-await rm(manualWriter);
+const { toManual, program } = createRequire(import.meta.url)(manual);
+const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+await writeFile(join(outdir, 'petstore.1'), await toManual(program, version));
+await rm(manual);
 
 /** The packages of which a bundle holds something. */
 function packagesIn({ metafile }) {

@@ -9,7 +9,7 @@ import {
   type Transport,
 } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Cancellation, type Limits, monotonicMs, pause, race } from '../process/deadline.ts';
+import { type Cancellation, type Limits, monotonicMs, race, sleep } from '../process/deadline.ts';
 import { type ErrorDetails, type PendingWrite, UnavailableError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
@@ -156,8 +156,11 @@ export class Call implements Limits {
       this.client.observe?.({ kind: 'attempt', attempt });
       this.options.afterAttempt?.(attempt);
       const { response, error, nextDelayMs, retryAfterMs } = attempt;
-      if (nextDelayMs !== undefined) await this.pause(nextDelayMs, retryAfterMs);
-      else if (!response) throw error;
+      if (nextDelayMs !== undefined) {
+        await sleep(nextDelayMs, ...this.signals);
+        const isFree = retryAfterMs !== undefined && this.options.maxRetryAfterMs !== undefined;
+        if (!isFree) this.leftMs -= nextDelayMs;
+      } else if (!response) throw error;
       else {
         this.accept(response);
         return response.fields['content-encoding'] ? decoded(response) : response;
@@ -277,16 +280,6 @@ export class Call implements Limits {
     // If the deadline itself ended the attempt, the error says so.
     if (leftMs > 0 || !(ended instanceof Error)) this.note = noTime(this.timeoutMs, retryAfterMs);
     return undefined;
-  }
-
-  /** Waits before the next attempt. */
-  private async pause(delayMs: number, retryAfterMs: number | undefined): Promise<void> {
-    const counts = retryAfterMs === undefined || this.options.maxRetryAfterMs === undefined;
-    const leftMs = counts ? this.leftMs - delayMs : this.leftMs;
-    // A delay that counts is shorter than what is left.
-    this.leftMs = Number.POSITIVE_INFINITY;
-    await pause(delayMs, this);
-    this.leftMs = leftMs;
   }
 
   private accept(response: HttpResponse): void {

@@ -66,7 +66,14 @@ export async function withDeadline<Value, Late>(
 
 /** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
 export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
-  return pause(ms, { signals });
+  return race(
+    { signals },
+    (cancellation) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, Math.min(ms, longestTimerMs));
+        cancellation.onCancel(() => clearTimeout(timer));
+      }),
+  );
 }
 
 /** The last look of a poll has at least this time. */
@@ -97,18 +104,6 @@ export async function poll<Value>(
     isLast = pauseMs <= everyMs;
     await sleep(Math.max(0, Math.min(everyMs, pauseMs)), signal);
   }
-}
-
-/** Waits `ms` milliseconds, or until one of the limits is reached. */
-export function pause(ms: number, limits: Limits): Promise<void> {
-  return race(
-    limits,
-    (cancellation) =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, Math.min(ms, longestTimerMs));
-        cancellation.onCancel(() => clearTimeout(timer));
-      }),
-  );
 }
 
 /**

@@ -2,6 +2,7 @@ import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.t
 import { messageOf, UnavailableError } from '../../process/errors.ts';
 import { systemCode } from '../../process/system-error.ts';
 import { formatBytes } from '../../process/text.ts';
+import { toUnavailable } from './socket-error.ts';
 
 /** The largest body in bytes, encoded or decoded: 64 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -10,47 +11,51 @@ function maxBytesOf(status: number): number {
 
 /** Collects an answer while a transport reads it, up to a maximum length. */
 export class Collector {
-  readonly status: number;
+  private readonly status: number;
   private readonly fields: HttpFields;
+  private readonly settle: Settle;
   private readonly maxBytes: number;
   private readonly chunks: Uint8Array[] = [];
   private length = 0;
 
-  constructor(status: number, fields: HttpFields) {
+  constructor(status: number, fields: HttpFields, settle: Settle) {
     this.status = status;
     this.fields = fields;
+    this.settle = settle;
     this.maxBytes = maxBytesOf(status);
   }
 
-  /** The body of an error is read only for its message, so a part of it will do. */
-  get isError(): boolean {
-    return this.status >= 400;
-  }
-
-  /** False once the answer has reached the limit: the rest need not be read. */
+  /** False once the answer has reached the limit: it is settled, and the rest need not be read. */
   add(chunk: Uint8Array): boolean {
     this.length += chunk.length;
-    if (this.length <= this.maxBytes) {
+    const excess = this.length - this.maxBytes;
+    if (excess <= 0) {
       this.chunks.push(chunk);
       return true;
     }
-    const kept = chunk.length - (this.length - this.maxBytes);
-    if (kept > 0) this.chunks.push(chunk.subarray(0, kept));
+    this.chunks.push(chunk.subarray(0, Math.max(0, chunk.length - excess)));
+    const why = `the answer is longer than ${formatBytes(this.maxBytes)}`;
+    this.fail(invalidAnswer(why, { status: this.status }));
     return false;
   }
 
-  /** The answer so far. */
-  response(): HttpResponse {
+  end(): void {
     const [first] = this.chunks;
     const body = this.chunks.length === 1 && first ? first : Buffer.concat(this.chunks);
-    return { status: this.status, fields: this.fields, body };
+    this.settle.resolve({ status: this.status, fields: this.fields, body });
   }
 
-  tooLong(): UnavailableError {
-    return invalidAnswer(`the answer is longer than ${formatBytes(this.maxBytes)}`, {
-      status: this.status,
-    });
+  /** The body of an error is read only for its message, so a part of it will do. */
+  fail(error: Error): void {
+    if (this.status >= 400) this.end();
+    else this.settle.reject(toUnavailable(error, { sent: true }));
   }
+}
+
+/** Settles the promise of an answer. */
+export interface Settle {
+  resolve(response: HttpResponse): void;
+  reject(error: unknown): void;
 }
 
 /**

@@ -1,10 +1,4 @@
-import {
-  Agent,
-  type ClientRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as open,
-} from 'node:http';
+import { Agent, type OutgoingHttpHeaders, request as open } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import type { Cancellation } from '../../process/deadline.ts';
@@ -103,25 +97,14 @@ class NodeHttpOrigin extends Agent implements Origin {
         socket.destroy();
         fail(Object.assign(new Error('unasked upgrade'), { code: 'ECONNRESET' }));
       });
-      message.on('response', (incoming) => read(incoming, message).then(resolve, reject));
+      message.on('response', (incoming) => {
+        const fields = readFields(incoming.rawHeaders);
+        const collector = new Collector(incoming.statusCode ?? 0, fields, { resolve, reject });
+        incoming.on('data', (chunk: Buffer) => collector.add(chunk) || message.destroy());
+        incoming.on('end', () => collector.end());
+        incoming.on('error', (error) => collector.fail(error));
+      });
       message.end(body);
     });
   }
-}
-
-function read(incoming: IncomingMessage, message: ClientRequest): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    const collector = new Collector(incoming.statusCode ?? 0, readFields(incoming.rawHeaders));
-    incoming.on('data', (chunk: Buffer) => {
-      if (collector.add(chunk)) return;
-      message.destroy();
-      if (collector.isError) resolve(collector.response());
-      else reject(collector.tooLong());
-    });
-    incoming.on('end', () => resolve(collector.response()));
-    incoming.on('error', (error) => {
-      if (collector.isError) resolve(collector.response());
-      else reject(toUnavailable(error, { sent: true }));
-    });
-  });
 }

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { Collector, readFields } from './answer.ts';
+import { Collector, readFields, type Settle } from './answer.ts';
 import type { Dialer, Route } from './dial.ts';
 import { toUnavailable } from './socket-error.ts';
 import { createTransport, type Origin, type TransportOptions } from './transport.ts';
@@ -60,7 +60,7 @@ class UndiciOrigin implements Origin {
           headers: request.fields as Record<string, string | string[]>,
           body: request.body ?? null,
         },
-        new Handler(this, options, resolve, reject),
+        new Handler(this, options, { resolve, reject }),
       );
     });
   }
@@ -75,28 +75,21 @@ class UndiciOrigin implements Origin {
 class Handler implements Dispatcher.DispatchHandler {
   private readonly origin: UndiciOrigin;
   private readonly options: SendOptions;
-  private readonly resolve: (response: HttpResponse) => void;
-  private readonly reject: (error: unknown) => void;
+  private readonly settle: Settle;
   private collector: Collector | undefined;
   private isWaiting = true;
   private sent = false;
   private abort: ((reason: Error) => void) | undefined;
 
-  constructor(
-    origin: UndiciOrigin,
-    options: SendOptions,
-    resolve: (response: HttpResponse) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(origin: UndiciOrigin, options: SendOptions, settle: Settle) {
     this.origin = origin;
     this.options = options;
-    this.resolve = resolve;
-    this.reject = reject;
+    this.settle = settle;
     origin.waiting += 1;
     options.cancellation.onCancel((reason) => {
       this.leaveQueue();
       this.abort?.(new Error('cancelled'));
-      reject(reason);
+      settle.reject(reason);
     });
   }
 
@@ -113,28 +106,24 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    if (status >= 200)
-      this.collector = new Collector(status, readFields(raw.map((bytes) => bytes.toString('latin1'))));
+    const fields = readFields(raw.map((bytes) => bytes.toString('latin1')));
+    if (status >= 200) this.collector = new Collector(status, fields, this.settle);
     return true;
   }
 
   onData(chunk: Buffer): boolean {
-    const collector = this.collector;
-    if (!collector || collector.add(chunk)) return true;
-    if (collector.isError) this.resolve(collector.response());
-    else this.reject(collector.tooLong());
-    this.abort?.(new Error('the rest is not wanted'));
+    if (this.collector?.add(chunk) === false) this.abort?.(new Error('the rest is not wanted'));
     return true;
   }
 
   onComplete(): void {
-    if (this.collector) this.resolve(this.collector.response());
+    this.collector?.end();
   }
 
   onError(error: Error): void {
     this.leaveQueue();
-    if (this.collector?.isError) this.resolve(this.collector.response());
-    else this.reject(toUnavailable(error, { sent: this.sent }));
+    if (this.collector) this.collector.fail(error);
+    else this.settle.reject(toUnavailable(error, { sent: this.sent }));
   }
 
   private leaveQueue(): void {
