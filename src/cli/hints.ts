@@ -36,11 +36,19 @@ export async function wordsError(
 ): Promise<UsageError> {
   const name = commandName(line.path);
   const [sentence = '', suggestion] = withoutValues(message, line).replace('error: ', '').split('\n');
-  const hint =
-    (await hintFor(program, line, code, asksHelp)) ??
-    getOf(line, code) ??
-    suggestion ??
-    `see \`${name} --help\``;
+  const asksToken = /^--(token|api-key)\b/.test(line.operands.find((word) => word.startsWith('-')) ?? '');
+  if (code === 'commander.unknownOption' && asksToken)
+    return new UsageError(
+      `${name}: ${sentence}`,
+      'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile',
+    );
+  const meant =
+    code === 'commander.unknownOption'
+      ? verbWithFlag(line)
+      : code === 'commander.unknownCommand'
+        ? await commandMeant(program, line, asksHelp)
+        : undefined;
+  const hint = meant ? `did you mean ${meant}?` : (suggestion ?? `see \`${name} --help\``);
   return new UsageError(`${name}: ${sentence}`, hint);
 }
 
@@ -50,44 +58,37 @@ function withoutValues(message: string, { operands }: Line): string {
   return flags.reduce((text, flag) => text.replace(flag, flag.split('=')[0] ?? ''), message);
 }
 
-async function hintFor(
+/**
+ * What an unknown word stands for: another word for a verb, a verb in the place of the noun, a topic of help, or the id
+ * or name of a record to get.
+ */
+async function commandMeant(
   program: Program,
-  line: Line,
-  code: string,
+  { path, group, operands }: Line,
   asksHelp: boolean,
 ): Promise<string | undefined> {
-  const [word = ''] = line.operands;
-  if (code === 'commander.unknownOption')
-    return /^--(token|api-key)\b/.test(line.operands.find((each) => each.startsWith('-')) ?? '')
-      ? 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile'
-      : didYouMean(verbWithFlag(line, word));
-  if (code !== 'commander.unknownCommand') return undefined;
-  const topic = asksHelp ? closest(word, topicNames) : undefined;
-  return didYouMean(
-    verbFor(word, line.group)?.name ??
-      (line.path.length === 0 ? await verbElsewhere(word, line.operands, program) : undefined) ??
-      (topic && `\`petstore help ${topic}\``),
-  );
-}
-
-function didYouMean(meant: string | undefined): string | undefined {
-  return meant && `did you mean ${meant}?`;
+  const [word = ''] = operands;
+  const verb = verbFor(word, group);
+  if (verb) return verb.name;
+  if (path.length === 0) {
+    const topic = asksHelp ? closest(word, topicNames) : undefined;
+    return (await verbElsewhere(operands, program)) ?? (topic && `\`petstore help ${topic}\``);
+  }
+  // A word in small letters is rather a verb.
+  if (!group.verbs.some(({ name }) => name === 'get') || /^[a-z-]+$/.test(word)) return undefined;
+  return `\`${commandName([...path, 'get'])} ${shellWord(word)}\``;
 }
 
 /** The verb of a group that has this name, or one of the same meaning. */
 function verbFor(word: string, group: Group): CommandName | undefined {
   const names = [word, ...(sameMeaning.find((each) => each.includes(word)) ?? [])];
-  const verbs = names.map((name) => group.verbs.find((verb) => spellings(verb).includes(name)));
+  const verbs = names.map((name) => group.verbs.find((verb) => isCalled(verb, name)));
   return verbs.find((verb) => verb !== undefined);
 }
 
-/**
- * The whole command if a verb stands in the place of the noun: `petstore delete pet 5`, or `petstore undo` if only one
- * noun has that verb.
- */
+/** `petstore pets delete` for `petstore delete pet 5`; for `petstore undo` the only noun that has that verb. */
 async function verbElsewhere(
-  word: string,
-  operands: readonly string[],
+  [word = '', ...others]: readonly string[],
   program: Group,
 ): Promise<string | undefined> {
   const found: { readonly noun: CommandName; readonly line: string }[] = [];
@@ -96,27 +97,20 @@ async function verbElsewhere(
     const verb = isGroup(command) ? verbFor(word, command) : undefined;
     if (verb) found.push({ noun, line: `\`petstore ${noun.name} ${verb.name}\`` });
   }
-  const named = found.find(({ noun }) => operands.some((each) => spellings(noun).includes(each)));
+  const named = found.find(({ noun }) => others.some((each) => isCalled(noun, each)));
   return (named ?? (found.length === 1 ? found[0] : undefined))?.line;
 }
 
-function spellings({ name, aliases = [] }: CommandName): string[] {
-  return [name, ...aliases];
+function isCalled({ name, aliases = [] }: CommandName, word: string): boolean {
+  return name === word || aliases.includes(word);
 }
 
 /** `petstore orders list --overdue` for `petstore orders --overdue`. */
-function verbWithFlag({ path, command }: Line, word: string): string | undefined {
+function verbWithFlag({ path, command, operands: [word = ''] }: Line): string | undefined {
   if (!isGroup(command)) return undefined;
   const [name] = word.split('=');
   const verb = command.verbs.find(
     (each) => !('load' in each) && Object.values(ownFlags(each)).some((flag) => nameOf(flag) === name),
   );
   return verb && `\`${commandName([...path, verb.name])} ${name}\``;
-}
-
-/** `petstore pets get 3` for `petstore pets 3`; a word in small letters is rather a verb. */
-function getOf({ path, group, operands: [word = ''] }: Line, code: string): string | undefined {
-  const hasGet = path.length > 0 && group.verbs.some(({ name }) => name === 'get');
-  if (code !== 'commander.unknownCommand' || !hasGet || /^[a-z-]+$/.test(word)) return undefined;
-  return didYouMean(`\`${commandName([...path, 'get'])} ${shellWord(word)}\``);
 }

@@ -62,24 +62,18 @@ async function commandLines(
   const aliases = path.length === 1 ? [] : (named.aliases ?? []).map((alias) => ` (also ${alias})`);
   const usage = roff(usageOf(path, command) + aliases.join(''));
   const [about, ...more] = described(named, command);
-  const details = isGroup(command)
-    ? [...(path.length === 1 ? exampleLines(command) : []), ...(await verbLines(path, command))]
-    : detailLines(command);
-  if (path.length === 1) return [`.SS ${usage}`, roff(about), ...more.flatMap(blockLines), ...details];
-  if (isGroup(command)) return ['.TP', `.B ${usage}`, roff(about), ...details];
-  return ['.TP', `.B ${usage}`, roff(about), '.RS', ...more.flatMap(blockLines), ...details, '.RE'];
+  const verbs = isGroup(command) ? await verbLines(path, command) : [];
+  const details = [...more, ...detailBlocks(path, command)].flatMap(blockLines);
+  if (path.length === 1) return [`.SS ${usage}`, roff(about), ...details, ...verbs];
+  return ['.TP', `.B ${usage}`, roff(about), '.RS', ...details, ...verbs, '.RE'];
 }
 
-function detailLines(command: Action): string[] {
-  return [
-    ...Object.values(command.args ?? {}).flatMap((each) => termLines([`<${nameOf(each)}>`, meaningOf(each)])),
-    ...Object.values(ownFlags(command)).map(flagItem).flatMap(termLines),
-    ...exampleLines(command),
-  ];
-}
-
-function exampleLines({ examples }: Action | Group): string[] {
-  return examples.length > 0 ? ['.PP', '.EX', ...examples.map((example) => roff(`$ ${example}`)), '.EE'] : [];
+function detailBlocks(path: readonly string[], command: Action | Group): Block[] {
+  const examples = { lines: command.examples.map((example) => `$ ${example}`) };
+  if (isGroup(command)) return path.length === 1 ? [examples] : [];
+  const args = Object.values(command.args ?? {});
+  const items = args.map((each): Item => [`<${nameOf(each)}>`, meaningOf(each)]);
+  return [{ items: [...items, ...Object.values(ownFlags(command)).map(flagItem)] }, examples];
 }
 
 function termLines([term, meaning]: Item): string[] {
