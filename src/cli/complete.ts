@@ -3,8 +3,7 @@ import { withDeadline } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
-import { globalsOf } from './given.ts';
-import { writeFlags } from './global-flags.ts';
+import { globalsOf, writeFlags } from './global-flags.ts';
 import { readLine } from './tree.ts';
 import {
   type Action,

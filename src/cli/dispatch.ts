@@ -2,9 +2,8 @@ import { version } from '../../package.json';
 import { colorModes } from '../config/setting-values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
-import { nameOf } from './flag.ts';
-import { argumentsOf, globalsOf, valuesOf } from './given.ts';
-import type { GlobalFlags } from './global-flags.ts';
+import { argumentsOf, nameOf, valuesOf } from './flag.ts';
+import { type GlobalFlags, globalsOf } from './global-flags.ts';
 import type { Line } from './tree.ts';
 import { commandName, flagsOf, isGroup, type Program, topicNames } from './verb.ts';
 

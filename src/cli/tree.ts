@@ -1,6 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { type Flag, nameOf } from './flag.ts';
-import type { GivenFlag } from './given.ts';
+import { type Flag, type GivenFlag, nameOf } from './flag.ts';
 import { writeFlags } from './global-flags.ts';
 import { type Action, type CommandName, flagsOf, type Group, isGroup, loadCommand } from './verb.ts';
 

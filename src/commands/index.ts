@@ -12,8 +12,7 @@ export const program: Program = {
     'petstore inventory apply stock.csv',
   ],
   flags: programFlags,
-  lookUp: async (kind, context, typed) =>
-    (await import('./completion/offers.ts')).lookUp(kind, context, typed),
+  lookUp: async (kind, context, typed) => (await import('./completion.ts')).lookUp(kind, context, typed),
   verbs: [
     {
       name: 'pets',
@@ -81,7 +80,7 @@ export const program: Program = {
     {
       name: 'completion',
       summary: 'Print the completion script of a shell',
-      load: async () => (await import('./completion/index.ts')).completion,
+      load: async () => (await import('./completion.ts')).completion,
     },
     {
       name: 'help',

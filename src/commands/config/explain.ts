@@ -6,6 +6,7 @@ import { describePlace, findToken, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
+import type { Io } from '../../process/io.ts';
 
 interface Explained {
   readonly key: string;
@@ -27,16 +28,21 @@ export const explain = verb({
   async run(context) {
     const printer = await context.printer();
     const settings = await context.settings();
-    const { ignoredProfile } = settings;
+    const { profile, ignoredProfile, offline } = settings;
     if (ignoredProfile)
       await context.print(
         `note: profile ${ignoredProfile.value} is active, but nothing of it is used, because the base URL has another origin`,
       );
-    const records = [
-      ...explainTarget(settings),
-      ...explainKeys(settings),
-      await explainToken(context, settings),
-      ...explainPaths(context),
+    const token = findToken(settings);
+    const records: Explained[] = [
+      { key: 'profile', value: profile?.value ?? null, ...from(profile) },
+      { key: 'offline', value: offline !== undefined, ...from(offline) },
+      ...settingKeys.map((key) => {
+        const setting = settings.explain(key);
+        return { key, value: shownSetting(key, setting), ...from(setting) };
+      }),
+      { key: 'token', value: token ? await tokenUse(context, settings) : 'not set', ...from(token) },
+      ...explainPaths(context.io),
     ];
     await printer.records([records], {
       noun: 'settings',
@@ -45,55 +51,32 @@ export const explain = verb({
   },
 });
 
-function explainTarget({ profile, offline }: Settings): Explained[] {
-  return [
-    { key: 'profile', value: profile?.value ?? null, ...from(profile) },
-    { key: 'offline', value: offline !== undefined, ...from(offline) },
-  ];
-}
-
-function explainKeys(settings: Settings): Explained[] {
-  return settingKeys.map((key) => {
-    const setting = settings.explain(key);
-    return { key, value: shownSetting(key, setting), ...from(setting) };
-  });
-}
-
-async function explainToken(context: Context, settings: Settings): Promise<Explained> {
-  const source = findToken(settings);
-  if (source === undefined) return { key: 'token', value: 'not set', ...from(undefined) };
+/** What happens to a token that is set. */
+async function tokenUse({ contract, flags }: Context, settings: Settings): Promise<string> {
   const baseUrl = settings.get('base-url');
-  if (settings.offline || baseUrl === undefined) return { key: 'token', value: 'set', ...from(source) };
-  const places = (await context.contract()).credentialPlaces;
-  const allowInsecureHttp = context.flags.allowInsecureHttp === true;
+  if (settings.offline || baseUrl === undefined) return 'set';
+  const { credentialPlaces: places } = await contract();
+  const allowInsecureHttp = flags.allowInsecureHttp === true;
   const plan = planToken(settings, { baseUrl, allowInsecureHttp, places });
-  if (plan.kind === 'withheld') return { key: 'token', value: `set, not sent: ${plan.why}`, ...from(source) };
+  if (plan.kind === 'withheld') return `set, not sent: ${plan.why}`;
   // Shown only if a description moves it; otherwise the row of auth-header shows it.
   const isMoved = plan.kind === 'sent' && places.includes(plan.place);
-  return {
-    key: 'token',
-    value: isMoved ? `set, sent in ${describePlace(plan.place)}` : 'set',
-    ...from(source),
-  };
+  return isMoved ? `set, sent in ${describePlace(plan.place)}` : 'set';
 }
 
-function explainPaths({ io }: Context): Explained[] {
+function explainPaths(io: Io): Explained[] {
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
-  const { PETSTORE_OFFLINE_STORE } = io.env;
-  const explain = (key: string, value: string, variable: string): Explained => ({
+  const ofStore = io.env.PETSTORE_OFFLINE_STORE ? 'PETSTORE_OFFLINE_STORE' : 'PETSTORE_STATE_DIR';
+  const paths = [
+    ['config-file', configFile, 'PETSTORE_CONFIG_DIR'],
+    ['state-dir', stateDir, 'PETSTORE_STATE_DIR'],
+    ['offline-store', offlineStore, ofStore],
+  ] as const;
+  return paths.map(([key, value, variable]) => ({
     key,
     value,
     ...from(io.env[variable] ? { source: 'environment', givenBy: variable } : undefined),
-  });
-  return [
-    explain('config-file', configFile, 'PETSTORE_CONFIG_DIR'),
-    explain('state-dir', stateDir, 'PETSTORE_STATE_DIR'),
-    explain(
-      'offline-store',
-      offlineStore,
-      PETSTORE_OFFLINE_STORE ? 'PETSTORE_OFFLINE_STORE' : 'PETSTORE_STATE_DIR',
-    ),
-  ];
+  }));
 }
 
 function from(given: { readonly source: string; readonly givenBy: string } | undefined) {

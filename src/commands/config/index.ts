@@ -91,8 +91,9 @@ const get = verb({
   },
 });
 
-function find(context: Context, text: string): JsonValue | undefined {
-  const file = readConfigFile(context.io);
+/** The value of the file alone, for the chosen profile. */
+function find({ io, flags }: Context, text: string): JsonValue | undefined {
+  const file = readConfigFile(io);
   if (text === 'profile') return file.active;
   const address = parseAddress(text, undefined);
   const key = requireKey(address.key);
@@ -100,15 +101,11 @@ function find(context: Context, text: string): JsonValue | undefined {
     requireProfile(file, address.profile);
     return file.profiles[address.profile]?.[key] as JsonValue | undefined;
   }
-  const setting = fileSettings(context, file).explain(key);
+  const { PETSTORE_PROFILE, HOME } = io.env;
+  const { profile } = flags;
+  const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
   // Asking for this value alone shows all of it.
   return key === 'token-command' ? setting.text || undefined : shownSetting(key, setting);
-}
-
-/** The settings of the file alone, for the chosen profile. */
-function fileSettings({ io, flags }: Context, file: ConfigFile) {
-  const { PETSTORE_PROFILE, HOME } = io.env;
-  return resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);
 }
 
 const set = verb({

@@ -1,16 +1,51 @@
-import { basename } from 'node:path';
-import type { ListId, Result } from '../../api/operations.ts';
-import type { Category, Order, Pet } from '../../api/schemas.ts';
-import type { LookUpKind } from '../../cli/flag.ts';
-import type { Offer, Typed } from '../../cli/verb.ts';
-import { collect } from '../../client/whole-list.ts';
-import { readConfigFile } from '../../config/file.ts';
-import { isSettingKey, keyRules } from '../../config/keys.ts';
-import { resolvePaths } from '../../config/paths.ts';
-import { offlineProfile } from '../../config/settings.ts';
-import { findToken } from '../../config/token.ts';
-import type { Context } from '../../context.ts';
-import { isIdText } from '../../records/parse-values.ts';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { ListId, Result } from '../api/operations.ts';
+import type { Category, Order, Pet } from '../api/schemas.ts';
+import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
+import { action, type Offer, type Typed } from '../cli/verb.ts';
+import { collect } from '../client/whole-list.ts';
+import { readConfigFile } from '../config/file.ts';
+import { isSettingKey, keyRules } from '../config/keys.ts';
+import { resolvePaths } from '../config/paths.ts';
+import { offlineProfile } from '../config/settings.ts';
+import { findToken } from '../config/token.ts';
+import type { Context } from '../context.ts';
+import { isIdText } from '../records/parse-values.ts';
+
+/** The scripts in `completions/`; zsh looks for this name. */
+const scripts = {
+  bash: 'petstore.bash',
+  zsh: '_petstore',
+  fish: 'petstore.fish',
+  powershell: 'petstore.ps1',
+} as const;
+
+const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
+
+export const completion = action({
+  description: [
+    'Prints the completion script of a shell, which each new shell must load.',
+    {
+      items: [
+        ['bash', 'put `source <(petstore completion bash)` into ~/.bashrc'],
+        ['zsh', 'put `source <(petstore completion zsh)` into ~/.zshrc, after compinit'],
+        ['fish', '`petstore completion fish > ~/.config/fish/completions/petstore.fish`'],
+        ['powershell', 'put `petstore completion powershell | Out-String | Invoke-Expression` into $PROFILE'],
+      ],
+    },
+  ],
+  examples: ['source <(petstore completion bash)', 'petstore completion fish | source'],
+  args: {
+    shell: argument('<shell>', 'the shell to complete in', {
+      parse: parseWord(shellNames),
+      choices: shellNames,
+    }),
+  },
+  async run({ io }, { shell }) {
+    await io.stdout.write(readFileSync(join(io.packageDir, 'completions', scripts[shell]), 'utf8'));
+  },
+});
 
 /** Looks up the possible values of one kind. */
 export async function lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]> {
@@ -90,7 +125,7 @@ function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { isReadable, RunStore } = await import('../../bulk/run-store.ts');
+  const { isReadable, RunStore } = await import('../bulk/run-store.ts');
   const all = await new RunStore(resolvePaths(io).stateDir).all();
   return all.filter(isReadable).map(({ header: { run, undoes, name, started } }) => ({
     word: run,
@@ -104,8 +139,8 @@ async function fields({ group }: Typed): Promise<readonly Offer[]> {
 
 /** The groups of checks, and the checks of one operation each. */
 async function checkNames(): Promise<Offer[]> {
-  const { operationIds, operations } = await import('../../api/operations.ts');
-  const { groups } = await import('../../checks/check.ts');
+  const { operationIds, operations } = await import('../api/operations.ts');
+  const { groups } = await import('../checks/check.ts');
   const reads = operationIds.filter((id) => operations[id].method === 'GET').map((id) => `op/${id}`);
   return [...groups.filter((group) => group !== 'run'), ...reads].map((word) => ({ word }));
 }
