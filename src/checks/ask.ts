@@ -7,8 +7,8 @@ import { askedId, type CallInput, type FieldChanges, toAcceptedInput } from '../
 import { monotonicMs } from '../process/deadline.ts';
 import { messageOf } from '../process/errors.ts';
 import { type JsonValue, parseJson } from '../process/exact-json.ts';
-import { durationText, statusText } from '../process/text.ts';
-import { type Details, fail, type Latency, VerdictError } from './check.ts';
+import { durationText } from '../process/text.ts';
+import { type Details, fail, type Latency, statusText, VerdictError } from './check.ts';
 import type { Condition } from './condition.ts';
 import type { Sockets } from './sockets.ts';
 

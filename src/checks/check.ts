@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../api/operations.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
@@ -175,4 +176,9 @@ function barredBy(reason: string): Verdict {
 function toVerdict(error: unknown): Verdict {
   if (error instanceof InterruptedError) throw error;
   return verdictOfError(error);
+}
+
+/** A status with its reason phrase: `404 Not Found`. */
+export function statusText(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }

@@ -1,7 +1,8 @@
 import { fieldValue, type HttpFields } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { excerpt, shorten, statusText } from '../process/text.ts';
+import { excerpt, shorten } from '../process/text.ts';
+import { statusText } from './check.ts';
 import { valueAt } from './pointer.ts';
 
 /** A requirement of an answer, from `--wait-for` or `--expect`: every part that is given must hold. */

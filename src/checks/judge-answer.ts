@@ -5,10 +5,10 @@ import type { ResultName } from '../api/schemas.ts';
 import { otherId } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { excerpt, statusText } from '../process/text.ts';
+import { excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, type Reply } from './ask.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
-import { type Details, fail, VerdictError } from './check.ts';
+import { type Details, fail, statusText, VerdictError } from './check.ts';
 import { recordOf } from './records.ts';
 
 /** The requirements of an answer; by default, the success that its operation documents. */

@@ -2,9 +2,18 @@ import type { Contract } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import { durationText, statusText } from '../process/text.ts';
+import { durationText } from '../process/text.ts';
 import { type CheckRun, idParameter, readsOf, type SmokeOptions } from './ask.ts';
-import { type Check, fail, type Latency, pass, statistics, type Verdict, VerdictError } from './check.ts';
+import {
+  type Check,
+  fail,
+  type Latency,
+  pass,
+  statistics,
+  statusText,
+  type Verdict,
+  VerdictError,
+} from './check.ts';
 import { findIds } from './records.ts';
 
 /** One check for every GET: its latency is within the limit of `--max-latency`. */

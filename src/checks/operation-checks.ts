@@ -2,9 +2,19 @@ import type { Contract } from '../api/contract.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
 import { printJson } from '../process/exact-json.ts';
-import { counted, excerpt, statusText } from '../process/text.ts';
+import { counted, excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
-import { type Check, fail, isRed, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
+import {
+  type Check,
+  fail,
+  isRed,
+  pass,
+  skip,
+  statusText,
+  type Verdict,
+  VerdictError,
+  warn,
+} from './check.ts';
 import { sunsetOf } from './deprecation.ts';
 import { judge } from './judge-answer.ts';
 import { confirmed, faultOfList, faultOfPages } from './list-faults.ts';

@@ -1,9 +1,9 @@
 import type { Operation } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import { CliError, type ExitCode, exitCodes, UnavailableError } from '../process/errors.ts';
-import { excerpt, statusText } from '../process/text.ts';
+import { excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
-import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';
+import { type Check, type Details, fail, pass, statusText, type Verdict, verdictOfError } from './check.ts';
 import { type Condition, meetsStatus, unmet } from './condition.ts';
 
 /** What the service answered to the first request. */

@@ -4,9 +4,8 @@ import { int64Max } from '../api/values.ts';
 import { fromWire, idFieldOf } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { statusText } from '../process/text.ts';
 import { type CheckRun, type Reply, readsOf } from './ask.ts';
-import { skip, VerdictError } from './check.ts';
+import { skip, statusText, VerdictError } from './check.ts';
 
 /** The records in a list's answer, by our names; empty if it is not a list. */
 export function recordsOf(operation: Operation, { json = null }: Reply): JsonObject[] {

@@ -3,9 +3,9 @@ import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { CredentialParameter } from '../client/request.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
-import { excerpt, statusText } from '../process/text.ts';
+import { excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
-import { type Check, fail, pass, skip, type Verdict } from './check.ts';
+import { type Check, fail, pass, skip, statusText, type Verdict } from './check.ts';
 import { documentedAnswer, documentSchema, type Expectation, judge } from './judge-answer.ts';
 import { idsOf } from './records.ts';
 

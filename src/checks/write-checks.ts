@@ -4,9 +4,18 @@ import type { Operation, OperationId } from '../api/operations.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { excerpt, statusText } from '../process/text.ts';
+import { excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, type Reply } from './ask.ts';
-import { type Check, fail, pass, skip, type Verdict, VerdictError, verdictOfError } from './check.ts';
+import {
+  type Check,
+  fail,
+  pass,
+  skip,
+  statusText,
+  type Verdict,
+  VerdictError,
+  verdictOfError,
+} from './check.ts';
 import { documentedAnswer, judge } from './judge-answer.ts';
 import { type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
 import { type Creation, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';

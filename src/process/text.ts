@@ -1,5 +1,3 @@
-import { STATUS_CODES } from 'node:http';
-
 /**
  * Matches most text. The Unicode classes below take most of a millisecond to set up, so they are created only if
  * needed.
@@ -130,11 +128,6 @@ export function durationText(ms: number): string {
   if (ms >= 120_000) return `${Number((ms / 60_000).toFixed(ms < 600_000 ? 1 : 0))} min`;
   if (ms >= 1000) return `${Number((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
   return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;
-}
-
-/** A status with its reason phrase: `404 Not Found`. */
-export function statusText(status: number): string {
-  return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
 /** The first 200 bytes of a text; secrets are masked before it is cut. */

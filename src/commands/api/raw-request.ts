@@ -4,6 +4,7 @@ import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { fieldTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
+import { statusText } from '../../checks/check.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
@@ -11,7 +12,7 @@ import { CliError, messageOf, UsageError } from '../../process/errors.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
-import { sanitizeExcept, statusText } from '../../process/text.ts';
+import { sanitizeExcept } from '../../process/text.ts';
 import { showRequests } from '../../records/show-requests.ts';
 
 /** The arguments of `api request`. */
