@@ -8,7 +8,7 @@ import { verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
-import { startProgress } from '../output/progress.ts';
+import { withProgress } from '../output/progress.ts';
 import { UsageError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
@@ -107,14 +107,6 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     offeredOperation(client.contract, id);
   let done = 0;
-  const style = await context.style('stderr');
-  const stopProgress = startProgress(context.io, context.liveLine, {
-    mode: context.quiet ? 'none' : 'auto',
-    label: 'pulling',
-    unit: 'records',
-    style,
-    read: () => ({ done }),
-  });
   const read = async (id: ListId): Promise<object[]> => {
     const records: object[] = [];
     for await (const page of client.list(id, {}, { whole: true })) {
@@ -123,14 +115,13 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
     }
     return records;
   };
-  try {
+  const options = { label: 'pulling', unit: 'records', read: () => ({ done }) };
+  return withProgress(context, options, async () => {
     const inventory = await read('listInventory');
     const orders = await read('listOrders');
     const pets = await read('listPets');
     return { inventory, orders, pets, categories: await read('listCategories') };
-  } finally {
-    await stopProgress();
-  }
+  });
 }
 
 function summaryOf({ categories, pets, orders, inventory }: PulledRecords): string {

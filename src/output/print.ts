@@ -16,7 +16,7 @@ import {
 } from './formats.ts';
 import type { LiveLine } from './live-line.ts';
 import { startProgress } from './progress.ts';
-import { createStyle, plainStyle } from './style.ts';
+import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 
 interface PrinterOptions {
@@ -185,10 +185,8 @@ async function* withCount<Entity>(
 ): AsyncGenerator<readonly Entity[]> {
   let done = 0;
   const stopProgress = startProgress(io, line, {
-    mode: 'auto',
     label: 'reading',
     unit: noun,
-    style: plainStyle,
     delayMs: 1000,
     read: () => ({ done }),
   });
@@ -198,7 +196,7 @@ async function* withCount<Entity>(
       yield page;
     }
   } finally {
-    await stopProgress();
+    stopProgress();
   }
 }
 

@@ -2,7 +2,7 @@ import { monotonicMs } from '../process/deadline.ts';
 import type { Io } from '../process/io.ts';
 import { groupDigits } from '../process/text.ts';
 import type { LiveLine } from './live-line.ts';
-import type { Style } from './style.ts';
+import { plainStyle, type Style } from './style.ts';
 
 export interface ProgressState {
   readonly done: number;
@@ -16,13 +16,11 @@ export interface ProgressState {
 }
 
 interface ProgressOptions {
-  /** `auto` is a bar if a person watches a terminal, and plain lines otherwise. */
-  readonly mode: 'auto' | 'none';
   /** The activity, such as `applying`. */
   readonly label: string;
   /** The counted things, such as `rows`. */
   readonly unit: string;
-  readonly style: Style;
+  readonly style?: Style;
   /** The bar is not drawn before this; work that ends sooner shows none. */
   readonly delayMs?: number | undefined;
   /** Called at each drawing, so that counting itself costs nothing. */
@@ -37,22 +35,44 @@ interface Reading extends ProgressState {
   readonly etaSeconds: number | undefined;
 }
 
-/** Shows the progress of long work on stderr until the returned function is called, which erases the bar. */
-export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressOptions): () => Promise<void> {
-  if (options.mode === 'none') return async () => {};
+/** Shows the progress of some work on stderr, unless notices are not wanted. */
+export async function withProgress<Value>(
+  context: {
+    readonly io: Io;
+    readonly liveLine: LiveLine;
+    readonly quiet: boolean;
+    style(stream: 'stderr'): Promise<Style>;
+  },
+  options: ProgressOptions,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  if (context.quiet) return work();
+  const style = await context.style('stderr');
+  const stop = startProgress(context.io, context.liveLine, { ...options, style });
+  try {
+    return await work();
+  } finally {
+    stop();
+  }
+}
+
+/**
+ * Shows the progress of long work on stderr until the returned function is called, which erases it: a bar if a person
+ * watches a terminal, plain lines otherwise.
+ */
+export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressOptions): () => void {
   const read = createReader(options.read);
   if (line.canDraw) {
     const drawFrom = monotonicMs() + (options.delayMs ?? 0);
-    const hide = line.show((width) => {
+    return line.show((width) => {
       const reading = read();
       return monotonicMs() < drawFrom ? undefined : barText(reading, options, width);
     });
-    return async () => hide();
   }
   const timer = setInterval(() => {
     void stderr.write(`${plainText(read(), options)}\n`).catch(() => {});
   }, plainEveryMs).unref();
-  return async () => clearInterval(timer);
+  return () => clearInterval(timer);
 }
 
 const plainEveryMs = 10_000;
@@ -82,7 +102,11 @@ function createReader(read: () => ProgressState): () => Reading {
  * `applying  ━━━━━━──────  45%  9,000/20,000 rows  1,234/s  3 failed  8 at once  0:08 left`; leaves out the last parts
  * if they do not fit.
  */
-function barText(reading: Reading, { label, unit, style }: ProgressOptions, width: number): string {
+function barText(
+  reading: Reading,
+  { label, unit, style = plainStyle }: ProgressOptions,
+  width: number,
+): string {
   const leastBar = 10;
   const facts = factsOf(reading, unit);
   // Leave room for the ^C that a terminal shows after the bar, so that it does not wrap.

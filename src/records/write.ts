@@ -3,7 +3,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
-import { startProgress } from '../output/progress.ts';
+import { withProgress } from '../output/progress.ts';
 import { CliError, InterruptedError, OutputClosedError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
@@ -97,12 +97,11 @@ export async function writeRecords<Item, Entity>(
   };
   const work = new Work(items, write, { unit: noun.many, place, atOnce });
   const release = isMany ? stopAtSignal(context, work) : () => {};
-  const stopProgress = isMany
-    ? await showProgress(context, noun.many, () => work.standing())
-    : async () => {};
   let error: CliError | undefined;
   try {
-    await printResults(access, work.results, asList);
+    const print = () => printResults(access, work.results, asList);
+    const progress = { label: 'writing', unit: noun.many, delayMs: 1000, read: () => work.standing() };
+    await (isMany ? withProgress(context, progress, print) : print());
   } catch (thrown) {
     // A reader of stdout that goes away does not stop the writes.
     if (thrown instanceof OutputClosedError) for await (const _ of work.results);
@@ -115,7 +114,6 @@ export async function writeRecords<Item, Entity>(
     }
   } finally {
     release();
-    await stopProgress();
   }
   if (accepted > 0)
     await context.warn(
@@ -141,21 +139,6 @@ function stopAtSignal<Item, Result>({ interrupts, warn }: Context, work: Work<It
     isStopping = true;
     work.stop(new InterruptedError(signal));
     void warn('note: no further write begins; waiting for those under way; a second signal ends at once');
-  });
-}
-
-async function showProgress(
-  context: Context,
-  unit: string,
-  read: () => Standing,
-): Promise<() => Promise<void>> {
-  return startProgress(context.io, context.liveLine, {
-    mode: context.quiet ? 'none' : 'auto',
-    label: 'writing',
-    unit,
-    style: await context.style('stderr'),
-    delayMs: 1000,
-    read,
   });
 }
 

@@ -3,7 +3,6 @@ import type { Client } from '../../src/client/client.ts';
 import { createLiveLine } from '../../src/output/live-line.ts';
 import { type ProgressState, startProgress } from '../../src/output/progress.ts';
 import { openStreams } from '../../src/output/streams.ts';
-import { plainStyle } from '../../src/output/style.ts';
 import { createWaiting } from '../../src/output/waiting.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
@@ -86,10 +85,10 @@ test.each([
 
 type State = { -readonly [Key in keyof ProgressState]: ProgressState[Key] };
 
-function start(run: RunOptions = terminal, mode: 'auto' | 'none' = 'auto') {
+function start(run: RunOptions = terminal) {
   const { io, line, ...shown } = open(run);
   const state: State = { done: 0, total: 20_000, failed: 0, concurrency: 8 };
-  const options = { mode, label: 'applying', unit: 'rows', style: plainStyle, read: () => state };
+  const options = { label: 'applying', unit: 'rows', read: () => state };
   return { state, stop: startProgress(io, line, options), ...shown };
 }
 
@@ -101,7 +100,7 @@ test('a terminal shows the progress as one bar with all facts, until the work st
     'applying  ━━━━━━━━━─────────────  45%  9,000/20,000 rows  3 failed  0:02 left  9,000/s  8 at once',
   );
   expect(drawn().length).toBeLessThanOrEqual(11);
-  await stop();
+  stop();
   const before = written();
   expect(before.endsWith(erase)).toBe(true);
   await vi.advanceTimersByTimeAsync(1000);
@@ -141,12 +140,6 @@ test.each<[string, RunOptions, object, string]>([
   expect(written()).toBe(`2027-11-21T02:15:10Z applying: ${facts}\n`);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(written()).toContain('\n2027-11-21T02:15:20Z applying: ');
-});
-
-test('the mode none shows no progress', async () => {
-  const { written } = start(terminal, 'none');
-  await vi.advanceTimersByTimeAsync(20_000);
-  expect(written()).toBe('');
 });
 
 const wait = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));

@@ -12,7 +12,7 @@ import { laterRuns } from '../../bulk/which-run.ts';
 import { graceMs, writeRows } from '../../bulk/write-rows.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import { type ProgressState, startProgress } from '../../output/progress.ts';
+import { withProgress } from '../../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../../process/errors.ts';
 import { realFile } from '../../process/files.ts';
 import type { Signal } from '../../process/io.ts';
@@ -221,20 +221,4 @@ function interruption(signal: Signal): StopReason {
   return signal === 'SIGINT'
     ? { kind: 'interrupted', message: 'interrupted' }
     : { kind: 'terminated', message: 'terminated' };
-}
-
-/** Shows the progress of the work on stderr. */
-async function withProgress<Value>(
-  context: Context,
-  activity: { readonly label: string; readonly unit: string; readonly read: () => ProgressState },
-  work: () => Promise<Value>,
-): Promise<Value> {
-  const style = await context.style('stderr');
-  const mode = context.quiet ? 'none' : 'auto';
-  const stop = startProgress(context.io, context.liveLine, { ...activity, mode, style });
-  try {
-    return await work();
-  } finally {
-    await stop();
-  }
 }
