@@ -4,21 +4,21 @@ import {
   type Cause,
   causesOf,
   escapeMarkup,
-  isGreen,
-  labelledDetails,
   lineText,
   type Outcome,
   reasonText,
   type SmokeReport,
   type Totals,
+  timeText,
   totalNames,
+  withTimes,
 } from './smoke-report.ts';
 
 /** The report as one self-contained page without scripts or fonts, for browsers and for print. */
 export function toHtmlReport(report: SmokeReport): string {
   const { target, startedAt, elapsedMs, results, runs, write, totals } = report;
   const causes = causesOf(results).filter(({ first }) => first.state !== 'skip');
-  const word = isGreen(report) ? 'passed' : 'failed';
+  const word = report.exitCode === 0 ? 'passed' : 'failed';
   const facts = [startedAt.toUTCString(), durationText(elapsedMs), runs > 1 ? `${runs} runs` : '1 run'];
   const counts = Object.entries(totalNames).map(
     ([key, name]) => `<dt>${name}</dt><dd>${totals[key as keyof Totals]}</dd>`,
@@ -47,17 +47,14 @@ ${results.map(checkRow).join('\n')}
 `;
 }
 
-function causeArticle({ first, subject, ids }: Cause): string {
-  const details = [...(ids === undefined ? [] : [['checks', ids] as const]), ...labelledDetails(first)];
+function causeArticle({ first, subject, details }: Cause): string {
   const rows = details.map(([label, text]) => `<dt>${html(label)}</dt><dd>${html(text)}</dd>`);
   return `<article><h2>${badge(first)} ${html(subject)}</h2><p>${html(reasonText(first))}</p><dl>${rows.join('')}</dl></article>`;
 }
 
 function checkRow(result: Outcome): string {
-  const { id, elapsedMs, latency, reason, barredBy } = result;
-  const time = durationText(latency?.p50 ?? elapsedMs);
-  const more = latency ? `; p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}` : '';
-  return `<tr><td>${badge(result)}</td><th scope="row">${html(id)}</th><td>${time}</td><td>${html(barredBy ?? reason)}${more}</td></tr>`;
+  const what = withTimes(result.barredBy ?? result.reason, result);
+  return `<tr><td>${badge(result)}</td><th scope="row">${html(result.id)}</th><td>${timeText(result)}</td><td>${html(what)}</td></tr>`;
 }
 
 function badge({ state }: Outcome): string {

@@ -1,17 +1,17 @@
 import { fold } from '../../output/fold.ts';
 import { plainStyle, type Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
-import { isRed, type State } from '../check.ts';
+import { isRed, type State, states } from '../check.ts';
 import {
   type Cause,
   causesOf,
-  isGreen,
-  labelledDetails,
   lineText,
   type Outcome,
   reasonText,
   type SmokeReport,
+  timeText,
   totalNames,
+  withTimes,
 } from './smoke-report.ts';
 
 interface Layout {
@@ -41,26 +41,25 @@ export function toHumanReport(report: SmokeReport, layout: Layout): string {
 }
 
 /** A cause with all that is known of it. */
-function faultText({ first, subject, ids }: Cause, layout: Layout): string {
-  const { style, width } = layout;
-  const head = `${subject}: ${reasonText(first)}`;
-  const checks: [string, string][] = ids === undefined ? [] : [['checks', ids]];
-  const details = [...checks, ...labelledDetails(first)].map(([label, text]) => {
+function faultText({ first, subject, details }: Cause, { style, width }: Layout): string {
+  const lines = details.map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
     // A request stays on one line, so that it can be copied.
     const shown = label === 'request' ? text : fold(text, width, indent);
     return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${shown}\n`;
   });
-  return `${stateWord(first.state, style)}  ${fold(head, width, detailIndent)}\n${details.join('')}`;
+  const head = fold(`${subject}: ${reasonText(first)}`, width, detailIndent);
+  return `${stateWord(first.state, style)}  ${head}\n${lines.join('')}`;
 }
 
 /** One line for each check; those that never began take one together. */
 function checkLines(results: readonly Outcome[], layout: Layout): string {
   const began = results.filter(({ barredBy }) => barredBy === undefined);
   const idWidth = Math.max(...began.map(({ id }) => id.length), '00 checks'.length);
-  const line = ({ state, elapsedMs, latency }: Outcome, id: string, text: string) => {
+  const line = (result: Outcome, id: string, text: string) => {
     const { style, width } = layout;
-    const time = state === 'skip' ? '-' : durationText(latency?.p50 ?? elapsedMs);
+    const { state } = result;
+    const time = state === 'skip' ? '-' : timeText(result);
     const indent = stateWidth + idWidth + timeWidth + 3 * gapWidth;
     const shown = fold(text, width, indent);
     const cells = [
@@ -71,18 +70,12 @@ function checkLines(results: readonly Outcome[], layout: Layout): string {
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   };
+  // A failure was shown above.
+  const textOf = (result: Outcome) => (isRed(result) ? 'see above' : withTimes(reasonText(result), result));
   const lines = began.map((result) => line(result, result.id, textOf(result)));
   const barred = causesOf(results.filter(({ barredBy }) => barredBy !== undefined));
   const skipped = barred.map(({ first, subject }) => line(first, subject, first.barredBy ?? ''));
   return [...lines, ...skipped].join('');
-}
-
-/** The text in the line of a check; a failure was shown above. */
-function textOf(result: Outcome): string {
-  if (isRed(result)) return 'see above';
-  const { latency } = result;
-  const more = latency ? `, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}` : '';
-  return `${reasonText(result)}${more}`;
 }
 
 function stateWord(state: State, style: Style): string {
@@ -96,10 +89,9 @@ function paints(style: Style): Readonly<Record<State, (text: string) => string>>
 
 function summary(report: SmokeReport, red: readonly Cause[], { style, width }: Layout): string {
   const { totals, runs, results, elapsedMs, target, write } = report;
-  const counts = Object.entries(paints(style)).flatMap(([state, paint]) => {
-    const count = totals[state as State];
-    return count === 0 ? [] : [paint(`${count} ${totalNames[state as State]}`)];
-  });
+  const counts = states.flatMap((state) =>
+    totals[state] === 0 ? [] : [paints(style)[state](`${totals[state]} ${totalNames[state]}`)],
+  );
   const times = results.some((result) => result.runs !== undefined)
     ? `, ${counted(runs, 'run', 'runs')}`
     : '';
@@ -121,30 +113,27 @@ const levels: Readonly<Partial<Record<State, string>>> = {
 };
 
 /** Annotations for GitHub's log, one for each cause that needs attention. */
-export function toAnnotations({ results }: Pick<SmokeReport, 'results'>): string {
+export function toAnnotations({ results }: SmokeReport): string {
   const lines = causesOf(results).map(({ first, subject, ids }) => {
     const level = levels[first.state];
     const message = ids === undefined ? reasonText(first) : `${reasonText(first)} (${ids})`;
-    return level && `::${level} title=${property(`smoke ${subject}`)}::${data(message)}\n`;
+    // The title needs more escapes than the message.
+    const title = escapeCommand(`smoke ${subject}`).replaceAll(':', '%3A').replaceAll(',', '%2C');
+    return level && `::${level} title=${title}::${escapeCommand(message)}\n`;
   });
   return lines.join('');
+}
+
+/** Escapes a message. @see https://github.com/actions/toolkit, packages/core */
+function escapeCommand(text: string): string {
+  return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 /** The report for people as Markdown, for GitHub's step summary. */
 export function toStepSummary(report: SmokeReport): string {
   const text = toHumanReport(report, { style: plainStyle, brief: false });
-  return `### ${isGreen(report) ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;
+  return `### ${report.exitCode === 0 ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;
 }
 
 /** A text of the service cannot end the block, because it never begins a line. */
 const fence = '````';
-
-/** Escapes a message. @see https://github.com/actions/toolkit, packages/core */
-function data(text: string): string {
-  return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-/** Escapes a property of a command, which needs more escapes. */
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-}

@@ -36,30 +36,17 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 
 /** A result as JSON; times in seconds. */
 function toCheck(result: Outcome) {
-  const { id, state, first, elapsedMs, reason, hint, operation, latency, left } = result;
-  const { expected, got, pointer, method, url, status, requestId, cache, runs, failures } = result;
+  const { id, state, elapsedMs, reason, operation, latency, barredBy, hardened, exitCode, ...rest } = result;
   const group = groupOf(id);
   return {
     id,
     group,
     name: id.slice(group.length + 1),
     result: state,
-    first,
     seconds: seconds(elapsedMs),
     reason,
-    hint,
     operation: operation?.id,
-    expected,
-    got,
-    pointer,
-    method,
-    url,
-    status,
-    requestId,
-    cache,
-    left: left && [...left],
-    runs,
-    failures,
+    ...rest,
     latency: latency && {
       p50: seconds(latency.p50),
       p95: seconds(latency.p95),

@@ -1,7 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import { type ExitCode, exitCodes } from '../../process/errors.ts';
 import type { Signal } from '../../process/io.ts';
-import { sanitize } from '../../process/text.ts';
+import { durationText, sanitize } from '../../process/text.ts';
 import { type CheckResult, groupOf, groups, isRed, type Latency, type State, states } from '../check.ts';
 
 /** The number of checks in each state. */
@@ -43,8 +43,8 @@ export interface SmokeReport {
   readonly signal?: Signal | undefined;
 }
 
-/** Gravest last. */
-const gravity: readonly State[] = ['skip', 'pass', 'flaky', 'warn', 'error', 'fail'];
+/** Gravest first. */
+const byGravity: readonly State[] = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'];
 
 /** The results of each check over any number of runs, in memory that does not grow with them. */
 export class Tally {
@@ -84,7 +84,7 @@ class CheckTally {
   }
 
   add(result: CheckResult): void {
-    if (gravity.indexOf(result.state) > gravity.indexOf(this.worst.state)) this.worst = result;
+    if (byGravity.indexOf(result.state) < byGravity.indexOf(this.worst.state)) this.worst = result;
     this.counts[result.state] += 1;
     this.left.push(...(result.left ?? []));
     if (result.state === 'skip') return;
@@ -97,9 +97,9 @@ class CheckTally {
     const failures = counts.fail + counts.error;
     const runs = times.count;
     const { state, reason } = worst;
-    const what = isRed(worst) ? failures : counts[state];
-    const word = isRed(worst) ? 'failed' : totalNames[state];
-    const counted = `${word} ${what} of ${runs}`;
+    const counted = isRed(worst)
+      ? `failed ${failures} of ${runs}`
+      : `${totalNames[state]} ${counts[state]} of ${runs}`;
     const percentileMs = (percent: number) => times.percentile(percent) / 1000;
     const latency = { p50: percentileMs(50), p95: percentileMs(95), max: times.max / 1000 };
     return {
@@ -117,10 +117,6 @@ class CheckTally {
 export function totalsOf(results: readonly CheckResult[]): Totals {
   const counts = states.map((state) => [state, results.filter((each) => each.state === state).length]);
   return { checks: results.length, ...(Object.fromEntries(counts) as Record<State, number>) };
-}
-
-export function isGreen({ results }: SmokeReport): boolean {
-  return !results.some(isRed);
 }
 
 /** That of a failed check of reach, which says whether there was an answer; 7 for any other failure. */
@@ -156,10 +152,21 @@ export function reasonText({ reason, hint }: Pick<Outcome, 'reason' | 'hint'>): 
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
-/** The details of a result for a report, each with its label: expected, got, and where. */
-export function labelledDetails(result: Outcome): [label: string, text: string][] {
+/** The time of a check: over several runs the median. */
+export function timeText({ elapsedMs, latency }: Outcome): string {
+  return durationText(latency?.p50 ?? elapsedMs);
+}
+
+/** A text about a check, and its other times over several runs. */
+export function withTimes(text: string, { latency }: Outcome): string {
+  return latency ? `${text}, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}` : text;
+}
+
+/** The details of a result, each with its label: expected, got, and where. */
+export function labelledDetails(result: Outcome, ids?: string): [label: string, text: string][] {
   const { expected, got, pointer, method, url, requestId, cache, left } = result;
   const all: [string, string | undefined][] = [
+    ['checks', ids],
     ['expected', expected],
     ['got', got],
     ['at', pointer === '' ? 'the whole body' : pointer],
@@ -168,41 +175,36 @@ export function labelledDetails(result: Outcome): [label: string, text: string][
     ['cache', cache],
     ['left', left?.join('; ')],
   ];
-  return all
-    .filter((each): each is [string, string] => each[1] !== undefined)
-    .map(([label, text]) => [label, lineText(text)]);
+  return all.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }
 
 /** Results with the same reason. */
 export interface Cause {
-  /** Reports show its reason and its details. */
+  /** Reports show its reason. */
   readonly first: Outcome;
   /** The check, or the count of checks. */
   readonly subject: string;
   /** The ids of the checks, if there are several and each of them ran. */
   readonly ids: string | undefined;
+  readonly details: readonly [label: string, text: string][];
 }
 
 /** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
 export function causesOf(results: readonly Outcome[]): Cause[] {
   const causes = new Map<string, [Outcome, ...Outcome[]]>();
-  for (const result of results) {
-    if (result.state === 'pass') continue;
+  for (const result of byGravity.flatMap((state) => results.filter((each) => each.state === state))) {
     const { state, reason, barredBy } = result;
-    const key = JSON.stringify(barredBy === undefined ? [ranks.indexOf(state), reason] : [barredBy]);
+    if (state === 'pass') continue;
+    const key = JSON.stringify(barredBy === undefined ? [state, reason] : [barredBy]);
     const known = causes.get(key);
     if (known) known.push(result);
     else causes.set(key, [result]);
   }
-  const sorted = [...causes.values()].sort(
-    ([one], [other]) => ranks.indexOf(one.state) - ranks.indexOf(other.state),
-  );
-  return sorted.map((same) => {
+  return [...causes.values()].map((same) => {
     const [first] = same;
     const isOne = same.length === 1;
     const ids = isOne || first.barredBy !== undefined ? undefined : same.map(({ id }) => id).join(', ');
-    return { first, subject: isOne ? first.id : `${same.length} checks`, ids };
+    const subject = isOne ? first.id : `${same.length} checks`;
+    return { first, subject, ids, details: labelledDetails(first, ids) };
   });
 }
-
-const ranks: readonly State[] = ['fail', 'error', 'warn', 'flaky', 'skip'];
