@@ -224,14 +224,7 @@ async function noteCredential(context: Context, { credentialPlaces }: Contract):
 }
 
 /** What was found for one operation of the table, as it is printed. */
-interface MatchRecord {
-  readonly operation: OperationId;
-  readonly state: Match['state'];
-  /** Of the bound operation, or of the one that nearly fits. */
-  readonly method: string | null;
-  readonly path: string | null;
-  readonly why: string;
-}
+type MatchRecord = ReturnType<typeof toRecords>[number];
 
 const view: View<MatchRecord> = {
   noun: 'operations',
@@ -244,11 +237,11 @@ const view: View<MatchRecord> = {
   ],
 };
 
-/** Every operation for which the description has one, bound or not. */
-function toRecords(matches: Matches): MatchRecord[] {
-  return [...matches].flatMap(([operation, match]): MatchRecord | [] => {
+/** Every operation for which the description has one, bound or not: its path is that of the one that nearly fits. */
+function toRecords(matches: Matches) {
+  return [...matches].flatMap(([operation, match]) => {
     if (match.state === 'missing') return [];
     const { method = null, path = null } = 'operation' in match ? match.operation : {};
-    return { operation, state: match.state, method, path, why: match.why };
+    return [{ operation, state: match.state, method, path, why: match.why }];
   });
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
+import { sleep } from '../../process/deadline.ts';
 import { CliError, InputError, messageOf, UsageError } from '../../process/errors.ts';
 import { writeFileAtomic } from '../../process/files.ts';
 import { withLock } from '../../process/lock.ts';
@@ -11,7 +12,6 @@ import { generateStore, seedStore } from '../../server/seed.ts';
 import { type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
 import { noFile, printStore, readStore, versionOf } from '../../server/store-file.ts';
-import { type Autosave, createAutosave } from './autosave.ts';
 import { runChildCommand } from './child-command.ts';
 import { prepareReadyFile, removeReadyFile } from './ready-file.ts';
 import type { ServeFlags } from './serve-flags.ts';
@@ -71,6 +71,17 @@ function newShop({ data, save, empty, pets, seed }: ServeFlags): Store {
   return pets === undefined ? seedStore() : generateStore(pets, seed ?? 1);
 }
 
+/** Saves the shop: soon after a change, at most once a second, and at the end. */
+interface Autosave {
+  /** To be called after each change; without a change it does nothing. */
+  check(): void;
+  /** Saves what is not saved yet. @throws CliError `failed` if that cannot be done. */
+  close(): Promise<void>;
+}
+
+/** How long the next save waits after a save, in milliseconds. */
+const pauseMs = 1000;
+
 /** @param saved the revision of the store that the file of --data holds. */
 function openAutosave(
   context: Context,
@@ -79,8 +90,13 @@ function openAutosave(
   saved: number | undefined,
 ): Autosave | undefined {
   if (!save || data === undefined) return undefined;
+  let savedRevision = saved;
   let known = versionOf(data);
-  const write = async () => {
+  let saving: Promise<void> | undefined;
+  let warned: string | undefined;
+  const closing = new AbortController();
+  const saveNow = async () => {
+    const { revision } = store;
     const found = versionOf(data);
     if (found !== known && found !== noFile)
       throw new CliError(
@@ -89,18 +105,35 @@ function openAutosave(
       );
     // The file belongs to the user: its mode stays, and a new one gets the mode that the umask leaves.
     const mode = await stat(data).then(
-      (found) => found.mode & 0o777,
+      (file) => file.mode & 0o777,
       () => 0o666,
     );
     await writeFileAtomic(data, printStore(store), mode);
     known = versionOf(data);
+    savedRevision = revision;
   };
-  let warned: string | undefined;
-  return createAutosave(store, saved, write, (error) => {
+  const warn = (error: unknown) => {
     const why = messageOf(error);
     if (why !== warned) print(context, `warning: ${why}`);
     warned = why;
-  });
+  };
+  const keepSaving = async () => {
+    while (savedRevision !== store.revision && !closing.signal.aborted) {
+      await saveNow().catch(warn);
+      await sleep(pauseMs, closing.signal).catch(() => {});
+    }
+    saving = undefined;
+  };
+  return {
+    check() {
+      if (savedRevision !== store.revision) saving ??= keepSaving();
+    },
+    async close() {
+      closing.abort();
+      await saving;
+      if (savedRevision !== store.revision) await saveNow();
+    },
+  };
 }
 
 function openServer(
