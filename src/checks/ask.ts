@@ -209,6 +209,13 @@ export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
+/** The operation that is easiest to ask, and its input: one without an id, else the id is a guess. */
+export function easiestOf(operations: readonly Operation[]) {
+  const operation = operations.find((each) => idParameter(each) === undefined) ?? operations[0];
+  const name = operation && idParameter(operation)?.name;
+  return operation && { operation, input: name === undefined ? {} : { [name]: 1n } };
+}
+
 /** The parameter with the id of the record, at whatever place in the request. */
 export function idParameter({ id, parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => name === idName(id));

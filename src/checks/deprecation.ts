@@ -3,9 +3,9 @@ import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import { dayOf } from '../process/text.ts';
-import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
+import { type CheckRun, detailsOf, type Reply, readsOf } from './ask.ts';
 import { type Check, type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
-import { findIds } from './records.ts';
+import { inputsFor } from './records.ts';
 
 /** One check for every GET that the description marks as deprecated, or whose answer has a header about it. */
 export function deprecationChecks(contract: Contract): Check<CheckRun>[] {
@@ -23,10 +23,9 @@ export function deprecationChecks(contract: Contract): Check<CheckRun>[] {
 
 /** The answer that the check of the operation has had too; a clause, if there is none to look at. */
 async function replyOf(run: CheckRun, operation: Operation): Promise<Reply | string> {
-  const name = idParameter(operation)?.name;
   try {
-    const [id] = name === undefined ? [] : (await findIds(run, operation, name)).ids;
-    const reply = await run.visit(operation, name === undefined ? {} : { [name]: id });
+    const [input] = await inputsFor(run, operation);
+    const reply = await run.visit(operation, input);
     const isRefused = reply.status >= 400 && reply.status !== 410;
     return isRefused ? `${operation.id} answered ${reply.status}` : reply;
   } catch (error) {

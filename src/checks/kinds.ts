@@ -25,39 +25,38 @@ export interface Kind {
   readonly change: JsonObject;
 }
 
-/** The operations of a noun: `createPet`, and so on. */
-function operationsOf<Name extends 'Category' | 'Pet' | 'Inventory' | 'Order'>(name: Name) {
+type Row = Omit<Kind, 'create' | 'get' | 'update' | 'remove' | 'idName' | 'idField'> &
+  Partial<Pick<Kind, 'idName' | 'idField'>>;
+
+/** A kind with the operations of its noun: `createPet`, and so on. */
+function kindOf(noun: 'Category' | 'Pet' | 'Inventory' | 'Order', row: Row): Kind {
   return {
-    create: `create${name}`,
-    get: `get${name}`,
-    update: `update${name}`,
-    remove: `delete${name}`,
-  } as const;
+    create: `create${noun}`,
+    get: `get${noun}`,
+    update: `update${noun}`,
+    remove: `delete${noun}`,
+    idName: `${row.name}Id`,
+    idField: 'id',
+    ...row,
+  };
 }
 
-const category: Kind = {
-  ...operationsOf('Category'),
+const category = kindOf('Category', {
   name: 'category',
   list: 'listCategories',
-  idName: 'categoryId',
-  idField: 'id',
   isNamed: true,
   fields: { description: 'made by petstore smoke, removed at its end' },
   change: { description: 'changed by petstore smoke' },
-};
-const pet: Kind = {
-  ...operationsOf('Pet'),
+});
+const pet = kindOf('Pet', {
   name: 'pet',
   list: 'listPets',
-  idName: 'petId',
-  idField: 'id',
   isNamed: true,
   parent: category,
   fields: { status: 'available' },
   change: { status: 'pending' },
-};
-const inventory: Kind = {
-  ...operationsOf('Inventory'),
+});
+const inventory = kindOf('Inventory', {
   name: 'inventory',
   list: 'listInventory',
   idName: 'petId',
@@ -66,18 +65,15 @@ const inventory: Kind = {
   parent: pet,
   fields: { quantity: 3, status: 'available' },
   change: { quantity: 7 },
-};
-const order: Kind = {
-  ...operationsOf('Order'),
+});
+const order = kindOf('Order', {
   name: 'order',
   list: 'listOrders',
-  idName: 'orderId',
-  idField: 'id',
   isNamed: false,
   parent: pet,
   fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
   change: { quantity: 2, complete: true },
-};
+});
 
 /** Each kind comes after those that its records refer to. */
 export const kinds: readonly Kind[] = [category, pet, inventory, order];

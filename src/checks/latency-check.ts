@@ -3,7 +3,7 @@ import type { Operation } from '../api/operations.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { durationText } from '../process/text.ts';
-import { type CheckRun, idParameter, readsOf, type SmokeOptions } from './ask.ts';
+import { type CheckRun, readsOf, type SmokeOptions } from './ask.ts';
 import {
   type Check,
   fail,
@@ -14,7 +14,7 @@ import {
   type Verdict,
   VerdictError,
 } from './check.ts';
-import { findIds } from './records.ts';
+import { inputsFor } from './records.ts';
 
 /** One check for every GET: its latency is within the limit of `--max-latency`. */
 export function latencyChecks(
@@ -59,9 +59,7 @@ async function checkLatency(
 
 /** The first call, which opens the connection and fills caches, so that it is not counted. @returns its input. */
 async function warmUp(run: CheckRun, operation: Operation): Promise<CallInput> {
-  const name = idParameter(operation)?.name;
-  const ids = name === undefined ? [] : (await findIds(run, operation, name)).ids.slice(0, maxTries);
-  const inputs = name === undefined ? [{}] : ids.map((id) => ({ [name]: id }));
+  const inputs = (await inputsFor(run, operation)).slice(0, maxTries);
   for (const input of inputs) if (typeof (await time(run, operation, input)) === 'number') return input;
   return inputs[0] ?? {};
 }

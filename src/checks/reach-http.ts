@@ -2,7 +2,7 @@ import type { Operation } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import { CliError, type ExitCode, exitCodes, UnavailableError } from '../process/errors.ts';
 import { excerpt } from '../process/text.ts';
-import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
+import { type CheckRun, detailsOf, easiestOf, idParameter, type Reply, readsOf } from './ask.ts';
 import { type Check, type Details, fail, pass, statusText, type Verdict, verdictOfError } from './check.ts';
 import { type Condition, meetsStatus, unmet } from './condition.ts';
 
@@ -20,21 +20,15 @@ interface FirstAnswer {
  */
 async function askFirst(run: CheckRun, isExpected?: (status: number) => boolean): Promise<FirstAnswer> {
   const { client, options } = run;
-  const reads = readsOf(client.contract);
-  const operation = reads.find((each) => idParameter(each) === undefined) ?? reads[0];
-  if (operation) {
-    const id = idParameter(operation)?.name;
-    const reply = await run.ask(
-      operation,
-      id === undefined ? {} : { [id]: 1n },
-      isExpected ? { isExpected } : {},
-    );
-    return { reply, operation };
+  const first = easiestOf(readsOf(client.contract));
+  if (first) {
+    const { operation, input } = first;
+    return { operation, reply: await run.ask(operation, input, isExpected ? { isExpected } : {}) };
   }
   const own = options.expect.find(({ path }) => path !== undefined);
   const isWanted = isExpected ?? ((status) => own !== undefined && meetsStatus(own, status));
   const reply = await run.get(own?.path ?? client.baseUrl, { isExpected: isWanted });
-  return { reply, operation };
+  return { reply, operation: undefined };
 }
 
 /** The verdict of `reach/http`, and the answer that it is about, if one came. */

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
+import type { CallInput } from '../client/request.ts';
 import { fromWire, idFieldOf } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { type CheckRun, type Reply, readsOf } from './ask.ts';
+import { type CheckRun, idParameter, type Reply, readsOf } from './ask.ts';
 import { skip, statusText, VerdictError } from './check.ts';
 
 /** The records in a list's answer, by our names; empty if it is not a list. */
@@ -54,6 +55,14 @@ export async function findIds(
     if (ids.length > 0) return { list, ids };
   }
   throw new VerdictError(skip(problem));
+}
+
+/** What to ask an operation with: the ids of records that a list shows, or nothing if it takes no id. */
+export async function inputsFor(run: CheckRun, operation: Operation): Promise<CallInput[]> {
+  const name = idParameter(operation)?.name;
+  if (name === undefined) return [{}];
+  const { ids } = await findIds(run, operation, name);
+  return ids.map((id) => ({ [name]: id }));
 }
 
 /** The ids in a list that can be asked for: its own, or those in a field with the name of the parameter. */

@@ -4,7 +4,7 @@ import { int64Max } from '../api/values.ts';
 import type { CredentialParameter } from '../client/request.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';
-import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
+import { type CheckRun, detailsOf, easiestOf, idParameter, type Reply, readsOf } from './ask.ts';
 import { type Check, fail, pass, skip, statusText, type Verdict } from './check.ts';
 import { documentedAnswer, documentSchema, type Expectation, judge } from './judge-answer.ts';
 import { idsOf } from './records.ts';
@@ -92,23 +92,26 @@ const wrongCredential = 'petstore-smoke-wrong-credential';
 /** Checks that a service that declares security refuses a missing and a wrong credential. */
 export function authChecks(contract: Contract): Check<CheckRun>[] {
   const secured = readsOf(contract).filter((operation) => operation.secured);
-  const operation = secured.find((each) => idParameter(each) === undefined) ?? secured[0];
-  if (!operation) return [];
+  const first = easiestOf(secured);
+  if (!first) return [];
   return (['missing', 'wrong'] as const).map((name) => ({
     id: `auth/${name}`,
-    operation,
+    operation: first.operation,
     run: async (run) =>
       contract.credentialPlaces.length > 0
-        ? checkAuth(run, operation, name)
+        ? checkAuth(run, first, name)
         : skip('the service takes no credential that a request can leave out, such as with mutual TLS'),
   }));
 }
 
-async function checkAuth(run: CheckRun, operation: Operation, name: 'missing' | 'wrong'): Promise<Verdict> {
-  const id = idParameter(operation)?.name;
+async function checkAuth(
+  run: CheckRun,
+  { operation, input }: NonNullable<ReturnType<typeof easiestOf>>,
+  name: 'missing' | 'wrong',
+): Promise<Verdict> {
   const isExpected = (status: number) => status === 401 || status === 403;
   const credential = credentialIn(run, name === 'wrong' ? wrongCredential : undefined);
-  const reply = await run.ask(operation, id === undefined ? {} : { [id]: 1n }, { isExpected, ...credential });
+  const reply = await run.ask(operation, input, { isExpected, ...credential });
   const details = detailsOf(reply);
   if (isExpected(reply.status)) return pass(statusText(reply.status), details);
   const answered =

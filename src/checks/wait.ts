@@ -32,30 +32,32 @@ export async function waitForService(
   round: Round,
   signal: AbortSignal,
   onWaiting: (why: string) => Promise<void>,
-): Promise<Waited> {
+): Promise<Waited | undefined> {
   const { waitMs, waitFor, timeoutMs } = round.options;
-  let last: Waited | undefined;
-  let [looks, held] = [0, 0];
+  const looks: Waited[] = [];
   const ended = await poll({ forMs: waitMs, everyMs, signal }, async (leftMs) => {
     const lookMs = Math.min(Math.max(leftMs, minLookMs), timeoutMs, maxLookMs);
     for (let row = 0; row < (waitFor.length === 0 ? 1 : rowLength); row += 1) {
-      last = await look(round, signal, lookMs);
-      looks += 1;
-      const isGood = last.http.state === 'pass' && (last.version?.state ?? 'pass') === 'pass';
-      if (isGood) held += 1;
-      else {
-        if (looks === row + 1) await onWaiting((last.version ?? last.http).reason);
-        return last.isFinal ? last : undefined;
-      }
+      const found = await look(round, signal, lookMs);
+      looks.push(found);
+      if (isGood(found)) continue;
+      if (looks.length === row + 1) await onWaiting((found.version ?? found.http).reason);
+      return found.isFinal ? found : undefined;
     }
-    return last;
+    return looks.at(-1);
   });
-  if (ended) return ended;
-  const { http, version, isFinal } = last as unknown as Waited;
+  const last = looks.at(-1);
+  if (ended || !last) return ended;
+  const { http, version, isFinal } = last;
   const after = `after waiting ${durationText(waitMs)}`;
   if (!version) return { http: { ...http, reason: `${http.reason}, ${after}` }, version, isFinal };
-  const times = held > 0 ? `; it held in ${held} of ${looks} looks` : '';
+  const held = looks.filter(isGood).length;
+  const times = held > 0 ? `; it held in ${held} of ${looks.length} looks` : '';
   return { http, version: { ...version, reason: `${version.reason}, ${after}${times}` }, isFinal };
+}
+
+function isGood({ http, version }: Waited): boolean {
+  return http.state === 'pass' && (version === undefined || version.state === 'pass');
 }
 
 async function look(round: Round, signal: AbortSignal, timeoutMs: number): Promise<Waited> {
