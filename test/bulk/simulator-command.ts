@@ -113,39 +113,19 @@ export function parseJson(text: string): unknown {
 }
 
 /** A command and how it ended, as lines of a trace. */
-export function describeCommand({
-  number,
-  words,
-  step,
-  hasCrashed,
-  wasSignalled,
-  code,
-  summary,
-  error,
-  touched,
-}: Command): string[] {
+export function describeCommand(command: Command): string[] {
+  const { number, words, step, hasCrashed, wasSignalled, code, summary, error, touched } = command;
   const { conduct } = step;
-  const states = [
-    'run',
-    'rows',
-    'applied',
-    'unchanged',
-    'failed',
-    'unknown',
-    'invalid',
-    'skipped',
-    'unprocessed',
-  ];
-  const facts = summary && states.map((name) => `${name} ${summary[name]}`).join(', ');
+  const { run, rows, applied, unchanged, failed, unknown, invalid, skipped, unprocessed } = summary ?? {};
+  const facts = { run, rows, applied, unchanged, failed, unknown, invalid, skipped, unprocessed };
   const how = [
-    conduct.writeFaults > 0 || conduct.readFaults > 0
-      ? `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`
-      : 'healthy',
+    `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`,
     ...(wasSignalled ? ['Ctrl-C'] : []),
     ...(hasCrashed ? [`died at ${step.dieAt || `request ${conduct.dieAt}`}`] : []),
-  ].join(', ');
+  ];
+  const failure = error && JSON.stringify([error.code, error.message, error.hint]);
   return [
-    `${number}: petstore inventory ${words.join(' ')}  [${how}] ${touched}`,
-    `   ${hasCrashed ? '' : `exit ${code}; ${facts ?? ''} ${error ? JSON.stringify([error.code, error.message, error.hint]) : ''}`}`,
+    `${number}: petstore inventory ${words.join(' ')}  [${how.join(', ')}] ${touched}`,
+    `   ${hasCrashed ? '' : `exit ${code}; ${JSON.stringify(facts)} ${failure ?? ''}`}`,
   ];
 }

@@ -75,55 +75,33 @@ export function createHistory(seed: number, round: number, mode: Mode = 'usual')
 }
 
 /** What people type one after the other; random steps seldom do. A number is that of a file, of rejects or of a run. */
-const plots: readonly (readonly (readonly [Step['kind'], number])[])[] = [
-  [
-    ['apply', 0],
-    ['rejects', 0],
-    ['undo', 0],
-    ['apply', 0],
-    ['rejects', 0],
-  ],
-  [
-    ['apply', 0],
-    ['undo', 0],
-    ['apply', 0],
-    ['rejects', 0],
-    ['resume', 0],
-  ],
-  [
-    ['apply', 0],
-    ['resume', 0],
-    ['rejects', 0],
-    ['rejects', 0],
-    ['apply', 0],
-  ],
-  [
-    ['apply', 0],
-    ['apply', 1],
-    ['undo', 0],
-    ['undo', 1],
-    ['apply', 0],
-  ],
-  [
-    ['apply', 0],
-    ['undo', 0],
-    ['resume', 0],
-    ['undo', 0],
-    ['apply', 0],
-  ],
-];
+const plots = [
+  'apply 0, rejects 0, undo 0, apply 0, rejects 0',
+  'apply 0, undo 0, apply 0, rejects 0, resume 0',
+  'apply 0, resume 0, rejects 0, rejects 0, apply 0',
+  'apply 0, apply 1, undo 0, undo 1, apply 0',
+  'apply 0, undo 0, resume 0, undo 0, apply 0',
+] as const;
 
 const healthy: Partial<Conduct> = { writeFaults: 0, readFaults: 0, dieAt: 0, signals: [] };
 const finalRefusals: readonly Fault[] = [400, 409, 422].map((status) => ({ status, applied: false }));
 
 /** The steps of a plot, with the circumstances of free steps: at first some rows are refused, then most goes well. */
 function followPlot(plot: (typeof plots)[number], free: readonly Step[], random: Random): Step[] {
-  return plot.map(([kind, pick], at) => {
+  return plot.split(', ').map((words, at) => {
+    const [kind, pick] = words.split(' ') as [Step['kind'], string];
     const { conduct, dieAt, ...step } = free[at % free.length] as Step;
     const isTroubled = at > 0 && random.chance(0.25);
     const first = { ...healthy, writeFaults: 0.5, only: random.pick(finalRefusals) };
     return {
-      ...{ ...step, kind, pick, words: plainWords, beside: undefined, dieAt: isTroubled ? dieAt : 0 },
+      ...{
+        ...step,
+        kind,
+        pick: Number(pick),
+        words: plainWords,
+        beside: undefined,
+        dieAt: isTroubled ? dieAt : 0,
+      },
       conduct: { ...conduct, ...(at === 0 ? first : isTroubled ? {} : healthy) },
     };
   });
