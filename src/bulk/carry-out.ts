@@ -16,9 +16,10 @@ import { type Summary, summarise } from './summary.ts';
  * Keeps a plan in the journal: of a new run in a new one. From here on the run exists. When this returns, the plan is on
  * the disk.
  *
+ * @returns its id.
  * @throws CliError `failed` if it cannot be written: then nothing may be sent.
  */
-export async function beginRun(run: Run, runs: RunStore): Promise<void> {
+export async function beginRun(run: Run, runs: RunStore): Promise<string> {
   const { earlier, rows, header, invalid } = run;
   if (earlier) {
     const journal = new Journal(LineFile.reopen(runs.pathOf(earlier.header.run), earlier.bytes), rows);
@@ -30,9 +31,9 @@ export async function beginRun(run: Run, runs: RunStore): Promise<void> {
       else if (state === 'unknown') journal.outcome(row, { effect: 'maybe', reason: rows.reason(row) });
     }
     run.journal = journal;
-    return;
+    return earlier.header.run;
   }
-  await runs.create((id, file) => {
+  return runs.create((id, file) => {
     const journal = new Journal(file, rows);
     journal.header({ journal: 4, run: id, ...header, started: new Date().toISOString() });
     for (const row of invalid) journal.invalid(row);

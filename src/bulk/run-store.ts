@@ -124,12 +124,13 @@ export class RunStore {
    * Creates the next run: `write` gets its id and its file, and must write and synchronise a whole plan. Removes
    * journals without a plan, and old ones.
    *
+   * @returns its id.
    * @throws CliError `failed`; then the run does not exist.
    */
-  async create(write: (run: string, file: LineFile) => void): Promise<void> {
+  async create(write: (run: string, file: LineFile) => void): Promise<string> {
     await this.ensureFolder();
     // Whoever finds a journal without a plan under this lock knows that its process has ended.
-    await withLock(
+    return withLock(
       join(this.folder, 'runs'),
       async () => {
         const [last = 'r0'] = await this.ids();
@@ -139,6 +140,7 @@ export class RunStore {
         try {
           write(run, file);
           await syncFolder(this.folder);
+          return run;
         } catch (error) {
           file.close();
           await rm(file.path, { force: true }).catch(() => {});
@@ -149,10 +151,11 @@ export class RunStore {
     );
   }
 
-  /** @throws CliError `failed` */
-  async ensureFolder(): Promise<void> {
+  /** Creates the folder of the journals. @throws CliError `failed` */
+  async ensureFolder(): Promise<this> {
     try {
       await ensurePrivateFolder(this.folder);
+      return this;
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       const hint = 'what a run does is kept there; PETSTORE_STATE_DIR names another folder';

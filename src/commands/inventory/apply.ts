@@ -5,19 +5,16 @@ import { type Context, commandLine } from '../../context.ts';
 import { openSource, type Source } from '../../input/source.ts';
 import { exitCodes, UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, toGuards, toRunFlags } from './bulk-flags.ts';
-import { dryRun, holdTargetOf, preview, runSession, runStore, targetHere } from './session.ts';
+import { preview, runSession, runStore, targetHere } from './session.ts';
 
 /** Applies a file. */
 export async function applyInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
   await withSource(context, path, async (source) => {
     const parts = await readParts(context, source, flags);
-    if (context.flags.dryRun) {
-      await warnOfBooking(context, parts);
-      return dryRun(context, parts, flags);
-    }
-    await holdTargetOf(context, parts.header, flags, async (nameRun) => {
-      if (!flags.again) await checkBooking(context, parts);
-      await runSession(context, parts, flags, nameRun);
+    await runSession(context, parts.header, flags, async () => {
+      if (context.flags.dryRun) await warnOfBooking(context, parts);
+      else if (!flags.again) await checkBooking(context, parts);
+      return parts;
     });
   });
 }

@@ -12,7 +12,7 @@ import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { WriteFlags } from './bulk-flags.ts';
-import { dryRun, holdTargetOf, runSession, targetHere } from './session.ts';
+import { runSession, targetHere } from './session.ts';
 
 interface EditFilter {
   readonly below?: number | undefined;
@@ -43,11 +43,9 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
       await context.print('nothing was changed, and nothing was sent');
       return await draft.discard();
     }
-    if (context.flags.dryRun) {
-      await dryRun(context, parts, flags);
+    await runSession(context, parts.header, flags, async () => parts);
+    if (context.flags.dryRun)
       return await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
-    }
-    await holdTargetOf(context, parts.header, flags, (nameRun) => runSession(context, parts, flags, nameRun));
     await draft.discard();
   } catch (error) {
     throw withDraft(error, draft);

@@ -2,13 +2,12 @@ import type { RunHeader } from '../../bulk/journal.ts';
 import { type RunParts, undoOf } from '../../bulk/run.ts';
 import type { RunInfo, RunStore } from '../../bulk/run-store.ts';
 import { errorOf } from '../../bulk/summary.ts';
-import type { NameRun } from '../../bulk/target.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import type { Context } from '../../context.ts';
 import { openSource } from '../../input/source.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { WriteFlags } from './bulk-flags.ts';
-import { dryRun, holdTargetOf, runSession, runStore, targetHere } from './session.ts';
+import { runSession, runStore, targetHere } from './session.ts';
 
 /** Finishes a run that stopped: the named one, or the last one on this target. */
 export function resumeRun(context: Context, named: string | undefined, flags: WriteFlags): Promise<void> {
@@ -31,40 +30,37 @@ async function follow(
   const choice = await choose(runs, here);
   if (choice.go === 'nothing') return reportNothing(context, choice.info);
   const { go, info } = choice;
-  const { run, name, target, flags: runFlags } = info.header;
-  checkTarget(info.header, here);
-  if (context.flags.dryRun) return goOn(context, flags, choice);
-  const held = { target, flags: runFlags, name: go === 'undo' ? `undo of ${run}` : name };
-  await holdTargetOf(context, held, flags, async (nameRun) => {
+  const { header } = info;
+  checkTarget(header, here);
+  const held = go === 'undo' ? { ...header, name: `undo of ${header.run}` } : header;
+  await runSession(context, held, flags, async () => {
     // Another process may have gone on with the run meanwhile, or begun to undo it.
     const chooseAgain = go === 'undo' ? chooseUndo : chooseResume;
-    await goOn(context, flags, await chooseAgain(runs, here, run), nameRun);
+    return toParts(context, runs, await chooseAgain(runs, here, header.run));
   });
 }
 
-/** @param nameRun undefined for --dry-run. */
-async function goOn(
+/** Undefined if nothing is left to do, which it says. */
+async function toParts(
   context: Context,
-  flags: WriteFlags,
+  runs: RunStore,
   { go, info }: RunChoice,
-  nameRun?: NameRun,
-): Promise<void> {
-  if (go === 'nothing') return reportNothing(context, info);
+): Promise<RunParts | undefined> {
+  if (go === 'nothing') {
+    await reportNothing(context, info);
+    return undefined;
+  }
   const { run, file, name } = info.header;
-  const begin = (parts: RunParts) =>
-    nameRun ? runSession(context, parts, flags, nameRun) : dryRun(context, parts, flags);
-  const image = await runStore(context).read(run);
-  if (go === 'undo') return begin(undoOf(image));
-  if (image.end && image.rows.countLeft() === 0) return reportNothing(context, info);
-  await nameRun?.(run);
+  const image = await runs.read(run);
+  if (go === 'undo') return undoOf(image);
+  if (image.end && image.rows.countLeft() === 0) {
+    await reportNothing(context, info);
+    return undefined;
+  }
   await context.warn(`resuming run ${run} of ${name}`);
   // The input is only wanted for the columns of the rejects.
   const source = file === null ? undefined : await openSource(context.io, file).catch(() => undefined);
-  try {
-    await begin({ ...image, earlier: image, source: source && { ...source, name } });
-  } finally {
-    await source?.close();
-  }
+  return { ...image, earlier: image, source: source && { ...source, name } };
 }
 
 /** Says that nothing is left to do. @throws CliError with the exit code of the run */

@@ -40,27 +40,39 @@ export async function targetHere(context: Context): Promise<string> {
   return targetOf(settings.get('base-url') ?? '');
 }
 
-/** Does `work` while no other run works on the target. @throws CliError `unavailable` if one does */
-export async function holdTargetOf<Value>(
-  context: Context,
-  { target, name, flags }: Pick<RunParts['header'], 'target' | 'name' | 'flags'>,
-  { lockWait = 0 }: WriteFlags,
-  work: (nameRun: NameRun) => Promise<Value>,
-): Promise<Value> {
-  const runs = runStore(context);
-  await runs.ensureFolder();
-  const { signal } = context.interrupts;
-  return holdTarget(runs.folder, { target, shard: flags.shard, name, waitMs: lockWait, signal }, work);
-}
+/** What a session says of itself to other processes. */
+type Held = Pick<RunParts['header'], 'target' | 'name' | 'flags'>;
 
 /**
- * One session of a run, under the lock of its target: plans, asks, writes, and reports.
+ * One session of a run, under the lock of its target: plans, asks, writes, and reports. With `--dry-run` it only shows the
+ * plan, and exits 3 if there are rows that cannot be written.
  *
- * @returns what was written, or undefined if nothing was asked for: --dry-run.
- * @throws UsageError if the service offers no way to do it, or a guard stops the plan; CliError after the report if not
- *   every row is as it should be.
+ * @param prepare is called once the target is held; undefined if there is nothing to do.
+ * @throws UsageError if the service offers no way to do it, or a guard stops the plan; CliError `unavailable` if another
+ *   run holds the target; CliError after the report if not every row is as it should be.
  */
 export async function runSession(
+  context: Context,
+  { target, name, flags: { shard } }: Held,
+  flags: WriteFlags,
+  prepare: () => Promise<RunParts | undefined>,
+): Promise<void> {
+  if (context.flags.dryRun) {
+    const parts = await prepare();
+    if (parts && (await preview(context, parts, flags)).problems > 0) context.exitCode = exitCodes.partial;
+    return;
+  }
+  const { folder } = await runStore(context).ensureFolder();
+  const { signal } = context.interrupts;
+  await holdTarget(folder, { target, shard, name, waitMs: flags.lockWait ?? 0, signal }, async (nameRun) => {
+    const parts = await prepare();
+    if (!parts) return;
+    if (parts.earlier) await nameRun(parts.earlier.header.run);
+    await carryOut(context, parts, flags, nameRun);
+  });
+}
+
+async function carryOut(
   context: Context,
   parts: RunParts,
   flags: WriteFlags,
@@ -76,10 +88,8 @@ export async function runSession(
   else await printTotals(context, run, plan);
   await withSignals(context, run, async () => {
     // A run that has nothing to write leaves no trace; an undo does, because the run is undone.
-    if (plan.changes > 0 || run.earlier || run.header.kind === 'undo') {
-      await beginRun(run, runs);
-      if (run.id !== undefined) await nameRun(run.id);
-    }
+    if (plan.changes > 0 || run.earlier || run.header.kind === 'undo')
+      await nameRun(await beginRun(run, runs));
     if (plan.changes > 0) await writePlan(context, run, plan);
     const ended = await endRun(run, { named, folder: context.io.cwd });
     await report(context, run, ended);
@@ -89,7 +99,7 @@ export async function runSession(
 /**
  * Shows the plan of a run; nothing is written.
  *
- * @returns whether there is something to write, and whether there are rows that cannot be.
+ * @returns how many rows are to be written, and how many cannot be.
  */
 export async function preview(
   context: Context,
@@ -103,12 +113,6 @@ export async function preview(
   await printTotals(context, run, plan);
   checkGuards(run, plan, run.header.guards);
   return { changes: plan.changes, problems: countProblems(run) };
-}
-
-/** `--dry-run`: exits 3 if there are rows that cannot be written. */
-export async function dryRun(context: Context, parts: RunParts, flags: WriteFlags): Promise<void> {
-  const { problems } = await preview(context, parts, flags);
-  if (problems > 0) context.exitCode = exitCodes.partial;
 }
 
 async function openRun(context: Context, parts: RunParts, flags: WriteFlags): Promise<Run> {
