@@ -57,38 +57,32 @@ const rowsForList = 100;
 type LookAtCount = (row: number, count: Count, etag?: string) => void;
 
 /**
- * Reads the current counts of the wanted rows: one by one if they are few, else from the paged list, and then one by
- * one those that the list lacks. When it ends, also with an error, no request is in progress.
+ * Reads the current counts of the unprocessed rows: one by one if they are few, else from the paged list, and then one
+ * by one those that the list lacks. When it ends, also with an error, no request is in progress.
  *
- * @param look is called once for each wanted row.
+ * @param look is called once for each of them.
  * @throws ApiError or UnavailableError if one could not be read; StoppedError if the run has stopped.
  */
-export async function readCounts(
-  run: Run,
-  isWanted: (row: number) => boolean,
-  look: LookAtCount,
-): Promise<void> {
+export async function readCounts(run: Run, look: LookAtCount): Promise<void> {
   const { rows, client } = run;
   const { operations } = client.contract;
   const canGet = operations.has('getInventory');
   const canList = operations.has('listInventory');
   const seen = new Uint8Array(rows.length);
-  function* unseen(): Generator<number> {
-    for (let row = 0; row < rows.length; row += 1) if (seen[row] === 0 && isWanted(row)) yield row;
-  }
+  const isUnseen = (row: number) => seen[row] === 0 && rows.isState(row, 'unprocessed');
   const found: LookAtCount = (row, count, etag) => {
     // A list that changes while it is read may contain an entry twice.
-    if (seen[row] === 1 || !isWanted(row)) return;
+    if (!isUnseen(row)) return;
     seen[row] = 1;
     look(row, count, etag);
   };
-  if (canList && !(canGet && isFewerThan(rowsForList, unseen())))
+  if (canList && !(canGet && rows.count(isUnseen) < rowsForList))
     await readList(run, found).catch((error) => {
       // A list that may end early says nothing about the rows that it lacks; they are read one by one.
       if (!canGet || !isCut(error)) throw error;
     });
   if (canGet)
-    await eachAtPace(run.pace, unseen(), async (row) => {
+    await eachAtPace(run.pace, rows.where(isUnseen), async (row) => {
       const { count, etag } = await readEntry(client, rows.id(row));
       run.entriesRead += 1;
       found(row, count, etag);
@@ -96,17 +90,7 @@ export async function readCounts(
       // That the run has stopped has aborted the reads.
       throw run.stop.reason ? new StoppedError() : error;
     });
-  for (const row of unseen()) look(row, null);
-}
-
-/** Takes no more items than it must. */
-function isFewerThan(limit: number, items: Iterable<unknown>): boolean {
-  let count = 0;
-  for (const _ of items) {
-    count += 1;
-    if (count === limit) return false;
-  }
-  return true;
+  for (const row of rows.where(isUnseen)) look(row, null);
 }
 
 /** Whether a list was not read because it may end before its last record without saying so. */

@@ -45,8 +45,7 @@ export async function makePlan(run: Run): Promise<Plan> {
     rows.reopen(row);
     rows.mark(row, marks.planned);
   }
-  const isWanted = (row: number) => rows.isState(row, 'unprocessed');
-  await readCounts(run, isWanted, (row, count, etag) => {
+  await readCounts(run, (row, count, etag) => {
     const outcome =
       leftAlone(run, row, compare(run, row, count, etag)) ??
       (count === null && !header.flags.createMissing ? { effect: 'none', reason: noEntry } : undefined) ??

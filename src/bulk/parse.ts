@@ -102,11 +102,9 @@ export function createCsvParser(header: readonly string[], columns: Columns, opt
       const count = toQuantity(unpadded(cells[quantity] as string));
       if (id !== undefined && count !== undefined) return { id, after: count, line: record.line };
     }
-    const place = (at: number) => cellPosition(record, at);
     return toValues(
-      record.line,
-      columns,
-      { name: (at) => header[at], text: (at) => cells[at], place },
+      record,
+      { names: header, columns, cells, place: (at) => cellPosition(record, at) },
       options,
     );
   };
@@ -124,54 +122,55 @@ export function createJsonParser(options: ReadOptions): ParseRow {
     const columns = columnsOf(members);
     if (typeof columns === 'string')
       return { ...placeOf(record), message: `${columns}; ${describeNames(members)}` };
-    const name = (at: number) => members[at]?.name;
-    const place = (at: number) => placeWithin(record, text.slice(0, members[at]?.start));
     return toValues(
-      record.line,
-      columns,
-      { name, text: (at) => valueText(text, members[at]), place },
+      record,
+      {
+        names: members.map(({ name }) => name),
+        columns,
+        cells: members.map((member) => valueText(text, member)),
+        place: (at) => placeWithin(record, text.slice(0, members[at]?.start)),
+      },
       options,
     );
   };
 }
 
-/** The cells of a CSV row, or the members of a JSON object, by their index. */
+/** The cells of a CSV row, or the members of a JSON object. */
 interface Cells {
-  name(at: number): string | undefined;
-  text(at: number): string | undefined;
+  readonly names: readonly string[];
+  readonly columns: Columns;
+  readonly cells: readonly string[];
   place(at: number): Position;
 }
 
 function toValues(
-  line: number,
-  columns: Columns,
-  { name, text, place }: Cells,
+  { line }: InputRecord,
+  { names, columns, cells, place }: Cells,
   { relative, thousands }: ReadOptions,
 ): RowValues | RowIssue {
-  const numberText = (at: number) => {
-    const written = unpadded(text(at) ?? '');
+  const { petId, quantity, expected } = columns;
+  const textOf = (at: number) => cells[at] ?? '';
+  const numberOf = (at: number) => {
+    const written = unpadded(textOf(at));
     return thousands === null ? written : withoutThousands(written, thousands);
   };
   const invalid = (at: number, rule: string, remedy?: string): RowIssue => {
-    const value = text(at) ?? '';
-    const why = value.trim() === '' ? `${name(at)} is empty` : `${name(at)} ${quoteValue(value)}`;
-    const read = [columns.petId, columns.quantity, columns.expected];
-    const cells = read.flatMap((each) => (each === undefined ? [] : [text(each) ?? '']));
-    return { ...place(at), message: `${why}: ${rule}`, remedy, cells };
+    const value = textOf(at);
+    const why = value.trim() === '' ? `${names[at]} is empty` : `${names[at]} ${quoteValue(value)}`;
+    const read = [petId, quantity, expected].filter((each) => each !== undefined).map(textOf);
+    return { ...place(at), message: `${why}: ${rule}`, remedy, cells: read };
   };
-  const id = cellId(text(columns.petId) ?? '');
-  if (id === undefined) return invalid(columns.petId, idRule);
-  const at = columns.quantity;
-  const written = numberText(at);
+  const id = cellId(textOf(petId));
+  if (id === undefined) return invalid(petId, idRule);
+  const written = numberOf(quantity);
   const change = relative ? toChange(written) : undefined;
   const after = relative ? 0 : toQuantity(written);
-  if (after === undefined) return invalid(at, quantityRule, remedyOf(written));
-  if (relative && change === undefined) return invalid(at, changeRule, remedyOf(written));
+  if (after === undefined) return invalid(quantity, quantityRule, remedyOf(written));
+  if (relative && change === undefined) return invalid(quantity, changeRule, remedyOf(written));
   const values = { id, after, change, line };
-  const { expected: expectedAt } = columns;
-  if (expectedAt === undefined || (text(expectedAt) ?? '').trim() === '') return values;
-  const expected = toQuantity(numberText(expectedAt));
-  return expected === undefined ? invalid(expectedAt, quantityRule) : { ...values, expected };
+  if (expected === undefined || textOf(expected).trim() === '') return values;
+  const count = toQuantity(numberOf(expected));
+  return count === undefined ? invalid(expected, quantityRule) : { ...values, expected: count };
 }
 
 /** The flag with which a quantity would be valid. */
@@ -240,10 +239,9 @@ function describeNames(members: readonly Member[]): string {
   return names.length === 0 ? 'the object is empty' : `its names are ${names.join(', ')}`;
 }
 
-/** A number as written, or the content of a string; empty for null; undefined if the member is absent. */
-function valueText(text: string, member: Member | undefined): string | undefined {
-  if (!member) return undefined;
-  const written = text.slice(member.start, member.end);
+/** A number as written, or the content of a string; empty for null. */
+function valueText(text: string, { start, end }: Member): string {
+  const written = text.slice(start, end);
   if (written === 'null') return '';
   return written.startsWith('"') ? (JSON.parse(written) as string) : written;
 }

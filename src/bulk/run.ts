@@ -11,7 +11,7 @@ import { type InvalidRow, marks, type RowOutcome, Rows } from './rows.ts';
 import { defaultFlags } from './run-flags.ts';
 
 /** What a run is, before it has an id. */
-export type NewRun = Omit<RunHeader, 'journal' | 'run' | 'started'>;
+type NewRun = Omit<RunHeader, 'journal' | 'run' | 'started'>;
 
 /** What a run is made from: an input, a run that it undoes, or a run that it goes on with. */
 export interface RunParts {

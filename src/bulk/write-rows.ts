@@ -158,21 +158,14 @@ class RowWriter {
    * The outcome of an answer with a status of success: 200, 201 or 204, with the pet and the quantity that were sent, if
    * it names them. Anything else may or may not have been applied.
    */
-  private accept(row: number, { value, status, attempts }: Accepted, call: PacedCall): RowOutcome {
+  private accept(row: number, { value, status }: Accepted, call: PacedCall): RowOutcome {
     const { rows } = this.run;
     this.transportFailures = 0;
     const after = rows.after(row);
     const { petId, quantity, code, message } = isJsonObject(value) ? value : {};
     const maybe = (why: string, what: string): RowOutcome => ({
       effect: 'maybe',
-      reason: {
-        code: why,
-        message: what + uncertainty,
-        status,
-        attempts,
-        requestId: call.requestId,
-        passes: true,
-      },
+      reason: reasonOf(call, { code: why, message: what + uncertainty, status, passes: true }),
     });
     if (after === null && status === 404) return { effect: 'done' };
     if (status !== 200 && status !== 201 && status !== 204)
@@ -202,14 +195,9 @@ class RowWriter {
       if (outcome) return outcome;
     }
     this.stopIfFatal(error);
-    const reason: Reason = {
-      code: codeOf(error),
-      message: reasonOf(error) + (effect === 'maybe' ? uncertainty : ''),
-      status,
-      attempts: call.attempts,
-      requestId: call.requestId,
-      passes: effect === 'maybe' || mayPass(error),
-    };
+    const message = ownMessage(error) + (effect === 'maybe' ? uncertainty : '');
+    const passes = effect === 'maybe' || mayPass(error);
+    const reason = reasonOf(call, { code: codeOf(error), message, status, passes });
     // The service was busy, and then the run stopped: the row is as if it had not been tried.
     if (stop.reason && effect === 'none' && status !== undefined && busyStatuses.has(status))
       return undefined;
@@ -221,12 +209,10 @@ class RowWriter {
     const { client, rows } = this.run;
     if (!client.contract.operations.has('getInventory')) return undefined;
     const found = await readEntry(client, rows.id(row)).catch(() => undefined);
-    if (!found) return undefined;
-    const outcome = this.settledBy(row, found.count, call);
-    if (!outcome.reason) return outcome;
-    const { attempts, requestId } = call;
+    const outcome = found && this.settledBy(row, found.count, call);
+    if (!outcome?.reason) return outcome;
     // Somebody has changed the entry: a person must look at what is expected, and all others are planned again.
-    return { ...outcome, reason: { ...outcome.reason, status: 412, attempts, requestId, passes: true } };
+    return { ...outcome, reason: reasonOf(call, { ...outcome.reason, status: 412, passes: true }) };
   }
 
   /** To be called for each row that did not succeed: stops the run if every remaining row would fail too. */
@@ -274,7 +260,6 @@ function codeOf(error: CliError): string {
 interface Accepted {
   readonly value?: unknown;
   readonly status: number;
-  readonly attempts: number;
 }
 
 /** A success whose JSON body has another shape, because a service need not answer with the entry. */
@@ -284,18 +269,23 @@ function otherAnswer(error: CliError): Accepted | undefined {
   if (details.method === 'GET') return undefined;
   if (isJsonObject(answer) && answer.quantity !== undefined && typeof answer.quantity !== 'number')
     return undefined;
-  return { value: answer, status: details.status ?? 200, attempts: details.attempts ?? 1 };
+  return { value: answer, status: details.status ?? 200 };
 }
 
 const uncertainty = '; it may or may not have been applied';
 
-function interrupted({ attempts }: PacedCall): RowOutcome {
+function interrupted(call: PacedCall): RowOutcome {
   const message = `the run stopped before the answer came${uncertainty}`;
-  return { effect: 'maybe', reason: { code: 'interrupted', message, attempts, passes: true } };
+  return { effect: 'maybe', reason: { code: 'interrupted', message, attempts: call.attempts, passes: true } };
+}
+
+/** A reason with what is known of the requests for the row. */
+function reasonOf({ attempts, requestId }: PacedCall, reason: Reason): Reason {
+  return { ...reason, attempts, requestId };
 }
 
 /** The message without the parts that all rows share: the operation, the method and the URL. */
-function reasonOf({ message, details: { method, url } }: CliError): string {
+function ownMessage({ message, details: { method, url } }: CliError): string {
   const request = `${method} ${url}: `;
   const at = message.indexOf(request);
   const reason = at === -1 ? message : message.slice(at + request.length);
