@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { listenHere } from '../helpers/listen.ts';
+import { answer, reply, type StockRequest, type StockServer, stockServer } from '../helpers/stock-server.ts';
 import { die, type SimulatedProcess } from './simulator-disk.ts';
 import { type Random, randomOf } from './simulator-random.ts';
 
@@ -86,20 +86,34 @@ interface Visitor {
   raise(): void;
 }
 
-interface Request {
+interface Request extends StockRequest {
   readonly visitor: Visitor;
   readonly command: number;
-  readonly method: string;
-  readonly path: string;
-  readonly petId: string | undefined;
-  readonly quantity: number | undefined;
-  readonly ifMatch: string | undefined;
   readonly nth: number;
 }
 
-interface Stock {
-  count: number;
-  version: number;
+/** Counts that remember each change. */
+class Shelves extends Map<string, number> {
+  /** The command that changes them now; undefined for somebody else. */
+  writer: number | undefined;
+  readonly changes: Change[] = [];
+  /** The number of the last change of each pet. */
+  readonly versions = new Map<string, number>();
+
+  override set(petId: string, count: number): this {
+    this.record(petId, count);
+    return super.set(petId, count);
+  }
+
+  override delete(petId: string): boolean {
+    this.record(petId, undefined);
+    return super.delete(petId);
+  }
+
+  private record(petId: string, after: number | undefined): void {
+    this.changes.push({ command: this.writer, petId, before: this.get(petId), after });
+    this.versions.set(petId, this.changes.length);
+  }
 }
 
 export interface ServiceShape {
@@ -114,9 +128,7 @@ export interface ServiceShape {
 
 /** An inventory on a loopback socket that misbehaves as it is told to, and records every change. */
 export class SimulatedService {
-  url = '';
-  readonly stock = new Map<string, Stock>();
-  readonly changes: Change[] = [];
+  readonly stock = new Shelves();
   /** What must not happen: two requests of one command for one pet at once. */
   readonly breaches: string[] = [];
   /** The tag of a command in its requests. */
@@ -124,26 +136,37 @@ export class SimulatedService {
   private readonly shape: ServiceShape;
   private readonly visitors = new Map<number, Visitor>();
   private readonly open = new Set<string>();
-  private readonly server: Server;
+  private server!: StockServer;
   /** Requests whose answers were given up, and the number of requests at which they arrive. */
   private late: { readonly at: number; readonly request: Request }[] = [];
   private received = 0;
   private pending = 0;
-  private versions = 0;
   private fresh = 1_000_000;
 
   constructor(shape: ServiceShape) {
     this.shape = shape;
-    this.server = createServer((request, response) => void this.receive(request, response));
   }
 
   async listen(): Promise<void> {
-    this.url = `http://127.0.0.1:${await listenHere(this.server)}`;
+    this.server = await stockServer(this.stock);
+    this.server.sendsETags = this.shape.sendsETags;
+    this.server.versionOf = (petId) => this.stock.versions.get(petId);
+    this.server.misbehave = async (request, response) => {
+      await this.receive(request, response);
+      return true as const;
+    };
   }
 
-  close(): Promise<unknown> {
-    this.server.closeAllConnections();
-    return new Promise((resolve) => this.server.close(resolve));
+  get url(): string {
+    return this.server.url;
+  }
+
+  get changes(): readonly Change[] {
+    return this.stock.changes;
+  }
+
+  async close(): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
   }
 
   admit(command: number, visitor: Pick<Visitor, 'process' | 'conduct' | 'raise'>): void {
@@ -155,18 +178,6 @@ export class SimulatedService {
     return this.visitors.get(command)?.writes ?? 0;
   }
 
-  count(petId: string): number | undefined {
-    return this.stock.get(petId)?.count;
-  }
-
-  set(petId: string, after: number | undefined, command?: number): void {
-    const before = this.count(petId);
-    this.versions += 1;
-    if (after === undefined) this.stock.delete(petId);
-    else this.stock.set(petId, { count: after, version: this.versions });
-    this.changes.push({ command, petId, before, after });
-  }
-
   /** Somebody else changes the count of a pet. */
   edit(petId: string, random: Random): void {
     if (!this.stock.has(petId)) return;
@@ -175,27 +186,22 @@ export class SimulatedService {
       .filter((change) => change.petId === petId)
       .flatMap(({ before, after }) => [before, after])
       .filter((count) => count !== undefined);
-    this.set(petId, this.shape.movesBack && earlier.length > 0 ? random.pick(earlier) : this.fresh);
+    this.stock.writer = undefined;
+    this.stock.set(petId, this.shape.movesBack && earlier.length > 0 ? random.pick(earlier) : this.fresh);
   }
 
-  private async receive(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    let text = '';
-    try {
-      for await (const chunk of message) text += chunk;
-    } catch {
-      return;
-    }
-    const command = Number(message.headers[SimulatedService.tag]);
+  private async receive(given: StockRequest, response: ServerResponse): Promise<void> {
+    const command = Number(given.headers[SimulatedService.tag]);
     const visitor = this.visitors.get(command);
-    if (!visitor || visitor.process.isDead) return void message.destroy();
+    if (!visitor || visitor.process.isDead) return void response.destroy();
     visitor.requests += 1;
     this.received += 1;
     this.letArrive();
     for (const at of visitor.conduct.signals) if (at === visitor.requests) visitor.raise();
     const isLast = visitor.requests === visitor.conduct.dieAt;
     if (isLast && !visitor.conduct.diesAfter) die(visitor.process);
-    if (visitor.process.isDead) return void message.destroy();
-    const request = this.parse(message, text, command, visitor);
+    if (visitor.process.isDead) return void response.destroy();
+    const request = toRequest(given, command, visitor);
     const key = `${command} ${request.petId}`;
     if (request.petId !== undefined && this.open.has(key))
       this.breaches.push(`two requests of command ${command} for pet ${request.petId} at once`);
@@ -210,38 +216,27 @@ export class SimulatedService {
     else this.serve(request, response);
     if (!isLast) return;
     die(visitor.process);
-    message.destroy();
+    response.destroy();
   }
 
   /** A request that was in flight when its process died may still be carried out; nobody hears the answer. */
   private serveTheDead(request: Request, response: ServerResponse): void {
-    const { visitor, method, petId, nth, quantity, command } = request;
+    const { visitor, method, petId, nth } = request;
     const random = randomOf(visitor.conduct.seed, 'dead', method, petId ?? '', nth);
-    if (method !== 'GET' && petId !== undefined && this.isPossible(request) && random.chance(0.5))
-      this.set(petId, method === 'DELETE' ? undefined : quantity, command);
+    if (this.isPossible(request) && random.chance(0.5)) this.carryOut(request);
     response.destroy();
+  }
+
+  private carryOut({ method, petId = '', quantity = 0, command }: Request): void {
+    this.stock.writer = command;
+    if (method === 'DELETE') this.stock.delete(petId);
+    else this.stock.set(petId, quantity);
   }
 
   /** Returns when no request is in flight. */
   async idle(): Promise<void> {
     do await sleep(1);
     while (this.pending > 0);
-  }
-
-  private parse(
-    { method = '', url = '', headers }: IncomingMessage,
-    text: string,
-    command: number,
-    visitor: Visitor,
-  ): Request {
-    const body = text === '' ? {} : (JSON.parse(text) as { petId?: number; quantity?: number });
-    const petId = /^\/store\/inventory\/(\d+)$/.exec(url)?.[1] ?? body.petId?.toString();
-    if (method !== 'GET') visitor.writes += 1;
-    const key = `${method} ${petId ?? url}`;
-    const nth = (visitor.seen.get(key) ?? 0) + 1;
-    visitor.seen.set(key, nth);
-    const ifMatch = headers['if-match'];
-    return { visitor, command, method, path: url, petId, quantity: body.quantity, ifMatch, nth };
   }
 
   private serve(request: Request, response: ServerResponse): void {
@@ -268,12 +263,12 @@ export class SimulatedService {
 
   private misbehave(request: Request, response: ServerResponse, fault: Fault, random: Random): void {
     const { method, petId = '0', quantity } = request;
-    const isApplied = method !== 'GET' && (fault.applied ?? random.chance(0.5)) && this.isPossible(request);
+    const isApplied = (fault.applied ?? random.chance(0.5)) && this.isPossible(request);
     if (fault.applied === true && !isApplied) {
       this.answer(request, response);
       return;
     }
-    if (isApplied) this.set(petId, method === 'DELETE' ? undefined : quantity, request.command);
+    if (isApplied) this.carryOut(request);
     else if (this.shape.arrivesLate && fault.applied === undefined && method !== 'GET')
       this.late.push({ at: this.received + 1 + random.below(12), request });
     const { status, body, retryAfter, hangs } = fault;
@@ -285,7 +280,7 @@ export class SimulatedService {
     const fields = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
     const item = (id: string, count: number | undefined) =>
       `{"petId":${id},"quantity":${count ?? 0},"status":"available"}`;
-    const count = quantity ?? this.count(petId);
+    const count = quantity ?? this.stock.get(petId);
     if (status >= 300 && status < 400) reply(response, status, '', { location: `${this.url}/elsewhere` });
     else if (status >= 400) reply(response, status, errorBody(status), fields);
     else if (body === 'nothing') response.writeHead(status).end();
@@ -303,67 +298,42 @@ export class SimulatedService {
   private letArrive(): void {
     const due = this.late.filter(({ at }) => at <= this.received);
     this.late = this.late.filter(({ at }) => at > this.received);
-    for (const { request } of due) {
-      const { method, petId = '', quantity, command } = request;
-      if (this.isPossible(request)) this.set(petId, method === 'DELETE' ? undefined : quantity, command);
-    }
+    for (const { request } of due) if (this.isPossible(request)) this.carryOut(request);
   }
 
   /** Whether a healthy service would carry the write out. */
-  private isPossible({ method, petId = '', ifMatch }: Request): boolean {
-    const entry = this.stock.get(petId);
-    if (this.shape.sendsETags && ifMatch !== undefined && ifMatch !== etagOf(entry)) return false;
-    if (method === 'POST') return !entry;
-    return entry !== undefined || (method === 'PUT' && this.shape.putCreates);
+  private isPossible({ method, petId, headers }: Request): boolean {
+    if (method === 'GET' || petId === undefined) return false;
+    const ifMatch = headers['if-match'];
+    const isStale = ifMatch !== undefined && ifMatch !== `"${this.stock.versions.get(petId)}"`;
+    if (this.shape.sendsETags && isStale) return false;
+    if (method === 'POST') return !this.stock.has(petId);
+    return this.stock.has(petId) || (method === 'PUT' && this.shape.putCreates);
   }
 
   private answer(request: Request, response: ServerResponse): void {
-    const { method, path, petId, quantity, command } = request;
-    if (path.startsWith('/pets/'))
-      reply(response, 200, `{"id":${path.slice(6)},"name":"Rex","categoryId":1,"status":"available"}`);
-    else if (path.startsWith('/store/inventory') && petId === undefined) this.list(path, response);
-    else if (petId === undefined) reply(response, 200, '[]');
-    else if (method !== 'GET' && !this.isPossible(request)) {
-      const entry = this.stock.get(petId);
-      const status = method === 'POST' ? 409 : entry ? 412 : 404;
-      reply(response, status, errorBody(status));
-    } else if (method === 'GET' && !this.stock.has(petId)) reply(response, 404, errorBody(404));
-    else {
-      if (method !== 'GET') this.set(petId, method === 'DELETE' ? undefined : quantity, command);
-      if (method === 'DELETE') response.writeHead(204).end();
-      else reply(response, method === 'POST' ? 201 : 200, this.itemOf(petId), this.fieldsOf(petId));
+    const { method, path, command, petId = '' } = request;
+    if (path.startsWith('/pets?')) reply(response, 200, []);
+    else if (method === 'PUT' && !this.stock.has(petId) && this.isPossible(request)) {
+      this.carryOut(request);
+      reply(response, 201, { petId: Number(petId), quantity: request.quantity, status: 'available' });
+    } else {
+      this.stock.writer = command;
+      answer(this.server, request, response);
     }
-  }
-
-  private list(path: string, response: ServerResponse): void {
-    const query = new URL(path, this.url).searchParams;
-    const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
-    const ids = [...this.stock.keys()].map(Number).sort((one, other) => one - other);
-    const rest = ids.filter((id) => id > after);
-    const page = rest.slice(0, limit);
-    const next = `${this.url}/store/inventory?limit=${limit}&after=${page.at(-1)}`;
-    const fields = rest.length > limit ? { link: `<${next}>; rel="next"` } : {};
-    reply(response, 200, `[${page.map((id) => this.itemOf(String(id))).join()}]`, fields);
-  }
-
-  private itemOf(petId: string): string {
-    return `{"petId":${petId},"quantity":${this.count(petId)},"status":"available"}`;
-  }
-
-  private fieldsOf(petId: string): Record<string, string> {
-    const etag = this.shape.sendsETags ? etagOf(this.stock.get(petId)) : undefined;
-    return etag === undefined ? {} : { etag };
   }
 }
 
-function etagOf(entry: Stock | undefined): string | undefined {
-  return entry && `"v${entry.version}"`;
+function toRequest(request: StockRequest, command: number, visitor: Visitor): Request {
+  const { method, path, newPetId } = request;
+  const petId = request.petId ?? newPetId;
+  if (method !== 'GET') visitor.writes += 1;
+  const key = `${method} ${petId ?? path}`;
+  const nth = (visitor.seen.get(key) ?? 0) + 1;
+  visitor.seen.set(key, nth);
+  return { ...request, petId, visitor, command, nth };
 }
 
 function errorBody(status: number): string {
   return `{"code":"fault_${status}","message":"the service says ${status}","status":${status}}`;
-}
-
-function reply(response: ServerResponse, status: number, body: string, fields = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...fields }).end(body);
 }

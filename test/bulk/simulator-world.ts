@@ -44,7 +44,7 @@ export class World {
 
   async open(): Promise<void> {
     await this.service.listen();
-    for (const [petId, count] of this.history.stock) this.service.set(petId, count);
+    for (const [petId, count] of this.history.stock) this.service.stock.set(petId, count);
     settleFolder(this.folder);
   }
 
@@ -60,7 +60,7 @@ export class World {
       for (const petId of [...this.service.stock.keys()])
         if (random.chance(0.3)) {
           this.service.edit(petId, random);
-          this.trace.push(`somebody sets pet ${petId} to ${this.service.count(petId)}`);
+          this.trace.push(`somebody sets pet ${petId} to ${this.service.stock.get(petId)}`);
         }
       return [];
     }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listenHere } from './listen.ts';
 
 /** A request as the server saw it. */
-interface StockRequest {
+export interface StockRequest {
   readonly method: string;
   readonly path: string;
   /** Undefined for the list. */
@@ -33,6 +33,8 @@ export interface StockServer extends AsyncDisposable {
   misbehave: Misbehave | undefined;
   /** Whether single entries have an ETag, and If-Match is checked. */
   sendsETags: boolean;
+  /** What the ETag of an entry is made from: its count. */
+  versionOf: (petId: string) => number | undefined;
   writes(): StockRequest[];
 }
 
@@ -44,12 +46,18 @@ function entriesOf(counts: Counts): [string, number][] {
 }
 
 /** An inventory service on a free port that counts what it saw. */
-export async function stockServer(stock: Counts): Promise<StockServer> {
+export async function stockServer(counts: Counts | Map<string, number>): Promise<StockServer> {
+  const stock = counts instanceof Map ? counts : new Map(entriesOf(counts));
   const held = new Map<string, number>();
   let atOnce = 0;
   const server = createServer(async (request, response) => {
     let text = '';
-    for await (const chunk of request) text += chunk;
+    try {
+      for await (const chunk of request) text += chunk;
+    } catch {
+      // The client has gone away.
+      return;
+    }
     const seen = toRequest(request, text);
     self.seen.push(seen);
     const { petId = '' } = seen;
@@ -66,12 +74,13 @@ export async function stockServer(stock: Counts): Promise<StockServer> {
   const port = await listenHere(server);
   const self: StockServer = {
     url: `http://127.0.0.1:${port}`,
-    stock: new Map(entriesOf(stock)),
+    stock,
     seen: [],
     mostForOnePet: 0,
     mostAtOnce: 0,
     misbehave: undefined,
     sendsETags: false,
+    versionOf: (petId) => stock.get(petId),
     writes: () => self.seen.filter(({ method }) => method !== 'GET'),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -158,7 +167,8 @@ function toRequest({ method = '', url = '', headers }: IncomingMessage, text: st
   return { method, path: url, petId, newPetId, quantity, headers, at: performance.now() };
 }
 
-function answer(server: StockServer, request: StockRequest, response: ServerResponse): void {
+/** Answers as a healthy service does. */
+export function answer(server: StockServer, request: StockRequest, response: ServerResponse): void {
   const { method, petId, path, quantity } = request;
   if (method === 'POST') create(server, request, response);
   else if (path.startsWith('/pets/')) reply(response, 200, toPet(path));
@@ -223,6 +233,6 @@ function etagFields(server: StockServer, petId: string) {
   return server.sendsETags ? { etag: etagOf(server, petId) } : {};
 }
 
-function etagOf({ stock }: StockServer, petId: string): string {
-  return `"${stock.get(petId)}"`;
+function etagOf({ versionOf }: StockServer, petId: string): string {
+  return `"${versionOf(petId)}"`;
 }
