@@ -28,11 +28,11 @@ export const maxRetryWaitMs = 120_000;
  * overloaded and grows back one by one; a rate; and a pause when the service asks for one.
  */
 export class Pace {
-  /** Current limit of requests in flight. */
+  /** Current limit of requests in flight, and the highest one. */
   limit: number;
+  readonly max: number;
   requests = 0;
   retries = 0;
-  private readonly max: number;
   private readonly intervalMs: number;
   private readonly stop: Stop<StopReason>;
   private inFlight = 0;
@@ -87,17 +87,13 @@ export class Pace {
     while (this.waiting.length > 0 && this.inFlight < this.limit) {
       const waitMs = this.waitMs();
       if (waitMs > 0) {
-        this.admitLater(waitMs);
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.admit(), Math.min(Math.ceil(waitMs), longestTimerMs));
         return;
       }
       this.begin();
       this.waiting.shift()?.(true);
     }
-  }
-
-  private admitLater(waitMs: number): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.admit(), Math.min(Math.ceil(waitMs), longestTimerMs));
   }
 
   /** A request counts from its start, even if its end is never reported. */
@@ -146,45 +142,24 @@ export class Pace {
 }
 
 /**
- * Does the work for each item, as many at a time as the pace allows; after an error no further one begins. When it ends,
- * none is in progress.
+ * Does the work for each item, as many at a time as the pace ever allows; after an error no further one begins. When it
+ * ends, none is in progress.
  *
  * @throws the first error.
  */
-export function eachAtPace<Item>(
+export async function eachAtPace<Item>(
   pace: Pace,
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const iterator = items[Symbol.iterator]();
-  return new Promise((resolve, reject) => {
-    let inProgress = 0;
-    let isDrained = false;
-    const failures: unknown[] = [];
-    const fill = () => {
-      while (!isDrained && inProgress < pace.limit) {
-        const next = iterator.next();
-        if (next.done) isDrained = true;
-        else {
-          inProgress += 1;
-          work(next.value).then(settled, failed);
-        }
-      }
-      if (inProgress > 0) return;
-      if (failures.length === 0) resolve();
-      else reject(failures[0]);
-    };
-    const settled = () => {
-      inProgress -= 1;
-      fill();
-    };
-    const failed = (error: unknown) => {
-      failures.push(error);
-      isDrained = true;
-      settled();
-    };
-    fill();
-  });
+  const failures: unknown[] = [];
+  const worker = async () => {
+    for (let next = iterator.next(); !next.done && failures.length === 0; next = iterator.next())
+      await work(next.value).catch((error) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: pace.max }, worker));
+  if (failures.length > 0) throw failures[0];
 }
 
 function isTimeout(error: Error | undefined): boolean {

@@ -50,13 +50,8 @@ export interface FailureKind {
   };
 }
 
-interface SessionCounts {
+interface SessionCounts extends Omit<StateCounts, 'invalid' | 'skipped'> {
   readonly rows: number;
-  readonly applied: number;
-  readonly unchanged: number;
-  readonly failed: number;
-  readonly unknown: number;
-  readonly unprocessed: number;
 }
 
 export function summarise(run: Run): Summary {

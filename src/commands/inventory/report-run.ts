@@ -8,7 +8,7 @@ import type { Column, View } from '../../output/columns.ts';
 import { wrap } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
-import { type JsonObject, printJson } from '../../process/exact-json.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { exampleText } from './show-plan.ts';
 
@@ -98,8 +98,7 @@ async function printSummary(context: Context, summary: SummaryRecord): Promise<v
     if (quiet) return;
     const { width } = io.stdout;
     await io.stdout.write(summaryText(summary, await context.style('stdout'), width ?? 80));
-  } else if (printer.format === 'jsonl') await io.stdout.write(`${printJson(toSummaryJson(summary))}\n`);
-  else await printer.record(toSummaryJson(summary), summaryView);
+  } else await printer.record(toSummaryJson(summary), summaryView);
 }
 
 /** The states in the order of a report: successes, then the others. */
@@ -123,8 +122,9 @@ function toSummaryJson({ stop, failures, isResumed, isRelative, left, ...rest }:
 /** What this session did, then the whole run if that is more, then why rows failed. */
 function summaryText(summary: SummaryRecord, style: Style, columns: number): string {
   const { session, isResumed, requests, retries, seconds, run, rows } = summary;
+  const shown = isResumed ? session : summary;
   const facts = [
-    `applied ${groupDigits(isResumed ? session.applied : summary.applied)} of ${counted(isResumed ? session.rows : rows, 'row', 'rows')} in ${secondsText(seconds)}`,
+    `applied ${groupDigits(shown.applied)} of ${counted(shown.rows, 'row', 'rows')} in ${secondsText(seconds)}`,
     counted(requests, 'request', 'requests'),
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
     ...(seconds >= 1 ? [`${groupDigits(summary.rowsPerSecond)} rows/s`] : []),
@@ -135,7 +135,7 @@ function summaryText(summary: SummaryRecord, style: Style, columns: number): str
       .map((state) => paintState(style, state)(`${groupDigits(counts[state] ?? 0)} ${stateWord(state)}`))
       .join(', ');
   const first = facts.join(', ');
-  const others = states(isResumed ? session : summary, 'applied');
+  const others = states(shown, 'applied');
   const isWhole = summary.applied === rows && rows > 0;
   const lines = [
     ...(isResumed ? [`this session: ${first}`] : [isWhole ? style.green(first) : first]),
