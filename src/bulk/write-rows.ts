@@ -6,8 +6,7 @@ import { StoppedError } from '../process/signals.ts';
 import { isCountMissing, readEntry } from './counts.ts';
 import { changedSince, countNow } from './make-plan.ts';
 import type { Count } from './number-lists.ts';
-import { eachAtPace } from './pace.ts';
-import { PacedCall } from './paced-call.ts';
+import { eachAtPace, PacedCall } from './pace.ts';
 import { marks, type Reason, type RowOutcome } from './rows.ts';
 import type { Run } from './run.ts';
 
