@@ -4,6 +4,7 @@ import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
 import { globalsOf, writeFlags } from './global-flags.ts';
+import { topicNames } from './topics.ts';
 import { readLine } from './tree.ts';
 import {
   type Action,
@@ -14,7 +15,6 @@ import {
   type Offer,
   type Program,
   type Typed,
-  topicNames,
 } from './verb.ts';
 
 /** The longest wait for names that must be looked up, in milliseconds. */

@@ -4,8 +4,9 @@ import type { MutableContext } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { argumentsOf, nameOf, valuesOf } from './flag.ts';
 import { type GlobalFlags, globalsOf } from './global-flags.ts';
+import { topicNames } from './topics.ts';
 import type { Line } from './tree.ts';
-import { commandName, flagsOf, isGroup, type Program, topicNames } from './verb.ts';
+import { commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
 /** Runs the command that the words name, and gives its exit code. */
 export async function runCommand(

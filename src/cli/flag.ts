@@ -159,8 +159,13 @@ export function parseWord<Word extends string>(words: readonly Word[]): (text: s
   };
 }
 
+/** The summary of a flag or argument, with its choices. */
+export function meaningOf({ summary, choices }: Argument): string {
+  return choices ? `${summary} (one of ${inWords(choices)})` : summary;
+}
+
 /** `csv, json`; punctuation is quoted: `'.', ','`. */
-export function inWords(choices: readonly string[]): string {
+function inWords(choices: readonly string[]): string {
   return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 

@@ -1,17 +1,9 @@
 import { type OperationId, operations } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
-import { type Block, formatBlock, type Item, type TermList } from './blocks.ts';
-import { type Flag, inWords, nameOf } from './flag.ts';
+import { type Flag, meaningOf, nameOf } from './flag.ts';
+import { type Block, formatBlock, type Item, type TermList, topicNames } from './topics.ts';
 import type { Line } from './tree.ts';
-import {
-  type Action,
-  type CommandName,
-  commandName,
-  type Group,
-  isGroup,
-  ownFlags,
-  topicNames,
-} from './verb.ts';
+import { type Action, type CommandName, commandName, type Group, isGroup, ownFlags } from './verb.ts';
 
 /** The text of `petstore` without a command: a first orientation, not the whole help. */
 export const introduction = `petstore works with a pet store service: pets, categories, orders and inventory.
@@ -108,14 +100,6 @@ function flagSections(command: Action | Group): TermList[] {
     byTitle.set(title, [...(byTitle.get(title) ?? []), [flagTerm(flag), meaningOf(flag)]]);
   }
   return [...byTitle].map(([title, items]) => ({ title, items }));
-}
-
-export function flagItem(flag: Flag): Item {
-  return [flag.written, meaningOf(flag)];
-}
-
-export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'>): string {
-  return choices ? `${summary} (one of ${inWords(choices)})` : summary;
 }
 
 /** A flag's term; long flags are aligned, with or without a short form. */

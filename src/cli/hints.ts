@@ -1,6 +1,7 @@
 import { UsageError } from '../process/errors.ts';
 import { closest, shellWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
+import { topicNames } from './topics.ts';
 import type { Line } from './tree.ts';
 import {
   type CommandName,
@@ -10,7 +11,6 @@ import {
   loadCommand,
   ownFlags,
   type Program,
-  topicNames,
 } from './verb.ts';
 
 /** Verbs that mean the same to users of other programs, such as kubectl, gh and git. */

@@ -1,9 +1,8 @@
 import { lowerFirst } from '../process/text.ts';
-import type { Block, Item } from './blocks.ts';
-import { nameOf } from './flag.ts';
+import { meaningOf, nameOf } from './flag.ts';
 import { globalFlags } from './global-flags.ts';
-import { described, flagItem, meaningOf, usageOf } from './help.ts';
-import { readTopics, type Topic } from './topics.ts';
+import { described, usageOf } from './help.ts';
+import { type Block, flagItem, type Item, readTopics, type Topic } from './topics.ts';
 import type { Program } from './verb.ts';
 import { type Action, type CommandName, type Group, isGroup, loadCommand, ownFlags } from './verb.ts';
 

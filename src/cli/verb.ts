@@ -1,8 +1,8 @@
 import type { OperationId } from '../api/operations.ts';
 import type { Context } from '../context.ts';
-import type { Block } from './blocks.ts';
 import type { Argument, Flag, LookUpKind, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
+import type { Block } from './topics.ts';
 
 /** The name of a command, and its summary in a list of commands. */
 export interface CommandName {
@@ -68,19 +68,6 @@ export interface Typed {
   /** The word at the cursor, as far as it is typed. */
   readonly begun: string;
 }
-
-/** Help topics: pages that belong to no single command, by the words after `petstore help`. */
-export const topicNames = [
-  'flags',
-  'environment',
-  'exit-codes',
-  'formats',
-  'records',
-  'bulk',
-  'checks',
-  'ci',
-] as const;
-export type TopicName = (typeof topicNames)[number];
 
 export async function loadCommand(command: Command): Promise<Action | Group> {
   return 'load' in command ? command.load() : command;

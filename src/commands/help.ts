@@ -1,7 +1,7 @@
 import { argument } from '../cli/flag.ts';
 import { helpWidth } from '../cli/help.ts';
-import { formatTopic, readTopics } from '../cli/topics.ts';
-import { action, topicNames } from '../cli/verb.ts';
+import { formatTopic, readTopics, topicNames } from '../cli/topics.ts';
+import { action } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 
 /** `petstore help <topic>`. For the words of a command, `cli/dispatch.ts` shows the help of that command instead. */

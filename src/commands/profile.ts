@@ -54,7 +54,7 @@ const list = verb({
     const listed = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
       active: name === (profile ?? ignoredProfile)?.value,
-      'base-url': (profiles[name]?.['base-url'] as JsonValue | undefined) ?? null,
+      'base-url': profiles[name]?.['base-url'] ?? null,
     }));
     await printer.records([listed], view);
   },

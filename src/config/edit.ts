@@ -1,5 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { CliError, UsageError } from '../process/errors.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 import { closest } from '../process/text.ts';
@@ -11,8 +12,8 @@ import { offlineProfile } from './settings.ts';
 /** The content of the config file, to be changed in place. */
 interface ConfigDraft {
   profile?: string;
-  profiles?: Record<string, Record<string, unknown>>;
-  [key: string]: unknown;
+  profiles?: Record<string, JsonObject>;
+  [key: string]: JsonValue | undefined;
 }
 
 /** A value in the config file. */
@@ -38,16 +39,16 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
     const file = readConfigFile(io);
     if (file.problem !== undefined) throw unreadableConfig(file, '; it stays as it is');
     try {
-      const conf = new Conf({
+      const conf = new Conf<ConfigDraft>({
         cwd: dirname(path),
         configName: basename(path),
         fileExtension: '',
         configFileMode: 0o600,
         accessPropertiesByDotNotation: false,
         serialize: (value) => `${JSON.stringify(value, undefined, 2)}\n`,
-        deserialize: parseConfig,
+        deserialize: (text) => parseConfig(text) as ConfigDraft,
       });
-      const draft = structuredClone({ ...conf.store }) as ConfigDraft;
+      const draft = structuredClone({ ...conf.store });
       const value = edit(draft);
       conf.store = draft;
       return value;
@@ -60,15 +61,13 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
 /** Sets a value; creates the profile if it is missing. */
 export function setValue(config: ConfigDraft, { profile, key }: Address, value: StoredValue): void {
   if (profile !== undefined && !hasProfile(config, profile)) addProfile(config, profile, {});
-  const section: Record<string, unknown> =
-    profile === undefined ? config : (config.profiles?.[profile] ?? {});
+  const section: ConfigDraft = profile === undefined ? config : (config.profiles?.[profile] ?? {});
   section[key] = value;
 }
 
 /** Removes a value; returns whether it was set. */
 export function unsetValue(config: ConfigDraft, { profile, key }: Address): boolean {
-  const section: Record<string, unknown> | undefined =
-    profile === undefined ? config : config.profiles?.[profile];
+  const section: ConfigDraft | undefined = profile === undefined ? config : config.profiles?.[profile];
   if (!section || !Object.hasOwn(section, key)) return false;
   delete section[key];
   return true;

@@ -1,11 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { InputError, type UsageError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { type Io, userId } from '../process/io.ts';
 import { isMissing, systemReason } from '../process/system-error.ts';
 import { resolvePaths } from './paths.ts';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
-export type Section = Readonly<Record<string, unknown>>;
+export type Section = Readonly<JsonObject>;
 
 /** A parsed config file: its shape is checked, its values are not. */
 export interface ConfigFile {
@@ -78,7 +79,7 @@ function checkTrusted(found: Stats): void {
 }
 
 /** The content of a config file; an empty file is an empty config. @throws Error if the text is not a JSON object. */
-export function parseConfig(text: string): Record<string, unknown> {
+export function parseConfig(text: string): JsonObject {
   const json = text.replace(/^\ufeff/, '').trim();
   if (json === '') return {};
   let value: unknown;
@@ -88,10 +89,10 @@ export function parseConfig(text: string): Record<string, unknown> {
     throw new Error('it is not valid JSON');
   }
   if (!isSection(value)) throw new Error('it is not a JSON object');
-  return value as Record<string, unknown>;
+  return value;
 }
 
-function isSection(value: unknown): value is Section {
+function isSection(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -229,9 +229,9 @@ export function parseSetting<Key extends SettingKey>(
  * A value of the config file as it is shown. The arguments of a token-command may be secret; so may the value of an
  * unknown key.
  */
-export function shownValue(key: string, value: unknown): JsonValue {
+export function shownValue(key: string, value: JsonValue): JsonValue {
   if (!isSettingKey(key)) return '***';
-  if (key !== 'token-command') return value as JsonValue;
+  if (key !== 'token-command') return value;
   const [name = '', ...rest] = String(value).trim().split(/\s+/);
   return rest.length === 0 ? name : `${name} ***`;
 }

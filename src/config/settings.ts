@@ -313,5 +313,5 @@ function expandHome(path: string, io: Io): string {
 /** A setting in the form that people write: a duration with its unit, an absolute path; null if it has no value. */
 export function shownSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
   if (value === undefined) return null;
-  return key === 'timeout' ? text : shownValue(key, value);
+  return key === 'timeout' ? text : shownValue(key, value as JsonValue);
 }

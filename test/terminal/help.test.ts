@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readTopics } from '../../src/cli/topics.ts';
-import { topicNames } from '../../src/cli/verb.ts';
+import { readTopics, topicNames } from '../../src/cli/topics.ts';
 import { program } from '../../src/commands/index.ts';
 import { settingKeys, variableName } from '../../src/config/keys.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';

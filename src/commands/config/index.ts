@@ -99,7 +99,7 @@ function find({ io, flags }: Context, text: string): JsonValue | undefined {
   const key = requireKey(address.key);
   if (address.profile !== undefined) {
     requireProfile(file, address.profile);
-    return file.profiles[address.profile]?.[key] as JsonValue | undefined;
+    return file.profiles[address.profile]?.[key];
   }
   const { PETSTORE_PROFILE, HOME } = io.env;
   const { profile } = flags;
