@@ -1,5 +1,6 @@
 import type { OperationId } from '../api/operations.ts';
 import type { Answer } from '../client/client.ts';
+import type { CallInput } from '../client/request.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
@@ -135,8 +136,8 @@ export async function findInList(run: CheckRun, kind: Kind, id: bigint): Promise
   return undefined;
 }
 
-function call(run: CheckRun, id: OperationId, input: object): Promise<Answer<unknown>> {
-  return run.client.call(id, input as never, run.callOptions());
+function call(run: CheckRun, id: OperationId, input: CallInput): Promise<Answer<unknown>> {
+  return run.client.call(id, input, run.callOptions());
 }
 
 /** The record in a report: `pet petstore-smoke-… (id 12)`. */

@@ -76,10 +76,14 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** The input of a call: a body is whole, or has only the changes of a record that was read before. */
-export type ClientInput<K extends OperationId> =
-  | Input<K>
-  | (Omit<Input<K>, 'body' | 'query'> & { readonly body: object; readonly before: object });
+/**
+ * The input of a call: a body is whole, or has only the changes of a record that was read before. Any input, if only the
+ * running program knows the operation.
+ */
+type ClientInput<K extends OperationId> =
+  Exclude<OperationId, ListId> extends K
+    ? CallInput
+    : Input<K> | (Omit<Input<K>, 'body' | 'query'> & { readonly body: object; readonly before: object });
 
 /** The value of a call: the record. A write may be answered with a bare 2xx, without a record. */
 type Answered<K extends OperationId> = K extends ReadId ? Result<K> : Result<K> | undefined;

@@ -3,6 +3,7 @@ import { idName, type ListId, type Operation, type OperationId } from '../api/op
 import type { bodySchemas } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
+import type { CallInput } from '../client/request.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
@@ -94,7 +95,7 @@ export function flagOf(field: Field): string {
 }
 
 /** The input of an operation on the record with this id. */
-export function inputFor(operation: RecordOperation, id: bigint, body?: Body): object {
+export function inputFor(operation: RecordOperation, id: bigint, body?: Body): CallInput {
   return { [idName(operation) ?? 'id']: id, ...(body && { body }) };
 }
 
@@ -177,5 +178,5 @@ export function readRecord<Entity>(
 ): Promise<Answer<Entity>> {
   if (noun.read) return noun.read(context, client, id, options);
   const { get } = noun.operations;
-  return client.call(get, inputFor(get, id) as never, options) as Promise<Answer<Entity>>;
+  return client.call(get, inputFor(get, id), options) as Promise<Answer<Entity>>;
 }

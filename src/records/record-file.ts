@@ -301,8 +301,7 @@ function toFields<Entity>(
   );
   const named = { ...checked, ...Object.fromEntries(names) };
   const standIns = names.map(([name, value]) => [name, name === 'categoryId' ? { id: 0n, name: value } : 0n]);
-  if (isNew)
-    client.toRequest(operation.id, { body: { ...checked, ...Object.fromEntries(standIns) } } as never);
+  if (isNew) client.toRequest(operation.id, { body: { ...checked, ...Object.fromEntries(standIns) } });
   return named;
 }
 

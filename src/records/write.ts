@@ -1,6 +1,7 @@
 import type { HttpRequest } from '../api/http.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
+import type { CallInput } from '../client/request.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import { withProgress } from '../output/progress.ts';
@@ -16,7 +17,7 @@ import { type Failure, type Standing, Work, type WorkOptions } from './work.ts';
 export interface Write {
   readonly operation: RecordOperation;
   /** The record's id by the name that the operation has for it, and the body. */
-  readonly input: object;
+  readonly input: CallInput;
   readonly options?: CallOptions;
   /** The change to report on a terminal after the write: `pet 3: status available -> sold`. */
   readonly change?: {
@@ -31,12 +32,12 @@ export interface Write {
 /** Sends a write; the answer has the record, if there is one. */
 export function send<Entity>(client: Client, write: Write): Promise<Answer<Entity | undefined>> {
   const { operation, input, options } = write;
-  return client.call(operation, input as never, options) as Promise<Answer<Entity | undefined>>;
+  return client.call(operation, input, options) as Promise<Answer<Entity | undefined>>;
 }
 
 /** The request that `send` would send, without a credential. */
 export function requestOf(client: Client, { operation, input, options }: Write): HttpRequest {
-  return client.toRequest(operation, input as never, options);
+  return client.toRequest(operation, input, options);
 }
 
 export interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
