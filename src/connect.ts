@@ -188,8 +188,6 @@ async function openTransport(
 ): Promise<Transport> {
   const { io } = context;
   const settings = await context.settings();
-  // Report a wrong proxy before anything is read or planned.
-  (await import('./client/transport/proxy.ts')).findProxy(new URL(baseUrl), io.env);
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     const warning =
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
@@ -197,6 +195,7 @@ async function openTransport(
     await (context.quiet ? io.stderr.write(`${warning}\n`).catch(() => {}) : context.warn(warning));
   }
   const options = {
+    baseUrl,
     tls,
     env: io.env,
     connections: settings.get('concurrency'),

@@ -11,12 +11,9 @@ for (const [name, open] of Object.entries(transports))
     beforeAll(async () => {
       results = await runCases(cases, 16, async ({ baseUrl, caCert, clientCert, env }, one) => {
         const tls = { ca: caCert, ...clientCert };
-        const client = await connect(open, baseUrl, { ...one, tls, env });
         const started = performance.now();
-        const outcome = await play(client, one.ask);
-        const ms = performance.now() - started;
-        await client.close();
-        return { ...outcome, ms };
+        const outcome = await play(() => connect(open, baseUrl, { ...one, tls, env }), one.ask);
+        return { ...outcome, ms: performance.now() - started };
       });
     }, 60_000);
 
@@ -34,13 +31,17 @@ for (const [name, open] of Object.entries(transports))
   });
 
 /** The exit code and the text on stderr. */
-async function play(client: Client, ask: Ask) {
+async function play(open: () => Promise<Client>, ask: Ask) {
+  let client: Client | undefined;
   try {
+    client = await open();
     await send(client, ask);
     return { exit: 0, text: '' };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return { exit: error.exitCode, text: errorText(error) };
+  } finally {
+    await client?.close();
   }
 }
 

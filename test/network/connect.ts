@@ -26,7 +26,7 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
   return createClient({
     contract: builtInContract,
     baseUrl,
-    transport: await open({ tls, env, connections, connectTimeoutMs: timeoutMs }),
+    transport: await open({ baseUrl, tls, env, connections, connectTimeoutMs: timeoutMs }),
     fields: { accept: 'application/json' },
     timeoutMs,
     retries,

@@ -3,34 +3,32 @@ import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import type { Cancellation } from '../../process/deadline.ts';
 import { Collector, readFields } from './answer.ts';
-import type { Dialer, Route } from './dial.ts';
+import { createDialer, createTransport, type Dialer, type Sender, type TransportOptions } from './dial.ts';
 import { toUnavailable } from './socket-error.ts';
-import { createTransport, type Origin, type TransportOptions } from './transport.ts';
 
 /** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {
-  return createTransport(options, (route, dialer) => new NodeHttpOrigin(dialer, route, options.connections));
+  const dialer = createDialer(options);
+  return createTransport(dialer, new NodeHttpSender(dialer, options.connections));
 }
 
 /** Keeps the connections to one origin; the dialer opens them. */
-class NodeHttpOrigin extends Agent implements Origin {
+class NodeHttpSender extends Agent implements Sender {
   private readonly dialer: Dialer;
-  private readonly route: Route;
   /** How many more requests may begin: Node's own limit ignores connections that are still being opened. */
   private free: number;
   /** The requests that wait for their turn, in order. */
   private readonly waiting = new Set<() => void>();
 
-  constructor(dialer: Dialer, route: Route, connections: number) {
+  constructor(dialer: Dialer, connections: number) {
     // Close an idle connection before the server does, because that would cost the next request.
     super({ keepAlive: true, maxSockets: connections, timeout: 4000 });
     this.dialer = dialer;
-    this.route = route;
     this.free = connections;
   }
 
   createConnection(_options: unknown, callback: (error: Error | null, socket?: Socket) => void): undefined {
-    this.dialer.dial(this.route).then(
+    this.dialer.dial().then(
       (socket) => callback(null, socket),
       (error) => callback(error),
     );
@@ -75,7 +73,7 @@ class NodeHttpOrigin extends Agent implements Origin {
       const fail = (error: Error) => reject(toUnavailable(error, { sent }));
       const { method, body } = request;
       const headers: OutgoingHttpHeaders = {
-        host: this.route.url.host,
+        host: this.dialer.origin.host,
         ...(request.fields as OutgoingHttpHeaders),
       };
       // Node leaves the length out of a DELETE, and the server would read the body as the next request.

@@ -4,30 +4,28 @@ import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
 import { Collector, readFields, type Settle } from './answer.ts';
-import type { Dialer, Route } from './dial.ts';
+import { createDialer, createTransport, type Dialer, type Sender, type TransportOptions } from './dial.ts';
 import { toUnavailable } from './socket-error.ts';
-import { createTransport, type Origin, type TransportOptions } from './transport.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
   // The pool alone loads three times as fast as the whole of undici.
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
-  return createTransport(options, (route, dialer) => {
-    const origin = new UndiciOrigin(
-      new Pool(route.url.origin, {
-        connections: options.connections,
-        pipelining: 1,
-        // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        connect: (_, callback) => origin.connect(route, dialer, callback),
-      }),
-    );
-    return origin;
-  });
+  const dialer = createDialer(options);
+  const sender: UndiciSender = new UndiciSender(
+    new Pool(dialer.origin.origin, {
+      connections: options.connections,
+      pipelining: 1,
+      // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (_, callback) => sender.connect(dialer, callback),
+    }),
+  );
+  return createTransport(dialer, sender);
 }
 
-class UndiciOrigin implements Origin {
+class UndiciSender implements Sender {
   /** The number of requests that wait for a connection. */
   waiting = 0;
   private readonly pool: Dispatcher;
@@ -40,12 +38,12 @@ class UndiciOrigin implements Origin {
    * undici's own connector drops a proxy's message, and retries forever if a proxy closes the connection. undici also
    * opens a connection for a request that was cancelled; this one opens none if no request waits for it.
    */
-  connect(route: Route, dialer: Dialer, callback: (...result: [Error, null] | [null, Socket]) => void): void {
+  connect(dialer: Dialer, callback: (...result: [Error, null] | [null, Socket]) => void): void {
     if (this.waiting === 0) {
       callback(new Error('no request waits for a connection'), null);
       return;
     }
-    dialer.dial(route).then(
+    dialer.dial().then(
       (socket) => withLateTier(() => callback(null, socket)),
       (error: Error) => callback(error, null),
     );
@@ -73,7 +71,7 @@ class UndiciOrigin implements Origin {
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
 class Handler implements Dispatcher.DispatchHandler {
-  private readonly origin: UndiciOrigin;
+  private readonly sender: UndiciSender;
   private readonly options: SendOptions;
   private readonly settle: Settle;
   private collector: Collector | undefined;
@@ -81,11 +79,11 @@ class Handler implements Dispatcher.DispatchHandler {
   private sent = false;
   private abort: ((reason: Error) => void) | undefined;
 
-  constructor(origin: UndiciOrigin, options: SendOptions, settle: Settle) {
-    this.origin = origin;
+  constructor(sender: UndiciSender, options: SendOptions, settle: Settle) {
+    this.sender = sender;
     this.options = options;
     this.settle = settle;
-    origin.waiting += 1;
+    sender.waiting += 1;
     options.cancellation.onCancel((reason) => {
       this.leaveQueue();
       this.abort?.(new Error('cancelled'));
@@ -127,7 +125,7 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   private leaveQueue(): void {
-    if (this.isWaiting) this.origin.waiting -= 1;
+    if (this.isWaiting) this.sender.waiting -= 1;
     this.isWaiting = false;
   }
 }
