@@ -31,15 +31,8 @@ export function first(count: number, act: (exchange: Exchange) => void): Script 
   return { onRequest: (exchange) => (exchange.number <= count ? act(exchange) : wellBehaved(exchange)) };
 }
 
-export const accept = {
-  andSayNothing: { onConnection: () => true } satisfies Script,
-  andReset: {
-    onConnection(socket) {
-      socket.resetAndDestroy();
-      return true;
-    },
-  } satisfies Script,
-};
+/** Accepts a connection and says nothing. */
+export const accept: Script = { onConnection: () => true };
 
 /** Reads the request and never answers. */
 export function silence(): void {}

@@ -19,12 +19,12 @@ interface Stall {
 }
 
 const stalls: readonly Stall[] = [
-  { name: 'a service that says nothing', script: mode.accept.andSayNothing },
+  { name: 'a service that says nothing', script: mode.accept },
   { name: 'a service that never answers', script: mode.always(mode.silence) },
   { name: 'a body that drips', script: mode.always(mode.dripBody) },
   {
     name: 'a stall in TLS',
-    script: mode.accept.andSayNothing,
+    script: mode.accept,
     baseUrl: (port) => `https://127.0.0.1:${port}`,
   },
   {
