@@ -1,3 +1,7 @@
+import { type Context, createContext, runInContext } from 'node:vm';
+import { InterruptedError } from './errors.ts';
+import { systemCode } from './system-error.ts';
+
 /** Monotonic milliseconds from an arbitrary start. `performance.now()` would do, but loads all of `node:perf_hooks`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
@@ -194,3 +198,31 @@ function endLateRaces(): void {
   for (const late of running.filter(({ dueAtMs }) => dueAtMs <= now)) late.cancel(late.limits.timedOut?.());
   for (const { dueAtMs } of running) wakeAt(dueAtMs);
 }
+
+/**
+ * The value of synchronous work, or what `late` returns if it takes longer: the work is ended in the middle of whatever
+ * it does, in the middle of a regular expression too.
+ *
+ * @throws InterruptedError on Ctrl-C, if the work `endsOnCtrlC`.
+ */
+export function withinTime<Value, Late>(
+  limitMs: number,
+  work: () => Value,
+  late: () => Late,
+  { endsOnCtrlC = false } = {},
+): Value | Late {
+  room ??= createContext({});
+  room.work = work;
+  try {
+    return runInContext('work()', room, { timeout: limitMs, breakOnSigint: endsOnCtrlC }) as Value;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return late();
+    // No listener hears a signal while synchronous work goes on.
+    throw code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED' ? new InterruptedError('SIGINT') : error;
+  } finally {
+    delete room.work;
+  }
+}
+
+let room: Context | undefined;

@@ -1,8 +1,7 @@
 import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
-import { messageOf, UnavailableError } from '../../process/errors.ts';
-import { systemCode } from '../../process/system-error.ts';
+import { messageOf, UnavailableError, type UnavailableReason } from '../../process/errors.ts';
+import { systemCode, systemReason } from '../../process/system-error.ts';
 import { formatBytes } from '../../process/text.ts';
-import { toUnavailable } from './socket-error.ts';
 
 /** The largest body in bytes, encoded or decoded: 64 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -119,4 +118,54 @@ export function readFields(raw: readonly string[]): HttpFields {
     fields[name] = before === undefined ? value : [before, value].flat();
   }
   return fields;
+}
+
+/** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
+export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
+  if (error instanceof UnavailableError) return error;
+  const root = rootOf(error);
+  // undici's parser gives some of its errors no code.
+  const code = systemCode(root) ?? root.name;
+  const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
+  const isUntrusted = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(code);
+  const hint = isUntrusted ? 'if you trust its authority, name it with --ca-cert <file>' : undefined;
+  return new UnavailableError(describe(root, code, reason), { reason, sent, hint, cause: error });
+}
+
+/** Several addresses were tried and all failed: report the last error. */
+function rootOf(error: Error): Error {
+  return error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
+}
+
+/** The first match decides; any other code means that the connection broke. */
+const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
+  [/^(ENOTFOUND|EAI_)/, 'dns'],
+  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/, 'refused'],
+  [/TIMEDOUT|TIMEOUT/, 'timeout'],
+  [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
+  [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
+];
+
+function describe(error: Error, code: string, reason: UnavailableReason): string {
+  if (reason === 'reset') return 'the connection was closed before the whole answer came';
+  if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
+  if (reason === 'tls') return `TLS: ${plainTls(error, code)}`;
+  const why = systemReason(error, 'connection');
+  const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
+  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
+  if (code === 'ENOTFOUND' && hostname) return `${why}: ${hostname}`;
+  if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return why;
+  return `${why} (${address.includes(':') ? `[${address}]` : address}:${port})`;
+}
+
+/**
+ * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`; of
+ * a certificate, the reason without the advice that Node 24 adds, which is about a flag of node.
+ */
+function plainTls({ message }: Error, code: string): string {
+  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
+  const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
+  return why === 'wrong version number' || why === 'packet length too long'
+    ? `${why}; the server may speak plain http`
+    : why;
 }

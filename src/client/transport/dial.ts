@@ -11,8 +11,8 @@ import {
 } from '../../api/http.ts';
 import { withDeadline } from '../../process/deadline.ts';
 import { type ErrorDetails, UnavailableError } from '../../process/errors.ts';
+import { toUnavailable } from './answer.ts';
 import { findProxy, type HttpProxy, portOf } from './proxy.ts';
-import { toUnavailable } from './socket-error.ts';
 import type { TlsFiles } from './tls.ts';
 
 // A transport is a dialer, which opens the connections to one origin, and a sender, which speaks HTTP over them.

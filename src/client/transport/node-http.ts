@@ -2,9 +2,8 @@ import { Agent, type OutgoingHttpHeaders, request as open } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import type { Cancellation } from '../../process/deadline.ts';
-import { Collector, readFields } from './answer.ts';
+import { Collector, readFields, toUnavailable } from './answer.ts';
 import { createDialer, createTransport, type Dialer, type Sender, type TransportOptions } from './dial.ts';
-import { toUnavailable } from './socket-error.ts';
 
 /** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {

@@ -3,9 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { Collector, readFields, type Settle } from './answer.ts';
+import { Collector, readFields, type Settle, toUnavailable } from './answer.ts';
 import { createDialer, createTransport, type Dialer, type Sender, type TransportOptions } from './dial.ts';
-import { toUnavailable } from './socket-error.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
