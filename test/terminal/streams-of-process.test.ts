@@ -106,14 +106,17 @@ test('SIGHUP while a page is awaited ends the run', async () => {
   expect(performance.now() - sent).toBeLessThan(4000);
 });
 
-test.each(['jsonl', 'table'])('a stalled reader does not delay the end after Ctrl-C: %s', async (format) => {
-  const child = startCli([...words('whole', manyRows), '-o', format]);
-  const exit = once(child, 'exit');
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  const sent = performance.now();
-  child.kill('SIGINT');
-  const [code] = await exit;
-  expect(code).toBe(130);
-  expect(performance.now() - sent).toBeLessThan(5000);
-  child.stdout?.destroy();
-});
+test.concurrent.each(['jsonl', 'table'])(
+  'a stalled reader does not delay the end after Ctrl-C: %s',
+  async (format) => {
+    const child = startCli([...words('whole', manyRows), '-o', format]);
+    const exit = once(child, 'exit');
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const sent = performance.now();
+    child.kill('SIGINT');
+    const [code] = await exit;
+    expect(code).toBe(130);
+    expect(performance.now() - sent).toBeLessThan(5000);
+    child.stdout?.destroy();
+  },
+);
