@@ -56,41 +56,31 @@ function dropAmbiguous(names: Map<bigint, string>): void {
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) names.delete(id);
 }
 
-/** Prints the results of some work, if there are any. */
+/** Prints the results of some work, if there are any. Leaves the rest of them unread if the printer stops. */
 export async function printResults<Entity>(
   access: Access<Entity>,
   results: AsyncGenerator<Entity>,
   asList: boolean,
 ): Promise<void> {
+  const { context } = access;
   const filled = fillView(access, 'few');
-  const printer = await access.context.printer();
+  const printer = await context.printer();
   const first = await results.next();
   if (first.done) return;
   const { view, note, prepare } = await filled;
-  const warning = note ?? (await prepare?.(first.value));
-  if (warning !== undefined) await access.context.warn(warning);
-  // The columns of a table are as wide as their widest cell, which is known at the end.
-  const pages = toPages(first.value, results, prepare, printer.format === 'table');
-  if (asList) await printer.records(pages, view);
-  else await printer.record(first.value, view);
-}
-
-/**
- * All records as one page, or one record a page, so that each is printed as soon as it is there. Leaves the rest unread
- * if the printer stops.
- */
-async function* toPages<Entity>(
-  first: Entity,
-  rest: AsyncGenerator<Entity>,
-  prepare: ((record: Entity) => Promise<unknown>) | undefined,
-  isOnePage: boolean,
-): AsyncGenerator<Entity[]> {
-  const page = [first];
-  if (!isOnePage) yield page.splice(0);
-  for (let next = await rest.next(); !next.done; next = await rest.next()) {
-    await prepare?.(next.value);
-    page.push(next.value);
-    if (!isOnePage) yield page.splice(0);
+  if (note !== undefined) await context.warn(note);
+  // The columns of a table are as wide as their widest cell, which is known at the end; elsewhere a page has one record.
+  const isOnePage = printer.format === 'table';
+  async function* pages() {
+    const page: Entity[] = [];
+    for (let next: IteratorResult<Entity> = first; !next.done; next = await results.next()) {
+      const unread = await prepare?.(next.value);
+      if (unread !== undefined && next === first) await context.warn(unread);
+      page.push(next.value);
+      if (!isOnePage) yield page.splice(0);
+    }
+    if (isOnePage) yield page;
   }
-  if (isOnePage) yield page;
+  if (asList) return printer.records(pages(), view);
+  for await (const [record] of pages()) if (record !== undefined) await printer.record(record, view);
 }
