@@ -62,7 +62,7 @@ async function offersFor(
   program: Program,
 ): Promise<Completions> {
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
-  const line = await readLine(program, [...before, attached + cursor], { isLenient: true });
+  const line = await readLine(program, [...before, attached + cursor], true);
   const { command, given, problem } = line;
   context.useFlags(globalsOf(given));
   if (before.includes('--')) return { kept: '', offers: 'file' };

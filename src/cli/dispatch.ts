@@ -48,7 +48,7 @@ export async function runCommand(
 async function read(program: Program, words: readonly string[], isLenient: boolean): Promise<Line> {
   if (words.length === 0)
     return { path: [], named: program, command: program, group: program, given: [], operands: [] };
-  return (await import('./tree.ts')).readLine(program, words, { isLenient });
+  return (await import('./tree.ts')).readLine(program, words, isLenient);
 }
 
 /** Whatever else is given: `--version` never fails. */

@@ -19,19 +19,16 @@ export interface Line {
   readonly problem?: CommanderError | undefined;
 }
 
-interface ReadOptions {
-  /** Takes unknown flags and any number of arguments: for help, and for a line that is not finished. */
-  readonly isLenient?: boolean;
-}
-
 /**
  * Lets commander read the words. The tree of commands grows with the words: commander names a command, and only that one is
  * loaded and gets its flags, arguments and verbs. Every level takes the global flags, so that they may stand anywhere.
+ *
+ * @param isLenient takes unknown flags and any number of arguments: for help, and for a line that is not finished.
  */
 export async function readLine(
   program: CommandName & Group,
   words: readonly string[],
-  { isLenient = false }: ReadOptions = {},
+  isLenient: boolean,
 ): Promise<Line> {
   const given: GivenFlag[] = [];
   const options = new Map<Flag, Option>();

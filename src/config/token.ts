@@ -6,11 +6,13 @@ import type { Secrets } from '../process/secrets.ts';
 import { matchesOrigin } from './setting-values.ts';
 import { isNearer, isOfConfig, originOf, type SettingSource, type Settings, unsetLine } from './settings.ts';
 
-/** The source of the token; nothing has been read from it yet. */
+/** The source of the token; no file is read yet, and no command run. */
 interface TokenSource {
   readonly kind: 'variable' | 'file' | 'command';
-  /** The path of a file, or a command line; empty for the variable, whose value is the secret itself. */
+  /** The value of the variable, which is the secret itself; the path of a file; a command line. */
   readonly text: string;
+  /** The source, for messages: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
+  readonly label: string;
   readonly source: SettingSource;
   /** The variable, profile or file that names the file or command. */
   readonly givenBy: string;
@@ -25,7 +27,6 @@ interface TokenTarget {
 
 /** What happens to the token; decided before it is read. */
 type TokenPlan =
-  | { readonly kind: 'none' }
   | {
       readonly kind: 'withheld';
       readonly source: TokenSource;
@@ -37,16 +38,17 @@ type TokenPlan =
   | { readonly kind: 'sent'; readonly source: TokenSource; readonly place: CredentialPlace };
 
 /**
- * Plans the token of requests to a base URL. A token is sent only to the service that it belongs to: see `ownersOf`.
+ * Plans the token of requests to a base URL; undefined if there is none. A token is sent only to the service that it
+ * belongs to: see `ownersOf`.
  *
  * @throws UsageError if token-file and token-command are set in the same place.
  */
 export function planToken(
   settings: Settings,
   { baseUrl, allowInsecureHttp, places }: TokenTarget,
-): TokenPlan {
+): TokenPlan | undefined {
   const source = findToken(settings);
-  if (source === undefined) return { kind: 'none' };
+  if (source === undefined) return undefined;
   const { origin, protocol, hostname } = new URL(baseUrl);
   const owners = ownersOf(source, settings);
   if (owners.length > 0 && !matchesOrigin(origin, owners))
@@ -70,7 +72,10 @@ export function planToken(
 export function findToken({ token, given, profile, ignoredProfile }: Settings): TokenSource | undefined {
   const [file] = given('token-file');
   const [command] = given('token-command');
-  if (token) return { kind: 'variable', text: '', source: 'environment', givenBy: 'PETSTORE_TOKEN' };
+  if (token) {
+    const name = 'PETSTORE_TOKEN';
+    return { kind: 'variable', text: token, label: name, source: 'environment', givenBy: name };
+  }
   if (file && command && file.source === command.source) {
     const name = file.source === 'profile' ? (profile ?? ignoredProfile)?.value : undefined;
     throw new UsageError(
@@ -79,10 +84,8 @@ export function findToken({ token, given, profile, ignoredProfile }: Settings): 
     );
   }
   if (file && (!command || isNearer(file, command)))
-    return { kind: 'file', text: file.value, source: file.source, givenBy: file.givenBy };
-  return (
-    command && { kind: 'command', text: command.value, source: command.source, givenBy: command.givenBy }
-  );
+    return { ...file, kind: 'file', text: file.value, label: `token file ${file.value}` };
+  return command && { ...command, kind: 'command', text: command.value, label: 'token-command' };
 }
 
 /**
@@ -99,12 +102,6 @@ function ownersOf({ source }: TokenSource, settings: Settings): readonly string[
   const [further] = settings.given('token-origins');
   if (own) return [originOf(own), ...(further?.value ?? [])];
   return urls.slice(0, 1).map(originOf);
-}
-
-/** The source of a token, for messages. */
-export function describeToken({ kind, text, givenBy }: TokenSource): string {
-  if (kind === 'variable') return givenBy;
-  return kind === 'file' ? `token file ${text}` : 'token-command';
 }
 
 /**
@@ -166,8 +163,8 @@ export async function readCredential(
   reader: TokenReader,
 ): Promise<Credential | undefined> {
   const plan = planToken(settings, target);
-  if (plan.kind === 'none') return undefined;
-  const source = describeToken(plan.source);
+  if (plan === undefined) return undefined;
+  const source = plan.source.label;
   if (plan.kind === 'withheld') {
     if (plan.isInsecure)
       throw new UsageError(
@@ -178,7 +175,7 @@ export async function readCredential(
     await reader.warn(`warning: the token of ${source} is not sent: ${plan.why}`);
     return undefined;
   }
-  const secret = await readToken(plan.source, settings, reader);
+  const secret = await readToken(plan.source, reader);
   checkSendable(secret, source);
   reader.secrets.add(secret);
   return { place: plan.place, value: valueAt(plan.place, secret, settings), source };
@@ -200,12 +197,11 @@ function toBasic(secret: string): string {
 }
 
 /** One newline at the end of a file or of a command's output is dropped. */
-async function readToken(source: TokenSource, { token }: Settings, reader: TokenReader): Promise<string> {
-  if (source.kind === 'variable') return token;
+async function readToken({ kind, text }: TokenSource, reader: TokenReader): Promise<string> {
+  if (kind === 'variable') return text;
   const { readTokenFile, runTokenCommand } = await import('./read-token.ts');
-  const text =
-    source.kind === 'file' ? await readTokenFile(source.text) : await runTokenCommand(source.text, reader);
-  return text.replace(/\r?\n$/, '');
+  const read = kind === 'file' ? await readTokenFile(text) : await runTokenCommand(text, reader);
+  return read.replace(/\r?\n$/, '');
 }
 
 /** @see RFC 9110, 5.5: the characters of a field value. */

@@ -58,9 +58,9 @@ async function tokenUse({ contract, flags }: Context, settings: Settings): Promi
   const { credentialPlaces: places } = await contract();
   const allowInsecureHttp = flags.allowInsecureHttp === true;
   const plan = planToken(settings, { baseUrl, allowInsecureHttp, places });
-  if (plan.kind === 'withheld') return `set, not sent: ${plan.why}`;
+  if (plan?.kind === 'withheld') return `set, not sent: ${plan.why}`;
   // Shown only if a description moves it; otherwise the row of auth-header shows it.
-  const isMoved = plan.kind === 'sent' && places.includes(plan.place);
+  const isMoved = plan?.kind === 'sent' && places.includes(plan.place);
   return isMoved ? `set, sent in ${describePlace(plan.place)}` : 'set';
 }
 

@@ -10,7 +10,7 @@ import type { RawAnswer } from '../../client/client.ts';
 import { toAcceptedInput } from '../../client/request.ts';
 import { ownVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { describePlace, describeToken, planToken } from '../../config/token.ts';
+import { describePlace, planToken } from '../../config/token.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { monotonicMs } from '../../process/deadline.ts';
@@ -157,8 +157,8 @@ async function checkToken({ context }: DoctorContext): Promise<Verdict> {
   const places = (await context.contract()).credentialPlaces;
   const allowInsecureHttp = context.flags.allowInsecureHttp === true;
   const plan = planToken(known, { baseUrl, allowInsecureHttp, places });
-  if (plan.kind === 'none') return pass('none is set');
-  const source = describeToken(plan.source);
+  if (plan === undefined) return pass('none is set');
+  const source = plan.source.label;
   if (plan.kind === 'withheld')
     return warn(`${source} is not sent: ${plan.why}`, { hint: 'see `petstore config explain`' });
   const { place } = plan;
