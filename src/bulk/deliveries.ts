@@ -1,13 +1,6 @@
 import type { RunHeader } from './journal.ts';
 import { areDisjoint } from './run-flags.ts';
-import {
-  isReadable,
-  isUnfinished,
-  numberOf,
-  type RunInfo,
-  type RunStore,
-  type UnreadableRun,
-} from './run-store.ts';
+import { isUnfinished, numberOf, type RunInfo, type RunStore } from './run-store.ts';
 
 // A delivery is the input of a relative run. It is booked once, because adding it twice would be wrong.
 
@@ -29,22 +22,23 @@ interface Booking {
  * The run that has booked rows of this delivery on the same target, and is not undone; undefined if none has. The rows
  * that a run rejected belong to its delivery: they are not booked once with their file and once with the whole.
  */
-export async function findBooking(runs: RunStore, asked: Asked): Promise<Booking | undefined> {
+export async function findBooking(store: RunStore, asked: Asked): Promise<Booking | undefined> {
   if (asked.delivery === null) return undefined;
-  const all = await runs.all();
-  const headers = all.flatMap((each) => (isReadable(each) ? [each.header] : []));
+  const { runs, unreadable } = await store.all();
+  const headers = runs.map(({ header }) => header);
   const rejecters = rejectersOf(asked, headers);
-  for (const each of all) {
-    const { header } = each;
-    const isSame =
-      header === undefined ||
-      (header.target === asked.target &&
-        (overlap(header, asked) ||
-          rejectersOf(header, headers).some((origin) => overlap(origin, asked)) ||
-          (!rejecters.includes(header) && rejecters.some((origin) => overlap(origin, header)))));
-    if (isSame && isBooked(each)) return bookingOf(runs, each);
+  const isSame = (header: RunHeader) =>
+    header.target === asked.target &&
+    (overlap(header, asked) ||
+      rejectersOf(header, headers).some((origin) => overlap(origin, asked)) ||
+      (!rejecters.includes(header) && rejecters.some((origin) => overlap(origin, header))));
+  const lost = unreadable.find(({ header }) => !header || isSame(header));
+  if (lost) {
+    const what = `may have been applied by run ${lost.run}, whose journal cannot be read`;
+    return { run: lost.run, what, verbs: [], file: store.pathOf(lost.run) };
   }
-  return undefined;
+  const found = runs.find((run) => isSame(run.header) && isBooked(run));
+  return found && bookingOf(found);
 }
 
 /** A run, or an input that is to become one. */
@@ -69,9 +63,7 @@ function rejectersOf({ rejectedBy, target, run }: Asked, headers: readonly RunHe
     .flatMap((header) => [header, ...rejectersOf(header, headers)]);
 }
 
-/** A run whose journal cannot be read counts as booked. */
-function isBooked(run: RunInfo | UnreadableRun): boolean {
-  if (!isReadable(run)) return true;
+function isBooked(run: RunInfo): boolean {
   const { state, counts, left, lastAt } = run;
   if (state === 'undone') return false;
   if (state === 'running') return true;
@@ -79,17 +71,7 @@ function isBooked(run: RunInfo | UnreadableRun): boolean {
   return isRecent && counts.applied + counts.unknown + left > 0;
 }
 
-function bookingOf(runs: RunStore, found: RunInfo | UnreadableRun): Booking {
-  if (!isReadable(found)) {
-    const { run } = found;
-    const file = runs.pathOf(run);
-    return {
-      run,
-      what: `may have been applied by run ${run}, whose journal cannot be read`,
-      verbs: [],
-      file,
-    };
-  }
+function bookingOf(found: RunInfo): Booking {
   const { header, undo } = found;
   const { run } = header;
   const isLeft = isUnfinished(found) && !undo;

@@ -37,7 +37,7 @@ export interface RunInfo {
 }
 
 /** A run whose journal cannot be read; `header` is undefined if that cannot be read either. */
-export interface UnreadableRun {
+interface UnreadableRun {
   readonly run: string;
   readonly header: RunHeader | undefined;
   readonly problem: CliError;
@@ -75,16 +75,22 @@ export class RunStore {
   }
 
   /** The newest first. A run without a complete plan does not exist. */
-  async all(): Promise<(RunInfo | UnreadableRun)[]> {
-    const found: (RunInfo | UnreadableRun)[] = [];
+  async all(): Promise<{ readonly runs: readonly RunInfo[]; readonly unreadable: readonly UnreadableRun[] }> {
+    const runs: RunInfo[] = [];
+    const unreadable: UnreadableRun[] = [];
     const running = new Set((await liveClaims(this.folder)).map(({ run }) => run));
-    for (const run of await this.ids()) {
-      // An undo is newer than the run that it undoes, and the newest one counts.
-      const undo = found.filter(isReadable).find(({ header }) => header.undoes === run);
-      const info = await this.look(run, running.has(run), undo);
-      if (info) found.push(info);
-    }
-    return found;
+    for (const run of await this.ids())
+      try {
+        // An undo is newer than the run that it undoes, and the newest one counts.
+        const undo = runs.find(({ header }) => header.undoes === run);
+        const info = await this.look(run, running.has(run), undo);
+        if (info) runs.push(info);
+      } catch (problem) {
+        if (!(problem instanceof CliError)) throw problem;
+        const header = await readHeader(this.pathOf(run)).catch(() => undefined);
+        unreadable.push({ run, header, problem });
+      }
+    return { runs, unreadable };
   }
 
   /**
@@ -93,24 +99,20 @@ export class RunStore {
    * @param after only runs that began after this one.
    * @throws CliError `failed` if a journal that may be one of them cannot be read.
    */
-  async onTarget(target: string, after?: string): Promise<RunInfo[]> {
-    const least = after === undefined ? 0 : numberOf(after);
-    const found: RunInfo[] = [];
-    for (const each of await this.all())
-      if (isReadable(each)) {
-        if (each.header.target === target && numberOf(each.header.run) > least) found.push(each);
-      } else if (numberOf(each.run) > least && (!each.header || each.header.target === target))
-        throw each.problem;
-    return found;
+  async onTarget(target: string, after = 'r0'): Promise<RunInfo[]> {
+    const { runs, unreadable } = await this.all();
+    const isLater = (run: string) => numberOf(run) > numberOf(after);
+    for (const { run, header, problem } of unreadable)
+      if (isLater(run) && (!header || header.target === target)) throw problem;
+    return runs.filter(({ header }) => header.target === target && isLater(header.run));
   }
 
   /** @throws CliError `failed` if its journal cannot be read; UsageError if it does not exist. */
   async find(run: string): Promise<RunInfo> {
-    for (const each of await this.all())
-      if (isReadable(each)) {
-        if (each.header.run === run) return each;
-      } else if (each.run === run) throw each.problem;
-    throw noSuchRun(run);
+    const { runs, unreadable } = await this.all();
+    const found = runs.find(({ header }) => header.run === run);
+    if (found) return found;
+    throw unreadable.find((each) => each.run === run)?.problem ?? noSuchRun(run);
   }
 
   /** @throws as `find` */
@@ -163,42 +165,37 @@ export class RunStore {
     }
   }
 
-  /** Undefined if it has no complete plan. */
+  /** Undefined if it has no complete plan. @throws CliError if its journal cannot be read */
   private async look(
     run: string,
     isRunning: boolean,
     undo: RunInfo | undefined,
-  ): Promise<RunInfo | UnreadableRun | undefined> {
+  ): Promise<RunInfo | undefined> {
     const path = this.pathOf(run);
-    try {
-      const end = isRunning ? undefined : readEnd(path);
-      const image = end ? undefined : await readJournal(path);
-      if (!end && !image) return undefined;
-      const header = image?.header ?? (await readHeader(path));
-      const { counts, left, ended: lastAt } = end ?? (await unendedFacts(path, image as JournalImage));
-      if (isRunning) {
-        counts.unprocessed += counts.unknown;
-        counts.unknown = 0;
-      }
-      const state = isRunning
-        ? 'running'
-        : isWhole(undo)
-          ? 'undone'
-          : end && left === 0
-            ? 'finished'
-            : 'stopped';
-      return { header, state, counts, left, lastAt, undo };
-    } catch (problem) {
-      if (!(problem instanceof CliError)) throw problem;
-      return { run, header: await readHeader(path).catch(() => undefined), problem };
+    const end = isRunning ? undefined : readEnd(path);
+    const image = end ? undefined : await readJournal(path);
+    if (!end && !image) return undefined;
+    const header = image?.header ?? (await readHeader(path));
+    const { counts, left, ended: lastAt } = end ?? (await unendedFacts(path, image as JournalImage));
+    if (isRunning) {
+      counts.unprocessed += counts.unknown;
+      counts.unknown = 0;
     }
+    const ended = end && left === 0 ? 'finished' : 'stopped';
+    return {
+      header,
+      state: isRunning ? 'running' : isWhole(undo) ? 'undone' : ended,
+      counts,
+      left,
+      lastAt,
+      undo,
+    };
   }
 
   private async removeOld(): Promise<void> {
-    const all = await this.all();
-    const known = new Set(all.map((each) => (isReadable(each) ? each.header.run : each.run)));
-    const old = all
-      .filter(isReadable)
+    const { runs, unreadable } = await this.all();
+    const known = new Set([...runs.map(({ header }) => header.run), ...unreadable.map(({ run }) => run)]);
+    const old = runs
       .filter(({ lastAt, state }) => Date.now() - lastAt > keptMs && state !== 'running')
       .filter((each) => !each.header.flags.relative || !isUnfinished(each));
     // A killed process left the others before their plans were complete: nothing was sent.
@@ -210,10 +207,6 @@ export class RunStore {
 
 function noSuchRun(run: string): UsageError {
   return new UsageError(`run ${run}: no such run`, '`petstore inventory runs` lists all of them');
-}
-
-export function isReadable(run: RunInfo | UnreadableRun): run is RunInfo {
-  return 'state' in run;
 }
 
 /** Runs are numbered in the order in which they began. */

@@ -125,9 +125,9 @@ function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { isReadable, RunStore } = await import('../bulk/run-store.ts');
-  const all = await new RunStore(resolvePaths(io).stateDir).all();
-  return all.filter(isReadable).map(({ header: { run, undoes, name, started } }) => ({
+  const { RunStore } = await import('../bulk/run-store.ts');
+  const { runs: past } = await new RunStore(resolvePaths(io).stateDir).all();
+  return past.map(({ header: { run, undoes, name, started } }) => ({
     word: run,
     summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
   }));

@@ -3,7 +3,7 @@ import type { JournalImage } from '../../bulk/journal.ts';
 import { changeOf } from '../../bulk/make-plan.ts';
 import type { Count } from '../../bulk/number-lists.ts';
 import type { Reason, RowState } from '../../bulk/rows.ts';
-import { isReadable, type RunInfo } from '../../bulk/run-store.ts';
+import type { RunInfo } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { inPages } from '../../output/print.ts';
@@ -71,11 +71,11 @@ export async function listRuns(context: Context, { limit, pet }: Filter): Promis
 }
 
 async function* readRuns(context: Context, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
-  const runs = runStore(context);
-  for (const each of await runs.all())
-    if (!isReadable(each)) await context.print(`warning: ${each.problem.message}`);
-    else if (petId === undefined || hasWritten(await runs.read(each.header.run), petId))
-      yield [toRecord(each)];
+  const store = runStore(context);
+  const { runs, unreadable } = await store.all();
+  for (const { problem } of unreadable) await context.print(`warning: ${problem.message}`);
+  for (const each of runs)
+    if (petId === undefined || hasWritten(await store.read(each.header.run), petId)) yield [toRecord(each)];
 }
 
 function hasWritten({ rows }: JournalImage, petId: bigint): boolean {
