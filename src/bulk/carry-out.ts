@@ -1,8 +1,8 @@
 import { CliError, messageOf } from '../process/errors.ts';
-import { LineFile } from '../process/line-file.ts';
 import { defaultRejectsFile, type NewFile } from '../process/new-file.ts';
 import { systemReason } from '../process/system-error.ts';
-import { countRows, Journal, type RunHeader } from './journal.ts';
+import { Journal, type RunHeader } from './journal.ts';
+import { countRows } from './read-journal.ts';
 import { hasRejects, writeRejects } from './reject-rows.ts';
 import { marks } from './rows.ts';
 import type { Run } from './run.ts';
@@ -22,7 +22,7 @@ import { type Summary, summarise } from './summary.ts';
 export async function beginRun(run: Run, runs: RunStore): Promise<string> {
   const { earlier, rows, header, invalid } = run;
   if (earlier) {
-    const journal = new Journal(LineFile.reopen(runs.pathOf(earlier.header.run), earlier.bytes), rows);
+    const journal = new Journal(runs.pathOf(earlier.header.run), rows, earlier.bytes);
     writePlan(run, journal);
     for (const row of rows.where((each) => rows.isMarked(each, marks.planned))) {
       const state = rows.state(row);
@@ -33,8 +33,7 @@ export async function beginRun(run: Run, runs: RunStore): Promise<string> {
     run.journal = journal;
     return earlier.header.run;
   }
-  return runs.create((id, file) => {
-    const journal = new Journal(file, rows);
+  return runs.create(rows, (id, journal) => {
     journal.header({ journal: 4, run: id, ...header, started: new Date().toISOString() });
     for (const row of invalid) journal.invalid(row);
     writePlan(run, journal);

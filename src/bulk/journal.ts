@@ -1,10 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { CliError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, parseJson, printJson } from '../process/exact-json.ts';
-import type { LineFile } from '../process/line-file.ts';
+import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { printJson } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
-import type { Count } from './number-lists.ts';
-import { type InvalidRow, marks, type Reason, type RowOutcome, Rows, type StateCounts } from './rows.ts';
+import { type InvalidRow, marks, type RowOutcome, type Rows, type StateCounts } from './rows.ts';
 import type { Guards, RunFlags } from './run-flags.ts';
 
 // The journal of a run: JSON lines. The header; for each row of the plan what was read (`before`) and what is written
@@ -13,7 +10,7 @@ import type { Guards, RunFlags } from './run-flags.ts';
 // reading the count again and comparing it with the plan.
 
 /** The version of the format; a program reads only its own. */
-const version = 4;
+export const version = 4;
 
 /** The first line of a journal: what the run is. */
 export interface RunHeader {
@@ -55,22 +52,44 @@ export interface RunEnd {
   readonly ended: number;
 }
 
-/** Appends to the journal of a run. */
-export class Journal {
-  private readonly file: LineFile;
-  private readonly rows: Rows;
+const writeEveryMs = 5;
+/** Lines are written at the latest when so many are held back. */
+const maxPending = 1000;
 
-  constructor(file: LineFile, rows: Rows) {
-    this.file = file;
+/**
+ * Appends to the journal of a run. Lines appended within 5 ms are written together, so a kill of the process loses at
+ * most those.
+ */
+export class Journal {
+  readonly path: string;
+  private readonly rows: Rows;
+  private readonly file: number;
+  private pending: string[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private failure: Error | undefined;
+
+  /**
+   * Creates a new file with the mode 0600, or continues after the first bytes of one and drops the rest.
+   *
+   * @throws CliError `failed`
+   */
+  constructor(path: string, rows: Rows, bytes = 0) {
+    this.path = path;
     this.rows = rows;
+    try {
+      this.file = openSync(path, bytes === 0 ? 'wx' : 'a', 0o600);
+      if (bytes > 0) ftruncateSync(this.file, bytes);
+    } catch (error) {
+      throw fileError('write', path, error);
+    }
   }
 
   header(header: RunHeader): void {
-    this.file.append(printJson(header));
+    this.append(printJson(header));
   }
 
   invalid(row: InvalidRow): void {
-    this.file.append(printJson({ invalid: row }));
+    this.append(printJson({ invalid: row }));
   }
 
   plan(row: number): void {
@@ -87,213 +106,71 @@ export class Journal {
     if (etag !== undefined) text += `,"etag":${JSON.stringify(etag)}`;
     if (rows.isMarked(row, marks.perhaps)) text += ',"perhaps":true';
     if (rows.isState(row, 'failed')) text += `,"failed":${printJson(rows.reason(row))}`;
-    this.file.append(`${text}}`);
+    this.append(`${text}}`);
   }
 
   /** The plan is complete and on the disk when this returns. */
   planned(rows: number): void {
-    this.file.append(printJson({ planned: rows, at: Date.now() }));
-    this.file.sync();
+    this.append(printJson({ planned: rows, at: Date.now() }));
+    this.sync();
   }
 
   outcome(row: number, { effect, reason }: RowOutcome): void {
     const why = reason === undefined ? '' : `,"reason":${printJson(reason)}`;
-    this.file.append(`{"row":${this.rows.id(row)},"effect":"${effect}"${why}}`);
+    this.append(`{"row":${this.rows.id(row)},"effect":"${effect}"${why}}`);
   }
 
   /** Ends the session. @throws CliError `failed` if a line was lost. */
   end(end: RunEnd): void {
-    this.file.append(printJson(end));
-    this.file.sync();
+    this.append(printJson(end));
+    this.sync();
   }
 
+  /** Closes the file without a flush; lines that are held back are lost. */
   close(): void {
-    this.file.close();
-  }
-}
-
-/** A journal as it was read. */
-export interface JournalImage {
-  readonly header: RunHeader;
-  /**
-   * The rows of its plans with their states. A row without an outcome is unknown if a session was killed that perhaps
-   * sent it, else unprocessed.
-   */
-  readonly rows: Rows;
-  readonly invalid: readonly InvalidRow[];
-  /** The end of the last session; undefined if it has none, and the process was killed. */
-  readonly end: RunEnd | undefined;
-  /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
-  readonly hasEnded: boolean;
-  /** The length of the lines that count, in bytes. */
-  readonly bytes: number;
-}
-
-/**
- * Reads a journal. An incomplete last line, and plan lines at the end without their `planned`, do not count.
- *
- * @returns undefined if no plan is complete: then the run does not exist.
- * @throws CliError `failed` if a line cannot be read.
- */
-export async function readJournal(path: string): Promise<JournalImage | undefined> {
-  const first = await replay(path, Number.POSITIVE_INFINITY);
-  if (!first?.isPlanned) return undefined;
-  // Plan lines without their `planned` have changed rows: read again without them.
-  const whole = first.isPlanning ? await replay(path, first.bytes) : first;
-  whole?.finish();
-  return whole;
-}
-
-async function replay(path: string, maxBytes: number): Promise<Replay | undefined> {
-  let found: Replay | undefined;
-  for await (const { line, end } of journalLines(path)) {
-    if (end > maxBytes) break;
-    if (found) found.take(line, end);
-    else found = new Replay(path, toHeader(path, line));
-  }
-  return found;
-}
-
-/** The header alone. @throws CliError `failed` if it cannot be read. */
-export async function readHeader(path: string): Promise<RunHeader> {
-  for await (const { line } of journalLines(path)) return toHeader(path, line);
-  throw unreadable(path, 'it is empty');
-}
-
-/** The complete lines of a journal, each with the offset of its end. */
-async function* journalLines(
-  path: string,
-): AsyncGenerator<{ readonly line: JsonObject; readonly end: number }> {
-  let rest: Buffer = Buffer.alloc(0);
-  let at = 0;
-  try {
-    for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-      const bytes = rest.length === 0 ? (piece as Buffer) : Buffer.concat([rest, piece as Buffer]);
-      const length = bytes.lastIndexOf(10) + 1;
-      const text = bytes.toString('utf8', 0, length);
-      for (let from = 0; from < text.length; ) {
-        const to = text.indexOf('\n', from);
-        const written = text.slice(from, to);
-        at += Buffer.byteLength(written) + 1;
-        yield { line: parseLine(path, written), end: at };
-        from = to + 1;
-      }
-      rest = bytes.subarray(length);
-    }
-  } catch (error) {
-    throw error instanceof CliError ? error : fileError('read', path, error);
-  }
-}
-
-function parseLine(path: string, text: string): JsonObject {
-  try {
-    const line = parseJson(text);
-    if (isJsonObject(line)) return line;
-  } catch {}
-  throw unreadable(path, 'it has a line that is no JSON object');
-}
-
-function toHeader(path: string, line: JsonObject): RunHeader {
-  if (line.journal === version && typeof line.run === 'string') return line as unknown as RunHeader;
-  throw unreadable(
-    path,
-    line.journal === undefined ? 'its header is missing' : 'another version of this program wrote it',
-  );
-}
-
-function unreadable(path: string, why: string): CliError {
-  return new CliError('failed', `${path}: this journal cannot be read: ${why}; nothing was written`, {
-    hint: 'look at the counts of its pets, then move the file away',
-  });
-}
-
-const effects: readonly string[] = ['none', 'maybe', 'done'];
-
-/** Applies the lines of a journal, one after the other. */
-class Replay implements JournalImage {
-  readonly header: RunHeader;
-  readonly rows = new Rows();
-  readonly invalid: InvalidRow[] = [];
-  end: RunEnd | undefined;
-  hasEnded = false;
-  bytes = 0;
-  /** True if a plan is complete. */
-  isPlanned = false;
-  /** True while the last lines are a plan that is not. */
-  isPlanning = false;
-  private readonly path: string;
-
-  constructor(path: string, header: RunHeader) {
-    this.path = path;
-    this.header = header;
+    clearTimeout(this.timer);
+    closeSync(this.file);
   }
 
-  take(line: JsonObject, end: number): void {
-    if (line.plan !== undefined) this.takePlan(line);
-    else if (line.invalid !== undefined) this.invalid.push(line.invalid as unknown as InvalidRow);
-    else {
-      this.takeSettled(line);
-      this.bytes = end;
+  /** @throws CliError `failed` if an earlier line was lost. */
+  private append(line: string): void {
+    if (this.failure) throw this.failure;
+    this.pending.push(line);
+    if (this.pending.length >= maxPending) this.flush();
+    else this.timer ??= setTimeout(() => this.flushOrKeepError(), writeEveryMs);
+  }
+
+  /** Returns when everything is on the disk. @throws CliError `failed` if that fails; then nothing more is written. */
+  private sync(): void {
+    this.flush();
+    this.guard(() => fsyncSync(this.file));
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.failure) throw this.failure;
+    if (this.pending.length === 0) return;
+    const bytes = Buffer.from(`${this.pending.join('\n')}\n`);
+    this.pending = [];
+    this.guard(() => {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.file, bytes, at, bytes.length - at);
+    });
+  }
+
+  /** An error of a write that nobody waits for is thrown at the next line. */
+  private flushOrKeepError(): void {
+    try {
+      this.flush();
+    } catch {}
+  }
+
+  private guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.failure = fileError('write', this.path, error);
+      throw this.failure;
     }
   }
-
-  private takeSettled(line: JsonObject): void {
-    if (line.planned !== undefined) {
-      this.isPlanned = true;
-      this.isPlanning = false;
-      this.end = undefined;
-    } else if (line.row !== undefined) {
-      const row = this.rows.find(line.row as bigint | number);
-      if (row === undefined)
-        throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
-      this.settle(row, line as unknown as RowOutcome);
-    } else if (line.ended !== undefined) {
-      this.end = line as unknown as RunEnd;
-      this.hasEnded = true;
-      for (let row = 0; row < this.rows.length; row += 1) this.rows.mark(row, marks.reported);
-    } else throw unreadable(this.path, 'it has an unknown line');
-  }
-
-  /** States that follow from how the last session ended. */
-  finish(): void {
-    const { rows } = this;
-    for (const row of rows.inState('unprocessed')) {
-      if (!this.end) rows.mark(row, marks.perhaps);
-      if (rows.isMarked(row, marks.perhaps)) rows.setState(row, 'unknown');
-    }
-  }
-
-  private takePlan({ plan, line, after, before, change, expected, etag, perhaps, failed }: JsonObject): void {
-    const { rows } = this;
-    const values = { after: after as Count, change: change as number, expected: expected as Count };
-    const id = plan as bigint | number;
-    const row = rows.find(id) ?? rows.add({ id, ...values, line: Number(line) });
-    rows.setAfter(row, values.after);
-    if (before !== undefined) rows.setBefore(row, before as Count);
-    if (typeof etag === 'string') rows.etags.set(row, etag);
-    else rows.etags.delete(row);
-    this.isPlanning = true;
-    rows.reopen(row);
-    if (isJsonObject(failed)) this.settle(row, { effect: 'none', reason: failed as unknown as Reason });
-    rows.mark(row, marks.perhaps, perhaps === true);
-  }
-
-  private settle(row: number, outcome: RowOutcome): void {
-    if (!effects.includes(outcome.effect)) throw unreadable(this.path, 'it has an unknown outcome');
-    this.rows.settle(row, outcome);
-    this.rows.mark(row, marks.reported, false);
-  }
-}
-
-/** The counts of a run: its planned rows, and those that were left out or needed no change. */
-export function countRows({
-  header: { rows: all, invalid, skipped },
-  rows,
-}: {
-  readonly header: Pick<RunHeader, 'rows' | 'invalid' | 'skipped'>;
-  readonly rows: Rows;
-}): StateCounts {
-  const counts = rows.countStates();
-  const unchanged = counts.unchanged + all - invalid - skipped - rows.length;
-  return { ...counts, invalid, skipped, unchanged };
 }

@@ -3,18 +3,11 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, UsageError } from '../process/errors.ts';
 import { ensurePrivateFolder, syncFolder } from '../process/files.ts';
-import { LineFile } from '../process/line-file.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
-import {
-  countRows,
-  type JournalImage,
-  type RunEnd,
-  type RunHeader,
-  readHeader,
-  readJournal,
-} from './journal.ts';
-import type { StateCounts } from './rows.ts';
+import { Journal, type RunEnd, type RunHeader } from './journal.ts';
+import { countRows, type JournalImage, readHeader, readJournal } from './read-journal.ts';
+import type { Rows, StateCounts } from './rows.ts';
 import { liveClaims } from './target.ts';
 
 /**
@@ -123,13 +116,13 @@ export class RunStore {
   }
 
   /**
-   * Creates the next run: `write` gets its id and its file, and must write and synchronise a whole plan. Removes
+   * Creates the next run: `write` gets its id and its journal, and must write and synchronise a whole plan. Removes
    * journals without a plan, and old ones.
    *
    * @returns its id.
    * @throws CliError `failed`; then the run does not exist.
    */
-  async create(write: (run: string, file: LineFile) => void): Promise<string> {
+  async create(rows: Rows, write: (run: string, journal: Journal) => void): Promise<string> {
     await this.ensureFolder();
     // Whoever finds a journal without a plan under this lock knows that its process has ended.
     return withLock(
@@ -138,14 +131,14 @@ export class RunStore {
         const [last = 'r0'] = await this.ids();
         await this.removeOld();
         const run = `r${numberOf(last) + 1}`;
-        const file = LineFile.create(this.pathOf(run));
+        const journal = new Journal(this.pathOf(run), rows);
         try {
-          write(run, file);
+          write(run, journal);
           await syncFolder(this.folder);
           return run;
         } catch (error) {
-          file.close();
-          await rm(file.path, { force: true }).catch(() => {});
+          journal.close();
+          await rm(journal.path, { force: true }).catch(() => {});
           throw error;
         }
       },

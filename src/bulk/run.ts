@@ -3,9 +3,10 @@ import type { Source } from '../input/source.ts';
 import { messageOf } from '../process/errors.ts';
 import { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import type { Journal, JournalImage, RunHeader } from './journal.ts';
+import type { Journal, RunHeader } from './journal.ts';
 import { Pace, PacedCall, type PaceOptions, type StopReason } from './pace.ts';
 import type { RowInput } from './read.ts';
+import type { JournalImage } from './read-journal.ts';
 import { type InvalidRow, marks, type RowOutcome, Rows } from './rows.ts';
 import { defaultFlags } from './run-flags.ts';
 

@@ -1,7 +1,7 @@
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import { countRows } from './journal.ts';
 import type { StopReason } from './pace.ts';
+import { countRows } from './read-journal.ts';
 import { marks, type Rows, type StateCounts } from './rows.ts';
 import type { Run } from './run.ts';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { JournalImage } from '../../bulk/journal.ts';
 import { changeOf } from '../../bulk/make-plan.ts';
 import type { Count } from '../../bulk/number-lists.ts';
+import type { JournalImage } from '../../bulk/read-journal.ts';
 import type { Reason, RowState } from '../../bulk/rows.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
