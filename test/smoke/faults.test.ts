@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import {
@@ -188,7 +188,7 @@ const faults: Row[] = [
 
 // Beside each other, because most of the time is spent waiting.
 describe.concurrent('a fault of what is read is red, and the first line names it', () => {
-  test.for(faults)('%s: %s', async ([, line, spoil, exitCode], { expect }) => {
+  test.for(faults)('%s: %s', async ([, line, spoil, exitCode]) => {
     for (const flags of flagSets) {
       await using service = await startService({ spoil });
       const { code, stdout } = await runCli(['smoke', '--base-url', service.url, ...flags]);

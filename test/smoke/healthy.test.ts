@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { Store } from '../../src/server/store.ts';
@@ -305,7 +305,7 @@ const cases = Object.entries(variants).flatMap(([title, variant]) => {
 
 // Beside each other, because most of the time is spent waiting.
 describe.concurrent('a healthy service is green', () => {
-  test.for(cases)('$title, $names', async ({ variant, names }, { expect }) => {
+  test.each(cases)('$title, $names', async ({ variant, names }) => {
     const flags = Object.entries(demands).flatMap(([name, all]) => (names.includes(name) ? all : []));
     const { code, stdout, stderr } = await runVariant(variant, flags);
     expect(stdout, stderr).not.toMatch(/^(fail|error) /m);

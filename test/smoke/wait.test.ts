@@ -1,4 +1,4 @@
-import { describe, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { bindTo, configured, smoke, smokeOf } from './run.ts';
@@ -28,7 +28,7 @@ const waitForNew = ['--wait-for', 'header x-commit=new'];
 
 // Beside each other, because most of the time is spent waiting.
 describe.concurrent('the wait for a deployment', () => {
-  test('--wait waits for a service that starts late', async ({ expect }) => {
+  test('--wait waits for a service that starts late', async () => {
     const first = await startService();
     await first[Symbol.asyncDispose]();
     const io = fakeIo();
@@ -41,10 +41,10 @@ describe.concurrent('the wait for a deployment', () => {
     expect(await code).toBe(0);
   });
 
-  test.for([
+  test.each([
     ['a placeholder page', (answer) => ({ ...asPage(answer, '<h1>Soon</h1>'), status: 200 })],
     ['a gateway', refusing(503)],
-  ] as [string, Change][])('--wait continues while %s answers', async ([, change], { expect }) => {
+  ] as [string, Change][])('--wait continues while %s answers', async (_, change) => {
     let looks = 0;
     const spoil: Change = (answer, seen) => {
       looks += 1;
@@ -53,7 +53,7 @@ describe.concurrent('the wait for a deployment', () => {
     expect((await smokeOf(spoil, ['--wait', '20s', '--only', 'op/listPets'])).code).toBe(0);
   });
 
-  test('a wait that runs out fails once, says what was there, and exits 6', async ({ expect }) => {
+  test('a wait that runs out fails once, says what was there, and exits 6', async () => {
     const run = await smokeOf(refusing(500), ['--wait', '600ms']);
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['reach/http']);
@@ -62,7 +62,7 @@ describe.concurrent('the wait for a deployment', () => {
     );
   });
 
-  test.for([401, 403])('%i ends the wait at once, with exit code 4', async (status, { expect }) => {
+  test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
     const startedMs = performance.now();
     const run = await smokeOf(refusing(status), waitForNew);
     expect(performance.now() - startedMs).toBeLessThan(10_000);
@@ -70,7 +70,7 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.ids('fail')).toEqual(['reach/http']);
   });
 
-  test('--wait-for waits until every condition holds', async ({ expect }) => {
+  test('--wait-for waits until every condition holds', async () => {
     const conditions = [
       'header x-commit=4f2a9c1',
       'GET /version /build/commit^=4f2',
@@ -85,13 +85,13 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.stderr.replace(/\s+/g, ' ')).toContain('waiting up to 60 s for the service: x-commit is old');
   });
 
-  test.for([
+  test.each([
     ['header x-commit=nope', 'x-commit is old', []],
     ['GET /pets/1 /name=Nobody', 'GET /pets/1: /name is Bella', ['--skip', 'reach']],
     ['GET /nowhere', 'GET /nowhere answered 404 Not Found', ['--only', 'op/*']],
   ] as const)(
     'a service with another version than %s is exit 7, whatever is left out: %s, %j',
-    async ([condition, reason, flags], { expect }) => {
+    async (condition, reason, flags) => {
       const wait = ['--wait', '400ms', '--wait-for', condition];
       const run = await smokeOf(deployedAfter(1e9), [...wait, ...flags]);
       expect(run.code).toBe(7);
@@ -101,7 +101,7 @@ describe.concurrent('the wait for a deployment', () => {
     },
   );
 
-  test('a condition that is never answered does not prolong the wait', async ({ expect }) => {
+  test('a condition that is never answered does not prolong the wait', async () => {
     const startedMs = performance.now();
     const run = await smokeOf(
       on('/version', () => 'hang'),
@@ -112,7 +112,7 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.check('reach/version').reason).toMatch(/no answer within [\d.]+ s/);
   });
 
-  test('one replica of four with the new version does not satisfy --wait-for', async ({ expect }) => {
+  test('one replica of four with the new version does not satisfy --wait-for', async () => {
     const run = await smokeOf(
       replicas((count) => (count % 4 === 2 ? 'new' : 'old')),
       ['--wait', '1200ms', ...waitForNew],
@@ -123,9 +123,7 @@ describe.concurrent('the wait for a deployment', () => {
     );
   });
 
-  test('answers of another deployment after the wait fail reach/version with their number', async ({
-    expect,
-  }) => {
+  test('answers of another deployment after the wait fail reach/version with their number', async () => {
     const run = await smokeOf(
       replicas((count) => (count > 5 && count % 3 === 0 ? 'old' : 'new')),
       waitForNew,
@@ -134,7 +132,7 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.check('reach/version').reason).toMatch(/^\d+ of \d+ answers come from another deployment/);
   });
 
-  test('each look is on a new connection', async ({ expect }) => {
+  test('each look is on a new connection', async () => {
     const run = await smokeOf(
       replicas(() => 'new'),
       [...waitForNew, '--only', 'op/listPets'],
@@ -144,7 +142,7 @@ describe.concurrent('the wait for a deployment', () => {
 });
 
 describe.concurrent('what an answer is worth', () => {
-  test('a service without any GET is reached by the first --expect', async ({ expect }) => {
+  test('a service without any GET is reached by the first --expect', async () => {
     await using service = await startService({
       spoil: (answer, { target }) =>
         target === '/health' ? { ...withBody(answer, { status: 'ok' }), status: 200 } : refusal(answer, 404),
@@ -157,7 +155,7 @@ describe.concurrent('what an answer is worth', () => {
     expect(run.check('expect/1').result).toBe('pass');
   });
 
-  test('an expected 503 is not retried, and not flaky', async ({ expect }) => {
+  test('an expected 503 is not retried, and not flaky', async () => {
     const run = await smokeOf(
       on('/sick', (answer) => ({ ...withBody(answer, { status: 'DOWN' }), status: 503 })),
       ['--strict', '--only', 'expect', '--expect', 'GET /sick 503 /status=DOWN'],
@@ -166,28 +164,25 @@ describe.concurrent('what an answer is worth', () => {
     expect(run.seen.filter(({ target }) => target === '/sick')).toHaveLength(1);
   });
 
-  test.for([
+  test.each([
     [{ 'retry-after': '0' }, 'flaky', '429 Too Many Requests'],
     [{}, 'flaky', '429 Too Many Requests'],
     [{ 'retry-after': '3600' }, 'fail', undefined],
-  ] as const)(
-    'a 429 with %j is tried once more if that is in time: %s',
-    async ([fields, result, first], { expect }) => {
-      let isFirst = true;
-      const run = await smokeOf(
-        category((answer) => {
-          const given = isFirst ? withFields(refusal(answer, 429), fields) : answer;
-          isFirst = false;
-          return given;
-        }),
-        ['--only', 'op/getCategory'],
-      );
-      expect(run.check('op/getCategory')).toMatchObject({ result });
-      expect(run.check('op/getCategory').first).toBe(first);
-    },
-  );
+  ] as const)('a 429 with %j is tried once more if that is in time: %s', async (fields, result, first) => {
+    let isFirst = true;
+    const run = await smokeOf(
+      category((answer) => {
+        const given = isFirst ? withFields(refusal(answer, 429), fields) : answer;
+        isFirst = false;
+        return given;
+      }),
+      ['--only', 'op/getCategory'],
+    );
+    expect(run.check('op/getCategory')).toMatchObject({ result });
+    expect(run.check('op/getCategory').first).toBe(first);
+  });
 
-  test('a check ends within --timeout, its retry included', async ({ expect }) => {
+  test('a check ends within --timeout, its retry included', async () => {
     const startedMs = performance.now();
     const run = await smokeOf(
       category(() => 'hang'),
@@ -197,7 +192,7 @@ describe.concurrent('what an answer is worth', () => {
     expect(run.check('op/getCategory')).toMatchObject({ result: 'fail' });
   });
 
-  test('an operation that answers once and then hangs is over every limit', async ({ expect }) => {
+  test('an operation that answers once and then hangs is over every limit', async () => {
     let calls = 0;
     const run = await smokeOf(
       on('/store/orders', (answer) => {
@@ -212,9 +207,7 @@ describe.concurrent('what an answer is worth', () => {
     );
   });
 
-  test('a slow operation is over the limit; latency is measured only if it is asked for', async ({
-    expect,
-  }) => {
+  test('a slow operation is over the limit; latency is measured only if it is asked for', async () => {
     const slow = on('/store/orders', async (answer) => {
       await new Promise((resolve) => setTimeout(resolve, 250));
       return answer;
@@ -228,7 +221,7 @@ describe.concurrent('what an answer is worth', () => {
     expect(plain.checks.some(({ id }) => id.startsWith('latency/'))).toBe(false);
   });
 
-  test('the answer to X-Api-Key is not said to have come without a token', async ({ expect }) => {
+  test('the answer to X-Api-Key is not said to have come without a token', async () => {
     await using service = await startService({ spoil: refusing(403) });
     const token = { PETSTORE_TOKEN: 'wrong-token', PETSTORE_BASE_URL: service.url };
     const env = { ...configured({ 'auth-header': 'X-Api-Key' }), ...token };
