@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../api/contract.ts';
-import type { ListId, OperationId } from '../api/operations.ts';
+import type { ListId, Operation, OperationId } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 
 /** One kind of record that `--write` creates, changes and removes. */
@@ -86,6 +86,13 @@ export function parentOf({ parent, create }: Kind, { operations }: Contract): Ki
   const needsRecord = required.includes(parent.idName) && typeof fields[parent.idName] === 'number';
   const isTaken = Object.hasOwn(fields, parent.idName) && typeof fields[parent.idName] !== 'string';
   return isTaken && (needsRecord || operations.has(parent.create)) ? parent : undefined;
+}
+
+/** An operation of a kind that the contract is known to have. */
+export function demand({ operations }: Contract, id: OperationId): Operation {
+  const operation = operations.get(id);
+  if (!operation) throw new Error(`the contract lacks ${id}`);
+  return operation;
 }
 
 const prefix = 'petstore-smoke-';

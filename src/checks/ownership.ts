@@ -1,13 +1,11 @@
-import type { OperationId } from '../api/operations.ts';
-import type { Answer } from '../client/client.ts';
-import type { CallInput } from '../client/request.ts';
-import { CliError, messageOf } from '../process/errors.ts';
+import { otherId } from '../client/response.ts';
+import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import { type CheckRun, cacheOf } from './ask.ts';
 import { fail, pass, skip, type Verdict, VerdictError } from './check.ts';
-import { type Kind, kinds } from './kinds.ts';
-import { jsonId } from './records.ts';
+import { demand, type Kind, kinds } from './kinds.ts';
+import { jsonId, recordOf } from './records.ts';
 
 /**
  * A create that was sent. A record is ours if a create of this run answered with its id, and a read right before the
@@ -62,9 +60,8 @@ export async function ownerOf(
   { kind, id, name, parent }: Creation,
 ): Promise<'us' | 'other' | 'nobody'> {
   if (id === undefined) return 'other';
-  const found = await readRecord(run, kind, id);
-  if (!found) return 'nobody';
-  const { record } = found;
+  const record = (await readRecord(run, kind, id))?.record;
+  if (!record) return 'nobody';
   if (kind.isNamed) return record.name === name ? 'us' : 'other';
   const isOfParent = parent?.id !== undefined && jsonId(record.petId) === parent.id;
   return isOfParent && (await ownerOf(run, parent)) === 'us' ? 'us' : 'other';
@@ -81,38 +78,31 @@ export async function removeOwn(run: CheckRun, creation: Creation): Promise<'rem
   if (owner === 'nobody') return 'missing';
   if (owner === 'other')
     throw new VerdictError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
-  let answered = 'its delete was answered as a success';
-  try {
-    await call(run, kind.remove, { [kind.idName]: id });
-  } catch (error) {
-    // The service may have removed it, whatever it answered.
-    answered = messageOf(error);
-  }
+  // The service may have removed it, whatever it answered.
+  const answered = await run
+    .ask(demand(run.client.contract, kind.remove), { [kind.idName]: id })
+    .then(({ error }) => error?.message ?? 'its delete was answered as a success', messageOf);
   const found = await readRecord(run, kind, id as bigint);
   if (!found) return 'removed';
   const cache = found.cache === undefined ? '' : `, from a cache (${found.cache})`;
   throw new VerdictError(fail(`${answered}, and a read still shows it${cache}`));
 }
 
-interface Read {
-  readonly record: JsonObject;
-  /** The cache that answered, if there was one. */
-  readonly cache: string | undefined;
-}
-
 /**
  * The record with this id: from its GET, or from its list if the contract has no such GET or the GET does not find it.
  * Undefined if it does not exist.
  */
-async function readRecord(run: CheckRun, kind: Kind, id: bigint): Promise<Read | undefined> {
-  if (run.client.contract.operations.has(kind.get))
-    try {
-      const { value, fields } = await call(run, kind.get, { [kind.idName]: id });
-      if (isJsonObject(value)) return { record: value, cache: cacheOf(fields) };
-    } catch (error) {
-      const status = error instanceof CliError ? error.details.status : undefined;
-      if (status !== 404 && status !== 405 && status !== 410) throw error;
+async function readRecord(run: CheckRun, kind: Kind, id: bigint) {
+  const operation = run.client.contract.operations.get(kind.get);
+  if (operation) {
+    const reply = await run.ask(operation, { [kind.idName]: id });
+    const record = recordOf(operation, reply);
+    if (!reply.error) {
+      if (record && !otherId(operation, id, record)) return { record, cache: cacheOf(reply.fields) };
+      throw new VerdictError(fail(`a read of ${kind.name} ${id} is not answered with that record`));
     }
+    if (![404, 405, 410].includes(reply.status)) throw reply.error;
+  }
   const record = await findInList(run, kind, id);
   return record && { record, cache: undefined };
 }
@@ -134,10 +124,6 @@ export async function findInList(run: CheckRun, kind: Kind, id: bigint): Promise
     if (canSeek || pages === maxPages) break;
   }
   return undefined;
-}
-
-function call(run: CheckRun, id: OperationId, input: CallInput): Promise<Answer<unknown>> {
-  return run.client.call(id, input, run.callOptions());
 }
 
 /** The record in a report: `pet petstore-smoke-… (id 12)`. */

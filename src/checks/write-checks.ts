@@ -1,6 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
-import type { Operation, OperationId } from '../api/operations.ts';
+import type { Operation } from '../api/operations.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -17,7 +17,7 @@ import {
   verdictOfError,
 } from './check.ts';
 import { documentedAnswer, judge } from './judge-answer.ts';
-import { type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
+import { demand, type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
 import { type Creation, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';
 import { isSameValue, jsonId, recordOf } from './records.ts';
 
@@ -239,12 +239,6 @@ async function readBack(run: CheckRun, created: Creation, sent: JsonObject): Pro
   // A read that is missing or retired is the matter of its own check; the list then shows the record.
   if (!operation || !reply || (reply.status === 410 && operation.deprecated)) return expectOurs(run, created);
   compare({ run, operation, name: 'read back' }, sent, reply);
-}
-
-function demand({ operations }: Contract, id: OperationId): Operation {
-  const operation = operations.get(id);
-  if (!operation) throw new Error(`the contract lacks ${id}`);
-  return operation;
 }
 
 /** A part of a record's life. */
