@@ -29,33 +29,24 @@ export const gates = [
  */
 export function reachChecks(hasTls: boolean, isVersioned: boolean, waited?: Waited): Check<CheckRun>[] {
   const tls = hasTls ? tlsNames : [];
-  return [
+  const checks: Check<CheckRun>[] = [
     { id: 'reach/dns', run: (run) => untilStopped(run, checkDns(run.sockets)) },
-    {
-      id: 'reach/connect',
-      needs: gates.slice(0, 1),
-      run: (run) => untilStopped(run, checkConnection(run.sockets)),
-    },
+    { id: 'reach/connect', run: (run) => untilStopped(run, checkConnection(run.sockets)) },
     ...tls.map((name) => ({
       id: `tls/${name}`,
-      needs: gates.slice(0, 3),
       run: (run: CheckRun) => untilStopped(run, checkTls(run.sockets, name, run.now())),
     })),
-    {
-      id: 'reach/http',
-      needs: gates.slice(0, 4),
-      run: async (run) => waited?.http ?? (await reachHttp(run)).verdict,
-    },
-    ...(isVersioned
-      ? [
-          {
-            id: 'reach/version',
-            needs: gates.slice(0, 5),
-            run: async () => waited?.version ?? pass('it held when the run began'),
-          },
-        ]
-      : []),
+    { id: 'reach/http', run: async (run) => waited?.http ?? (await reachHttp(run)).verdict },
   ];
+  if (isVersioned)
+    checks.push({
+      id: 'reach/version',
+      run: async () => waited?.version ?? pass('it held when the run began'),
+    });
+  return checks.map((check, at) => {
+    const before = checks.slice(0, at).map(({ id }) => id);
+    return { ...check, needs: gates.filter((id) => before.includes(id)) };
+  });
 }
 
 /** A lookup or a handshake ends only at its deadline, so a signal does not wait for it. */

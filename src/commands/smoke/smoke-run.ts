@@ -1,6 +1,9 @@
 import { confirmWrite } from '../../asking.ts';
+import type { SmokeOptions } from '../../checks/ask.ts';
 import type { Check } from '../../checks/check.ts';
 import { checkConditions } from '../../checks/reach-http.ts';
+import { toAnnotations, toHumanReport } from '../../checks/report/human-report.ts';
+import { toJsonReport } from '../../checks/report/machine-reports.ts';
 import {
   addStepSummary,
   parseReports,
@@ -9,15 +12,21 @@ import {
   writeReports,
 } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
-import { runSmoke } from '../../checks/run-smoke.ts';
+import { isRepeated, type Observer, runSmoke } from '../../checks/run-smoke.ts';
 import { checkSelection, type Selection, selectChecks } from '../../checks/select.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { errorText } from '../../output/error.ts';
-import { race } from '../../process/deadline.ts';
-import { CliError, exitCodes, InterruptedError, messageOf, UsageError } from '../../process/errors.ts';
-import { createDisplay } from './smoke-display.ts';
+import { monotonicMs, race } from '../../process/deadline.ts';
+import {
+  CliError,
+  exitCodes,
+  InterruptedError,
+  messageOf,
+  OutputClosedError,
+  UsageError,
+} from '../../process/errors.ts';
 import { type SmokeFlags, toSmokeOptions } from './smoke-flags.ts';
 
 /** Runs the checks, shows them, writes the reports, and sets the exit code. */
@@ -36,15 +45,62 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   checkConditions(client, [...options.waitFor, ...options.expect]);
   const sockets = await openSockets(context, client.baseUrl, options.timeoutMs);
   await prepareReports(reports, flags.force === true);
-  const display = await createDisplay(context, { options, brief: flags.brief === true, reports });
+  const { observer, end } = await createDisplay(context, options, flags);
   const subject = { client, options, sockets, mask: context.secrets.mask, now: context.now };
-  const report = await runSmoke(subject, target, display, context.interrupts);
+  const report = await runSmoke(subject, target, observer, context.interrupts);
   const failures = await despiteSignals(context, async () => [
-    ...(await display.end(report)),
+    ...(await end(report, reports)),
     ...(await writeReports(report, reports)),
   ]);
   await summarize(context, report, reports);
   await leave(context, report, failures);
+}
+
+/**
+ * Shows the current check on the live line, and at the end the report for people: on stdout, or on stderr if stdout
+ * carries JSON. A reader that goes away, or a full disk, does not end a run.
+ */
+async function createDisplay(context: Context, options: SmokeOptions, flags: SmokeFlags) {
+  const { io, quiet, liveLine } = context;
+  const { format } = await context.printer();
+  // A format of the config or the environment is meant for records.
+  const { output = 'table' } = context.flags;
+  if (output !== 'table' && output !== 'json')
+    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
+  const name = format === 'json' ? 'stderr' : 'stdout';
+  const style = await context.style(name);
+  let now = '';
+  let runs = 0;
+  let since = monotonicMs();
+  const hide = quiet
+    ? () => {}
+    : liveLine.show(() => {
+        const seconds = Math.floor((monotonicMs() - since) / 1000);
+        return seconds === 0 ? now : `${now}, ${seconds} s`;
+      });
+  const observer: Observer = {
+    check(id, at, count) {
+      if (at === 1) runs += 1;
+      now = `${isRepeated(options) ? `run ${runs}: ` : ''}${id} (${at} of ${count})`;
+      since = monotonicMs();
+    },
+    print: context.print,
+  };
+  /** Prints the report. @returns the error, if it could not be written completely. */
+  const end = async (report: SmokeReport, { github }: Reports) => {
+    hide();
+    const isSilent = name === 'stderr' && quiet;
+    const brief = flags.brief === true;
+    const text = isSilent ? '' : toHumanReport(report, { style, width: io[name].width, brief });
+    const written = await Promise.allSettled([
+      text && io[name].write(text),
+      github && io[name].write(toAnnotations(report), { commands: true }),
+      format === 'json' && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)),
+    ]);
+    const failures = written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+    return failures.filter((error) => !(error instanceof OutputClosedError)).slice(0, 1);
+  };
+  return { observer, end };
 }
 
 /** Lists the checks of `--dry-run`. */
