@@ -17,7 +17,7 @@ interface Translation {
    * @param before the record as it was read, if it is one that is changed.
    * @throws UsageError for a field that the service does not take.
    */
-  toWire(changes: Readonly<Record<string, unknown>>, before?: object): JsonObject;
+  toWire(changes: JsonObject, before?: object): JsonObject;
   /** A record by our names. `originalOf` has it as it came. */
   fromWire(record: JsonObject): JsonObject;
   /** The record or the records in an answer; undefined if it has another shape. */
@@ -43,7 +43,7 @@ function createTranslation(operation: Operation): Translation {
     toWire(changes, before) {
       // The table has no other names, and bulk work comes here a million times.
       const isSame = wire === undefined && before === undefined && typeof changes.categoryId !== 'object';
-      return isSame ? (changes as JsonObject) : toWire(operation, changes, before);
+      return isSame ? changes : toWire(operation, changes, before);
     },
     fromWire(record) {
       const hasCategory = isPet && 'category' in record && (idName === 'category' || !(idName in record));
@@ -77,11 +77,7 @@ function readCategory(value: JsonValue): JsonObject {
   };
 }
 
-function toWire(
-  operation: Operation,
-  changes: Readonly<Record<string, unknown>>,
-  before: object | undefined,
-): JsonObject {
+function toWire(operation: Operation, changes: JsonObject, before: object | undefined): JsonObject {
   const { id, noun, method, body, wire, result } = operation;
   const { bodyNames = {}, category } = wire ?? {};
   const writtenAs = (name: string) => (Object.hasOwn(bodyNames, name) ? (bodyNames[name] ?? name) : name);
@@ -92,10 +88,7 @@ function toWire(
     // The status of an entry is that of its pet: not every service asks for it.
     if (id === 'createInventory' && name === 'status' && !takesField(operation, name)) continue;
     checkTaken(id, body, name);
-    fields.push([
-      writtenAs(name),
-      name === 'categoryId' ? writeCategory(value, category, body) : (value as JsonValue),
-    ]);
+    fields.push([writtenAs(name), name === 'categoryId' ? writeCategory(value, category, body) : value]);
   }
   // Not by assignment: a field may be called `__proto__`.
   const sent: JsonObject = Object.fromEntries(fields);
@@ -130,13 +123,11 @@ function checkTaken(id: string, body: RequestBody | undefined, name: string): vo
 
 /** @param value an id, a name, or `{id, name}`. */
 function writeCategory(
-  value: unknown,
+  value: JsonValue,
   form: 'object' | 'name' | undefined,
   body: RequestBody | undefined,
 ): JsonValue {
-  const given: JsonObject = isJsonObject(value as JsonValue)
-    ? (value as JsonObject)
-    : { [typeof value === 'string' ? 'name' : 'id']: value as JsonValue };
+  const given = isJsonObject(value) ? value : { [typeof value === 'string' ? 'name' : 'id']: value };
   const { id, name } = given;
   if (form === 'name') return name ?? String(id);
   if (form === 'object') {

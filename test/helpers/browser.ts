@@ -13,7 +13,7 @@ export interface Browser extends AsyncDisposable {
 }
 
 /** A browser with a fresh profile that sends no requests of its own. */
-export async function openBrowser(options: { readonly javaScriptEnabled?: boolean } = {}): Promise<Browser> {
+export async function openBrowser(): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-browser-'));
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: browserPath ?? '',
@@ -27,7 +27,6 @@ export async function openBrowser(options: { readonly javaScriptEnabled?: boolea
       '--disable-component-update',
       '--disable-sync',
     ],
-    ...options,
   });
   return {
     context,
