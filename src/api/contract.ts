@@ -56,8 +56,8 @@ export function takesField({ body }: Operation, name: string): boolean {
  *
  * @param levels the document, the path item and the operation object.
  */
-export function hidesTryIt(...levels: readonly JsonObject[]): boolean {
-  return levels.some((level) => level['x-hideTryItPanel'] === true);
+export function hidesTryIt(...levels: readonly object[]): boolean {
+  return levels.some((level) => 'x-hideTryItPanel' in level && level['x-hideTryItPanel'] === true);
 }
 
 const originals = new WeakMap<object, JsonObject>();

@@ -30,7 +30,7 @@ interface OpenApiOptions {
  *
  * @see https://spec.openapis.org/oas/v3.0.3
  */
-export function toOpenApi(options: OpenApiOptions = {}): JsonObject {
+export function toOpenApi(options: OpenApiOptions = {}) {
   return {
     openapi: '3.0.3',
     info: {
@@ -50,6 +50,8 @@ export function toOpenApi(options: OpenApiOptions = {}): JsonObject {
   };
 }
 
+export type OpenApi = ReturnType<typeof toOpenApi>;
+
 const reasons: Readonly<Record<number, readonly [reason: string, code: string, message: string]>> = {
   400: ['A parameter or the body does not parse', 'invalid_parameter', 'limit: must be an integer'],
   404: ['No such record exists', 'not_found', 'pet 42 does not exist'],
@@ -68,7 +70,7 @@ const queryDescriptions: Readonly<Record<QueryName, string>> = {
   after: 'The id of the last record of the previous page',
 };
 
-const headers: JsonObject = {
+const headers = {
   Link: {
     description: 'The next page, with rel="next" (RFC 8288); absent on the last page',
     schema: { type: 'string' },
@@ -92,8 +94,8 @@ const headers: JsonObject = {
   },
 };
 
-function toPaths(options: OpenApiOptions): JsonObject {
-  const paths: Record<string, JsonObject> = {};
+function toPaths(options: OpenApiOptions) {
+  const paths: { [path: string]: { [method: string]: ReturnType<typeof toOperationObject> } } = {};
   for (const operation of Object.values(operations)) {
     const { path, method } = operation;
     paths[path] = { ...paths[path], [method.toLowerCase()]: toOperationObject(operation, options) };
@@ -101,7 +103,7 @@ function toPaths(options: OpenApiOptions): JsonObject {
   return paths;
 }
 
-function toOperationObject(operation: Operation, options: OpenApiOptions): JsonObject {
+function toOperationObject(operation: Operation, options: OpenApiOptions) {
   const { id, tag, summary, description, parameters, body, deprecated, stability, hideTryIt } = operation;
   const sunset = options.sunset ?? operation.sunset;
   return {
@@ -126,7 +128,19 @@ function toOperationObject(operation: Operation, options: OpenApiOptions): JsonO
   };
 }
 
-function toParameterObject({ example }: Operation, { name, in: place, required }: Parameter): JsonObject {
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonObject;
+  readonly example?: number;
+}
+
+function toParameterObject(
+  { example }: Operation,
+  { name, in: place, required }: Parameter,
+): OpenApiParameter {
   const shared = { name, in: place, required };
   if (place === 'path') {
     const id = Number(example?.id);
@@ -137,14 +151,14 @@ function toParameterObject({ example }: Operation, { name, in: place, required }
   return { ...shared, description: queryDescriptions[query], schema };
 }
 
-function toResponses(operation: Operation): JsonObject {
-  const responses: JsonObject = {};
+function toResponses(operation: Operation) {
+  const responses: { [status: string]: ReturnType<typeof toSuccess | typeof reference> } = {};
   for (const status of operation.success) responses[status] = toSuccess(operation, status);
   for (const status of operation.errors) responses[status] = reference('responses', String(status));
   return responses;
 }
 
-function toSuccess({ many, result, deprecated }: Operation, status: number): JsonObject {
+function toSuccess({ many, result, deprecated }: Operation, status: number) {
   const names = [
     ...(many ? ['Link'] : []),
     ...(status === 201 ? ['Location'] : []),
@@ -170,8 +184,8 @@ function listSchema(result: ResultName): JsonObject {
   return { type: 'array', items: reference('schemas', result) };
 }
 
-function toErrorResponses(): JsonObject {
-  const responses: JsonObject = {};
+function toErrorResponses() {
+  const responses: { [status: string]: ReturnType<typeof toSuccess> } = {};
   for (const [status, [description, code, message]] of Object.entries(reasons)) {
     const example = { code, message, status: Number(status) };
     responses[status] = { description, content: jsonContent(reference('schemas', 'Error'), example) };
@@ -179,7 +193,7 @@ function toErrorResponses(): JsonObject {
   return responses;
 }
 
-function jsonContent(schema: JsonObject, example: JsonValue): JsonObject {
+function jsonContent<Example extends JsonValue>(schema: JsonObject, example: Example) {
   return { 'application/json': { schema, example } };
 }
 
@@ -195,7 +209,7 @@ function exampleResult(result: ResultName): JsonObject {
 }
 
 /** Every schema of the document by its name. */
-export function toSchemas(): JsonObject {
+export function toSchemas(): { [name: string]: JsonObject } {
   return {
     PetStatus: toFieldSchema(PetStatus),
     NewPet: toObjectSchema(NewPet),
@@ -230,6 +244,6 @@ function toFieldSchema(schema: v.GenericSchema): JsonObject {
 }
 
 /** A pointer to another part of the document, by its kind and name. */
-export function reference(kind: 'schemas' | 'headers' | 'responses', name: string): JsonObject {
+export function reference(kind: 'schemas' | 'headers' | 'responses', name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }

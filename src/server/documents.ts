@@ -1,7 +1,6 @@
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { printJson } from '../process/exact-json.ts';
 import type { SlowApp } from './app.ts';
-import type { OpenApi } from './docs/documented.ts';
 import { splitUrl } from './read-input.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 
@@ -55,7 +54,7 @@ async function print(path: string, baseUrl: string, options: DocumentsOptions): 
   if (path === '/openapi.yaml')
     return (await (await import('../process/exact-yaml.ts')).loadYaml()).print(description);
   const { renderPage } = await import('./docs/page.ts');
-  return renderPage(description as OpenApi, { baseUrl, readOnly: options.readOnly === true });
+  return renderPage(description, { baseUrl, readOnly: options.readOnly === true });
 }
 
 /** Redirects a browser to the documentation, and links a program to the description. */

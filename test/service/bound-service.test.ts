@@ -118,9 +118,9 @@ const record = (properties: object) => ({ type: 'object', required: Object.keys(
 const document = (paths: object) => ({ openapi: '3.1.0', info: {}, paths });
 
 test('an export asks for the largest pages that the description allows', async () => {
-  const own = toOpenApi() as { paths: Record<string, { get: { parameters: object[] } }> };
+  const own = toOpenApi();
   const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } };
-  own.paths['/store/inventory']?.get.parameters.splice(0, Infinity, limit);
+  Object.assign(own.paths['/store/inventory']?.get ?? {}, { parameters: [limit] });
   await using service = await recordingServer({}, () => ({
     body: [{ petId: 1, quantity: 2, status: 'sold' }],
   }));

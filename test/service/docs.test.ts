@@ -7,7 +7,6 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { operationIds, operations } from '../../src/api/operations.ts';
-import type { OpenApi } from '../../src/server/docs/documented.ts';
 import { renderPage } from '../../src/server/docs/page.ts';
 import { type Browser, browserPath, openBrowser } from '../helpers/browser.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -86,7 +85,7 @@ test('the page has an article for every operation, with its method, path and sum
 test.each(['operation', 'path', 'document'] as const)(
   'an operation has no form if the %s has x-hideTryItPanel',
   (place) => {
-    const document = toOpenApi() as OpenApi;
+    const document = toOpenApi();
     const pathItem = document.paths['/pets/{petId}'];
     const holder = { operation: pathItem?.get, path: pathItem, document }[place];
     Object.assign(holder ?? {}, { 'x-hideTryItPanel': true });
@@ -101,7 +100,7 @@ test.each(['operation', 'path', 'document'] as const)(
 );
 
 test('a description with markup in it is shown as text', () => {
-  const document = toOpenApi() as OpenApi;
+  const document = toOpenApi();
   document.info.title = '<script>alert("1")</script>';
   const page = renderPage(document, { baseUrl: `http://localhost:4010/'"><img>`, readOnly: false });
   expect(page).not.toMatch(/<script>|<img>/);

@@ -1,5 +1,4 @@
-import { builtInContract } from '../../api/contract.ts';
-import type { OperationId } from '../../api/operations.ts';
+import { operations } from '../../api/operations.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { shellWord } from '../../process/text.ts';
 import type { Documented } from './documented.ts';
@@ -9,8 +8,8 @@ import type { Documented } from './documented.ts';
  * stands. Every pet there has an inventory entry, so the line that creates one deletes it first.
  */
 export function petstoreCall(documented: Documented, baseUrl: string): string {
-  const id = documented.operation.operationId as OperationId;
-  const noun = builtInContract.operations.get(id)?.noun ?? '';
+  const id = documented.operation.operationId;
+  const { noun } = operations[id];
   const ids = idsOf(documented);
   const { quantity, petId } = documented.body?.example ?? {};
   const line = (...words: string[]) =>

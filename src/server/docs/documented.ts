@@ -1,50 +1,20 @@
-import type { JsonObject, JsonValue } from '../../process/exact-json.ts';
+import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
 
-/** The parts of the OpenAPI document that the page shows, as `toOpenApi` writes them. */
-export interface OpenApi extends JsonObject {
-  info: { title: string; version: string; description: string };
-  tags: { name: string; description: string }[];
-  paths: { [path: string]: { [method: string]: OpenApiOperation } };
-  components: { schemas: { [name: string]: Schema }; responses: { [status: string]: OpenApiResponse } };
-}
-
-interface OpenApiOperation extends JsonObject {
-  operationId: string;
-  summary: string;
-  description?: string;
-  tags: string[];
-  parameters?: OpenApiParameter[];
-  requestBody?: { content: { 'application/json': { schema: Schema; example: JsonObject } } };
-  responses: { [status: string]: OpenApiResponse };
-}
-
-export interface OpenApiParameter extends JsonObject {
-  name: string;
-  in: string;
-  required: boolean;
-  description: string;
-  schema: Schema;
-  example?: JsonValue;
-}
-
-interface OpenApiResponse extends JsonObject {
-  description: string;
-  headers?: JsonObject;
-  content?: { 'application/json': { schema: Schema } };
-}
-
-export interface Schema extends JsonObject {}
+type PathItem = OpenApi['paths'][string];
+type OpenApiOperation = PathItem[string];
+type OpenApiResponse = OpenApi['components']['responses'][string];
 
 /** An operation with its place in the document. */
 export interface Documented {
   readonly document: OpenApi;
-  readonly pathItem: JsonObject;
+  readonly pathItem: PathItem;
   readonly operation: OpenApiOperation;
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly OpenApiParameter[];
   /** The body that a request carries, with an example that works on the seeded shop. */
-  readonly body: { readonly schema: Schema; readonly example: JsonObject } | undefined;
+  readonly body: { readonly schema: JsonObject; readonly example: JsonObject } | undefined;
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
@@ -68,18 +38,18 @@ export function referenceName({ $ref }: JsonObject): string | undefined {
 
 /** The responses of an operation by status, references followed. */
 export function responsesOf({ document, operation }: Documented): [status: string, OpenApiResponse][] {
-  return Object.entries(operation.responses).map(([status, response]) => {
-    const name = referenceName(response);
-    return [status, (name !== undefined && document.components.responses[name]) || response];
+  return Object.entries(operation.responses).flatMap(([status, response]) => {
+    const found = '$ref' in response ? document.components.responses[status] : response;
+    return found ? [[status, found]] : [];
   });
 }
 
 /** A schema with its references followed and the parts of `allOf` put together. */
-export function resolveSchema(document: OpenApi, schema: Schema): Schema {
+export function resolveSchema(document: OpenApi, schema: JsonObject): JsonObject {
   const name = referenceName(schema);
   if (name !== undefined) return resolveSchema(document, document.components.schemas[name] ?? {});
   if (!Array.isArray(schema.allOf)) return schema;
-  const parts = schema.allOf.map((part) => resolveSchema(document, part as Schema));
+  const parts = schema.allOf.map((part) => resolveSchema(document, part as JsonObject));
   return {
     type: 'object',
     // The id comes first, as it does in records.

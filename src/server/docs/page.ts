@@ -1,15 +1,13 @@
 import { hidesTryIt } from '../../api/contract.ts';
+import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
 import { type JsonObject, printJson } from '../../process/exact-json.ts';
 import { curlCall, exampleBody, petstoreCall } from './calls.ts';
 import {
   type Documented,
   documentedOperations,
-  type OpenApi,
-  type OpenApiParameter,
   referenceName,
   resolveSchema,
   responsesOf,
-  type Schema,
 } from './documented.ts';
 
 interface PageOptions {
@@ -126,7 +124,7 @@ function renderResponses(documented: Documented): Html {
   return table(`Responses of ${documented.operation.operationId}`, head, cells);
 }
 
-function badgesOf(operation: JsonObject): Content {
+function badgesOf(operation: Documented['operation']): Content {
   const badges = [
     operation.deprecated === true && 'Deprecated',
     operation['x-stability'] === 'beta' && 'Beta',
@@ -135,7 +133,7 @@ function badgesOf(operation: JsonObject): Content {
   return badges.map((badge) => badge && html` <span class="badge ${badge.toLowerCase()}">${badge}</span>`);
 }
 
-function noticesOf(operation: JsonObject): Content {
+function noticesOf(operation: Documented['operation']): Content {
   const sunset = operation['x-deprecated-sunset'];
   const stability = operation['x-stability'];
   return [
@@ -188,7 +186,7 @@ ${control}</div>
 `;
 }
 
-function renderSchema(document: OpenApi, name: string, schema: Schema): Html {
+function renderSchema(document: OpenApi, name: string, schema: JsonObject): Html {
   const { properties } = resolveSchema(document, schema);
   return html`<article id="schema-${name}" aria-labelledby="schema-${name}-title">
 <h3 id="schema-${name}-title"><a href="#schema-${name}">${name}</a></h3>
@@ -197,9 +195,9 @@ ${properties ? fieldTable(document, `Fields of ${name}`, schema) : html`<p>${typ
 `;
 }
 
-function fieldTable(document: OpenApi, caption: string, schema: Schema): Html {
+function fieldTable(document: OpenApi, caption: string, schema: JsonObject): Html {
   const { properties = {}, required = [] } = resolveSchema(document, schema);
-  const rows = Object.entries(properties as { [name: string]: Schema }).map(([name, field]) => [
+  const rows = Object.entries(properties as { [name: string]: JsonObject }).map(([name, field]) => [
     html`<code>${name}</code>`,
     typeOf(document, field),
     (required as string[]).includes(name) ? 'yes' : 'no',
@@ -216,10 +214,10 @@ function table(caption: string, head: readonly string[], rows: readonly (readonl
 }
 
 /** A type in words; a schema with a name as a link to it. */
-function typeOf(document: OpenApi, schema: Schema): Html {
+function typeOf(document: OpenApi, schema: JsonObject): Html {
   const name = referenceName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
-  if (schema.type === 'array') return html`array of ${typeOf(document, schema.items as Schema)}`;
+  if (schema.type === 'array') return html`array of ${typeOf(document, schema.items as JsonObject)}`;
   if (Array.isArray(schema.enum)) return html`one of ${listOf(schema.enum.map(String))}`;
   const { type, format, minimum, maximum } = schema;
   const bounds = [
