@@ -29,6 +29,8 @@ export interface RecordOptions {
 interface RecordStream {
   /** Undefined if the input is empty. */
   readonly layout: Layout | undefined;
+  /** Whether it is one JSON array. */
+  readonly isArray: boolean;
   /** Records in order, in batches as they arrive. */
   readonly batches: AsyncIterable<readonly InputRecord[]>;
 }
@@ -48,13 +50,13 @@ export async function readRecords(
 ): Promise<RecordStream> {
   const pieces = piecesOf(decodeUtf8(bytes, options.name));
   const head = await readHead(pieces);
-  if (head.trim() === '') return { layout: undefined, batches: (async function* () {})() };
+  if (head.trim() === '') return { layout: undefined, isArray: false, batches: (async function* () {})() };
   const { layout, rest } = detectLayout(head, options);
   const batches =
     layout.format === 'json'
       ? splitWhole(rest, pieces, options.name)
       : splitPieces(rest, pieces, layout, options);
-  return { layout, batches };
+  return { layout, isArray: layout.format === 'json' && rest.trimStart().startsWith('['), batches };
 }
 
 async function* splitPieces(

@@ -1,7 +1,7 @@
 import type { Operation } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import { readRecords } from '../input/read-records.ts';
-import { openSource, type Source } from '../input/source.ts';
+import { openSource } from '../input/source.ts';
 import { toCsvCell } from '../output/formats.ts';
 import { CliError, InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
@@ -130,11 +130,9 @@ async function readItems<Entity>(
   const records: FileItem[] = [];
   let columns: readonly string[] | undefined;
   try {
-    const head = await firstCharacter(source);
-    const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
-    const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
-    const options = { name, format: isJson ? 'json' : 'csv', escapesTabs: true } as const;
-    const { batches, layout } = await readRecords(source.bytes(), options);
+    const options = { name, escapesTabs: true };
+    const { batches, layout, isArray } = await readRecords(source.bytes(), options);
+    const isJson = layout !== undefined && layout.format !== 'csv';
     for await (const batch of batches)
       for (const { line, problem, text = '', cells = [] } of batch) {
         const count = records.length + 1;
@@ -159,7 +157,7 @@ async function readItems<Entity>(
       format,
       columns: columns ?? [],
       records,
-      isList: !isJson || records.length > 1 || head === '[',
+      isList: !isJson || records.length > 1 || isArray,
     };
   } finally {
     await source.close();
@@ -247,15 +245,6 @@ function at<Value>(place: Place, read: () => Value): Value {
     const hint = error instanceof CliError ? error.details.hint : undefined;
     throw new InputError(`${place.text}: ${messageOf(error)}`, hint, place.line);
   }
-}
-
-async function firstCharacter(source: Source): Promise<string> {
-  for await (const piece of source.bytes()) {
-    // trimStart removes a BOM too.
-    const text = Buffer.from(piece).toString('utf8').trimStart();
-    if (text !== '') return text.charAt(0);
-  }
-  return '';
 }
 
 /**
