@@ -21,6 +21,13 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
+/** The lines that the program offers in the place of the last word. */
+async function complete(line: string): Promise<string[]> {
+  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder };
+  const { stdout } = await runCli(`__complete -- ${line}`, { env });
+  return stdout.trimEnd().split('\n');
+}
+
 const offered = (words: readonly string[]) =>
   runCli(['__complete', '--', ...words, 'pets', 'list', '--category', ''], {
     env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder },
@@ -29,79 +36,69 @@ const offered = (words: readonly string[]) =>
 const none = { code: 0, stdout: '', stderr: '' };
 const named = (...names: readonly string[]) => names.map((name, at) => ({ id: at + 1, name }));
 
-test('each Tab asks the service for its categories', { retry: 3 }, async () => {
-  await using server = await recordingServer({}, () => ({ body: named('Dogs', 'Small mammals') }));
-  const first = await offered(['--base-url', server.url]);
-  expect(first).toEqual({ ...none, stdout: 'Dogs\nSmall mammals\n' });
-  expect(await offered(['--base-url', server.url])).toEqual(first);
-  expect(server.calls()).toHaveLength(2);
+test.each([
+  ['config set out', ['output']],
+  ['config set --profile a quiet ', ['true', 'false']],
+  ['pets list --fields ', ['id', 'name', 'category', 'status', 'categoryId']],
+  ['pets list --fields id,n', ['id,name']],
+  ['pets list --status=s', ['--status=sold']],
+  ['pets list --status=sold,p', ['--status=sold,pending']],
+  ['smoke --skip reach,t', ['reach,tls']],
+  ['-qo ', ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids']],
+  ['serve -- ', [':file']],
+  ['pets create --from ', [':file']],
+  ['pest ', ['']],
+  ['profile delete ', ['shop']],
+  ['config unset prof', ['profile']],
+  ['config --dry', ['']],
+  ['inventory runs --dry', ['']],
+  ['inventory --dry', ['--dry-run\tprint the request and send nothing']],
+])('petstore %s<Tab> offers %j', async (line, offers) => {
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { shop: {} } }), { mode: 0o600 });
+  expect(await complete(line)).toEqual(offers);
 });
 
-const complete = async (...words: string[]) => {
-  const { stdout } = await runCli(['__complete', '--', ...words], {
-    env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder },
-  });
-  return stdout.trimEnd().split('\n');
-};
-
-test('pets are offered by id, with their names', { retry: 3 }, async () => {
-  expect(await complete('--offline', 'pets', 'get', '')).toContain('1\tBella');
-  expect(await complete('--offline', 'inventory', 'set', '')).toContain('1\tBella');
-});
-
-test('once a letter is typed, pets are offered by name', { retry: 3 }, async () => {
-  expect(await complete('--offline', 'pets', 'get', 'Lu')).toEqual(['Luna']);
-  expect(await complete('--offline', 'inventory', 'adjust', 'be')).toEqual(['Bella']);
-  expect(await complete('--offline', 'orders', 'list', '--pet', 'Lu')).toEqual(['Luna']);
-});
-
-test('orders are offered with the name of their pet', { retry: 3 }, async () => {
-  const offers = await complete('--offline', 'orders', 'complete', '');
-  expect(offers.join('\n')).toMatch(/^\d+\t\d+ of [A-Z]/);
-});
-
-test('a Tab runs no token-command, and offers no values of the service then', async () => {
-  await using server = await recordingServer({}, () => ({ body: named('Dogs') }));
-  const command = `touch ${join(folder, 'asked')}`;
-  const config = { 'base-url': server.url, 'token-command': command };
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
-  expect(await offered([])).toEqual({ ...none, stdout: '' });
-  expect(server.calls()).toEqual([]);
-  expect(existsSync(join(folder, 'asked'))).toBe(false);
+// On a busy machine a Tab may not wait long enough for a service.
+test.each<readonly [line: string, offers: readonly (string | RegExp)[]]>([
+  ['pets get ', [/^1\tBella$/m]],
+  ['inventory set ', [/^1\tBella$/m]],
+  ['orders complete ', [/^\d+\t\d+ of [A-Z]/]],
+  ['pets get Lu', ['Luna']],
+  ['inventory adjust be', ['Bella']],
+  ['orders list --pet Lu', ['Luna']],
+])('petstore --offline %s<Tab> offers %j of the store', { retry: 3 }, async (line, [offer = '']) => {
+  const offers = (await complete(`--offline ${line}`)).join('\n');
+  if (typeof offer === 'string') expect(offers).toBe(offer);
+  else expect(offers).toMatch(offer);
 });
 
 test('only open orders can be completed', { retry: 3 }, async () => {
-  const ids = (await complete('--offline', 'orders', 'complete', '')).map((line) => line.split('\t')[0]);
-  const { stdout } = await runCli(['--offline', 'orders', 'list', '--open', '-o', 'ids']);
+  const ids = (await complete('--offline orders complete ')).map((line) => line.split('\t')[0]);
+  const { stdout } = await runCli('--offline orders list --open -o ids');
   expect(ids).toEqual(stdout.trimEnd().split('\n'));
 });
 
-test('columns are offered for --fields, and the values of a setting after its key', async () => {
-  expect(await complete('pets', 'list', '--fields', '')).toEqual([
-    'id',
-    'name',
-    'category',
-    'status',
-    'categoryId',
-  ]);
-  expect(await complete('config', 'set', 'output', '')).toEqual(
-    expect.arrayContaining(['table', 'json', 'csv']),
-  );
-  expect(await complete('config', 'set', '--profile', 'a', 'quiet', '')).toEqual(['true', 'false']);
-  expect(await complete('config', 'set', 'out')).toEqual(['output']);
+test('each Tab asks the service for its categories', { retry: 3 }, async () => {
+  await using server = await recordingServer({}, () => ({ body: named('Dogs', 'Small mammals') }));
+  for (let tab = 0; tab < 2; tab += 1)
+    expect(await offered(['--base-url', server.url])).toEqual({ ...none, stdout: 'Dogs\nSmall mammals\n' });
+  expect(server.calls()).toHaveLength(2);
 });
 
-test('after a comma the next value of a list is offered', async () => {
-  expect(await complete('pets', 'list', '--fields', 'id,n')).toEqual(['id,name']);
-  expect(await complete('pets', 'list', '--status=sold,p')).toEqual(['--status=sold,pending']);
-  expect(await complete('smoke', '--skip', 'reach,t')).toEqual(['reach,tls']);
-});
-
-test('flags are found in clusters, after =, and end at --', async () => {
-  expect(await complete('-qo', '')).toEqual(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids']);
-  expect(await complete('pets', 'list', '--status=s')).toEqual(['--status=sold']);
-  expect(await complete('serve', '--', '')).toEqual([':file']);
-  expect(await complete('pets', 'create', '--from', '')).toEqual([':file']);
+test.each([
+  [
+    'cannot be shown or typed as it is is not offered',
+    ['Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'],
+    'Dogs\nZoë\n',
+  ],
+  [
+    'would be read as something else is offered by its id',
+    ['Dogs', '5', 'cats', 'Cats', '--yes'],
+    'Dogs\n2\t5\n3\tcats\n4\tCats\n5\t--yes\n',
+  ],
+])('a category whose name %s', { retry: 3 }, async (_, names, stdout) => {
+  await using server = await recordingServer({}, () => ({ body: named(...names) }));
+  expect(await offered(['--base-url', server.url])).toMatchObject({ stdout });
 });
 
 test('the script of each shell is printed', async () => {
@@ -113,26 +110,6 @@ test('the script of each shell is printed', async () => {
   ] as const)
     expect((await runCli(['completion', shell])).stdout).toBe(readFileSync(`completions/${file}`, 'utf8'));
   expect((await runCli(['completion'])).code).toBe(2);
-});
-
-test('a command that does not exist offers nothing', async () => {
-  expect(await complete('pest', '')).toEqual(['']);
-});
-
-test('a name that cannot be shown or typed as it is is not offered', { retry: 3 }, async () => {
-  await using server = await recordingServer({}, () => ({
-    body: named('Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'),
-  }));
-  expect((await offered(['--base-url', server.url])).stdout).toBe('Dogs\nZoë\n');
-});
-
-test('a category is offered by its id if its name would be read as something else', {
-  retry: 3,
-}, async () => {
-  await using server = await recordingServer({}, () => ({
-    body: named('Dogs', '5', 'cats', 'Cats', '--yes'),
-  }));
-  expect((await offered(['--base-url', server.url])).stdout).toBe('Dogs\n2\t5\n3\tcats\n4\tCats\n5\t--yes\n');
 });
 
 test('the certificates that the line names count', { retry: 3 }, async () => {
@@ -147,13 +124,13 @@ test('the certificates that the line names count', { retry: 3 }, async () => {
   expect((await offered(words)).stdout).toBe('Dogs\n');
 });
 
-test('only what the command takes is offered', async () => {
-  writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { shop: {} } }));
-  expect(await complete('profile', 'delete', '')).toEqual(['shop']);
-  expect(await complete('config', 'unset', 'prof')).toEqual(['profile']);
-  expect(await complete('config', '--dry')).toEqual(['']);
-  expect(await complete('inventory', 'runs', '--dry')).toEqual(['']);
-  expect(await complete('inventory', '--dry')).toEqual(['--dry-run\tprint the request and send nothing']);
+test('a Tab runs no token-command, and offers no values of the service then', async () => {
+  await using server = await recordingServer({}, () => ({ body: named('Dogs') }));
+  const config = { 'base-url': server.url, 'token-command': `touch ${join(folder, 'asked')}` };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+  expect(await offered([])).toEqual(none);
+  expect(server.calls()).toEqual([]);
+  expect(existsSync(join(folder, 'asked'))).toBe(false);
 });
 
 test.each([
@@ -170,15 +147,5 @@ test('completion does not wait for a service that does not answer', async () => 
   onTestFinished(() => void server.close());
   const started = Date.now();
   expect(await offered(['--base-url', `http://127.0.0.1:${port}`])).toEqual(none);
-  expect(Date.now() - started).toBeLessThan(3000);
-});
-
-test('completion does not wait for a slow token command', async () => {
-  const profile = { 'base-url': 'http://127.0.0.1:1', 'token-command': 'sleep 4' };
-  writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { slow: profile } }), {
-    mode: 0o600,
-  });
-  const started = Date.now();
-  expect(await offered(['--profile', 'slow'])).toEqual(none);
   expect(Date.now() - started).toBeLessThan(3000);
 });
