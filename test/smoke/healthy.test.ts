@@ -22,14 +22,18 @@ import {
 
 /** Flags that a healthy service may not satisfy. A run with `--write` has every check of a run without. */
 const demands = {
-  strict: ['--strict', '--max-latency', '30s', '--expect', 'GET /pets 2xx'],
+  strict: ['--strict', '--expect', 'GET /pets 2xx'],
+  latency: ['--max-latency', '30s'],
   write: ['--write', '--wait', '5s'],
   repeat: ['--repeat', '2', '--brief'],
 } as const;
 type Demand = keyof typeof demands;
 
 /** The runs of each variant: none of their flags can make up for what another hides. */
-const runs: readonly (readonly Demand[])[] = [['write'], ['strict', 'repeat']];
+const runs: readonly (readonly Demand[])[] = [
+  ['write', 'latency'],
+  ['strict', 'repeat'],
+];
 
 interface VariantOptions extends ServiceOptions {
   /** Of the client's certificate and key. */
@@ -136,18 +140,18 @@ const variants: Readonly<Record<string, Variant>> = {
         },
       };
     },
-    without: ['strict', 'write'],
+    without: ['strict', 'latency', 'write'],
   },
   'a strict rate limit': {
     options: (next) => ({
       spoil: (answer) =>
         next() % 2 === 0 ? answer : withFields(refusal(answer, 429), { 'retry-after': '0' }),
     }),
-    without: ['strict', 'write', 'repeat'],
+    without: ['strict', 'latency', 'write', 'repeat'],
   },
   'a rate limit without Retry-After': {
     options: (next) => ({ spoil: (answer) => (next() % 5 === 0 ? refusal(answer, 429) : answer) }),
-    without: ['strict', 'write'],
+    without: ['strict', 'latency', 'write'],
   },
   'the local server': {},
   'an empty shop': { options: () => ({ store: new Store() }) },
@@ -270,7 +274,7 @@ const variants: Readonly<Record<string, Variant>> = {
         }),
       ),
     ),
-    without: ['strict'],
+    without: ['strict', 'latency'],
   },
 };
 
