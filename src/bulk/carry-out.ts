@@ -34,8 +34,7 @@ export async function beginRun(run: Run, runs: RunStore): Promise<string> {
     return earlier.header.run;
   }
   return runs.create(rows, (id, journal) => {
-    journal.header({ journal: 4, run: id, ...header, started: new Date().toISOString() });
-    for (const row of invalid) journal.invalid(row);
+    journal.begin({ journal: 4, run: id, ...header, started: new Date().toISOString() }, invalid);
     writePlan(run, journal);
     run.id = id;
     run.journal = journal;

@@ -84,12 +84,9 @@ export class Journal {
     }
   }
 
-  header(header: RunHeader): void {
+  begin(header: RunHeader, invalid: readonly InvalidRow[]): void {
     this.append(printJson(header));
-  }
-
-  invalid(row: InvalidRow): void {
-    this.append(printJson({ invalid: row }));
+    for (const row of invalid) this.append(printJson({ invalid: row }));
   }
 
   plan(row: number): void {

@@ -16,10 +16,6 @@ export class NumberList {
     this.unset = create(1)[0] as number;
   }
 
-  get isEmpty(): boolean {
-    return this.segments.length === 0;
-  }
-
   get(at: number): number {
     const segment = this.segments[at >>> bits];
     return segment === undefined ? this.unset : (segment[at & mask] as number);
@@ -46,10 +42,6 @@ const beyond = Number.POSITIVE_INFINITY;
 export class CountList {
   private readonly numbers = new NumberList((length) => new Float64Array(length).fill(notKnown));
   private readonly large = new Map<number, bigint>();
-
-  get isEmpty(): boolean {
-    return this.numbers.isEmpty;
-  }
 
   get(at: number): Count | undefined {
     const stored = this.numbers.get(at);

@@ -7,21 +7,9 @@ import type { Count } from './number-lists.ts';
 import { type InvalidRow, marks, type Reason, type RowOutcome, Rows, type StateCounts } from './rows.ts';
 
 /** A journal as it was read. */
-export interface JournalImage {
-  readonly header: RunHeader;
-  /**
-   * The rows of its plans with their states. A row without an outcome is unknown if a session was killed that perhaps
-   * sent it, else unprocessed.
-   */
-  readonly rows: Rows;
-  readonly invalid: readonly InvalidRow[];
-  /** The end of the last session; undefined if it has none, and the process was killed. */
-  readonly end: RunEnd | undefined;
-  /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
-  readonly hasEnded: boolean;
-  /** The length of the lines that count, in bytes. */
-  readonly bytes: number;
-}
+export type JournalImage = Readonly<
+  Pick<Replay, 'header' | 'rows' | 'invalid' | 'end' | 'hasEnded' | 'bytes'>
+>;
 
 /**
  * Reads a journal. An incomplete last line, and plan lines at the end without their `planned`, do not count.
@@ -104,12 +92,19 @@ function unreadable(path: string, why: string): CliError {
 const effects: readonly string[] = ['none', 'maybe', 'done'];
 
 /** Applies the lines of a journal, one after the other. */
-class Replay implements JournalImage {
+class Replay {
   readonly header: RunHeader;
+  /**
+   * The rows of its plans with their states. A row without an outcome is unknown if a session was killed that perhaps
+   * sent it, else unprocessed.
+   */
   readonly rows = new Rows();
   readonly invalid: InvalidRow[] = [];
+  /** The end of the last session; undefined if it has none, and the process was killed. */
   end: RunEnd | undefined;
+  /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
   hasEnded = false;
+  /** The length of the lines that count, in bytes. */
   bytes = 0;
   /** True if a plan is complete. */
   isPlanned = false;

@@ -105,11 +105,9 @@ async function* inputRows(run: Run, source: Source): AsyncGenerator<RejectedRow>
 /** The fields that apply reads of the rejected rows, for an input that is gone or has changed. */
 function* readFields(run: Run): Generator<RejectedRow> {
   const { rows, invalid, header } = run;
-  const names = [
-    'petId',
-    header.flags.relative ? 'change' : 'quantity',
-    ...(rows.hasExpectations ? ['expected'] : []),
-  ];
+  const hasExpected = rows.count((row) => rows.expected(row) !== undefined) > 0;
+  const value = header.flags.relative ? 'change' : 'quantity';
+  const names = ['petId', value, ...(hasExpected ? ['expected'] : [])];
   const toFields = (cells: readonly string[]) =>
     names.map((name, at) => [name, toText(cells[at] ?? '')] as const);
   // A number in JSON is written as in CSV.
@@ -120,7 +118,7 @@ function* readFields(run: Run): Generator<RejectedRow> {
       yield { fields: toFields(cells), note: invalidNote(run, line, message) };
   for (const row of rows.where((each) => isRejected(run, each))) {
     const cells = [rows.id(row), rows.change(row) ?? rows.after(row), rows.expected(row)];
-    const fields = toFields(cells.map((value) => String(value ?? '')));
+    const fields = toFields(cells.map((cell) => String(cell ?? '')));
     yield { fields, note: noteOf(run, row, rows.line(row)) };
   }
 }

@@ -147,10 +147,6 @@ export class Rows {
     return this.expectations.get(row);
   }
 
-  get hasExpectations(): boolean {
-    return !this.expectations.isEmpty;
-  }
-
   state(row: number): RowState {
     return rowStates[this.codes.get(row)] ?? 'unprocessed';
   }

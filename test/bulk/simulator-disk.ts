@@ -65,7 +65,6 @@ export async function watchFiles(): Promise<() => void> {
     });
   };
   for (const name of fileNames) replace(fs, `${name}Sync`, (original) => blocking(name, original));
-  for (const name of fileNames) replace(fs, name, (original) => withCallback(name, original));
   for (const name of pathNames) replace(fs.promises, name, (original) => promised(name, original));
   const handle = await real.promises.open('/dev/null');
   const methods = Object.getPrototypeOf(handle);
@@ -160,24 +159,6 @@ function blocking(name: string, original: Operation): Operation {
     const result = (original as (...all: unknown[]) => unknown)(...args);
     synced?.();
     return result;
-  }) as Operation;
-}
-
-function withCallback(name: string, original: Operation): Operation {
-  return ((...args: unknown[]) => {
-    const callback = args.at(-1) as (error: Error | null, ...results: unknown[]) => void;
-    try {
-      admit(name, args[0], args);
-    } catch (error) {
-      setImmediate(() => callback(error as Error));
-      return;
-    }
-    const synced = beginSync(name, args[0]);
-    const done = (error: Error | null, ...results: unknown[]) => {
-      if (!error) synced?.();
-      callback(error, ...results);
-    };
-    (original as (...all: unknown[]) => unknown)(...args.slice(0, -1), done);
   }) as Operation;
 }
 

@@ -12,8 +12,8 @@ export async function applyInput(context: Context, path: string, flags: ApplyFla
   await withSource(context, path, async (source) => {
     const parts = await readParts(context, source, flags);
     await runSession(context, parts.header, flags, async () => {
-      if (context.flags.dryRun) await warnOfBooking(context, parts);
-      else if (!flags.again) await checkBooking(context, parts);
+      const { dryRun } = context.flags;
+      if (dryRun || !flags.again) await checkBooking(context, parts, !dryRun);
       return parts;
     });
   });
@@ -23,7 +23,7 @@ export async function applyInput(context: Context, path: string, flags: ApplyFla
 export async function diffInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
   await withSource(context, path, async (source) => {
     const parts = await readParts(context, source, flags);
-    await warnOfBooking(context, parts);
+    await checkBooking(context, parts, false);
     const { changes, problems } = await preview(context, parts, flags);
     if (changes + problems > 0) context.exitCode = exitCodes.differs;
   });
@@ -58,24 +58,18 @@ async function readParts(context: Context, source: Source, given: ApplyFlags): P
   return newRun(input, { target: await targetHere(context), flags, guards: toGuards(given) });
 }
 
-/** @throws UsageError if a run has applied the same delivery. */
-async function checkBooking(context: Context, { header }: RunParts): Promise<void> {
+/** Warns if a run has applied the same delivery. @throws UsageError instead if it is to be written */
+async function checkBooking(context: Context, { header }: RunParts, isWritten: boolean): Promise<void> {
   const booking = await findBooking(runStore(context), header);
   if (!booking) return;
   const { run, what, verbs, file } = booking;
+  const said = `${header.name}: this delivery ${what}`;
+  if (!isWritten) return context.warn(`warning: ${said}`);
   const ways = verbs.map((verb) => {
     const line = commandLine(context, ['inventory', verb, run]);
     return verb === 'undo' ? `set it back with: ${line}` : `go on with: ${line}`;
   });
   const look = file === undefined ? [] : [`look at ${file}, and move it away if it is not the same delivery`];
-  throw new UsageError(
-    `${header.name}: this delivery ${what}; nothing was sent`,
-    [...ways, ...look, 'if it came a second time, add --again'].join('; '),
-    'already_booked',
-  );
-}
-
-async function warnOfBooking(context: Context, { header }: RunParts): Promise<void> {
-  const booking = await findBooking(runStore(context), header);
-  if (booking) await context.warn(`warning: ${header.name}: this delivery ${booking.what}`);
+  const hint = [...ways, ...look, 'if it came a second time, add --again'].join('; ');
+  throw new UsageError(`${said}; nothing was sent`, hint, 'already_booked');
 }
