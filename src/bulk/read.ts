@@ -25,7 +25,7 @@ export interface RowInput {
   readonly options: ReadOptions;
   /** The valid rows, one for each pet of the shard. */
   readonly rows: Rows;
-  /** With `--skip-invalid` all invalid rows, otherwise the first three. */
+  /** The invalid rows, if they are to be skipped. */
   readonly invalid: readonly InvalidRow[];
   readonly issues: RowIssues;
   /** Undefined for an empty input. */
@@ -91,7 +91,7 @@ export async function readRows(source: Source, options: ReadOptions): Promise<Ro
       if (/^r[1-9]\d*$/.test(run)) rejectedBy.add(run);
       if (isIssue(parsed)) {
         const { message, cells = [] } = parsed;
-        if (skipInvalid || invalid.length < 3) invalid.push({ line: record.line, message, cells });
+        if (skipInvalid) invalid.push({ line: record.line, message, cells });
         issues.add(parsed, 'invalid');
         continue;
       }

@@ -71,7 +71,7 @@ export const marks = {
 } as const;
 
 /**
- * The rows of a run, one for each pet, by their number from 0, in about 50 bytes each. Other columns of the input are not
+ * The rows of a run, one for each pet, by their number from 0, in about 40 bytes each. Other columns of the input are not
  * kept; they are read again if necessary.
  */
 export class Rows {

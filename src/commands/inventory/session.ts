@@ -90,7 +90,7 @@ async function carryOut(
     // A run that has nothing to write leaves no trace; an undo does, because the run is undone.
     if (plan.changes > 0 || run.earlier || run.header.kind === 'undo')
       await nameRun(await beginRun(run, runs));
-    if (plan.changes > 0) await writePlan(context, run, plan);
+    if (plan.changes > 0) await writeWithProgress(context, run, plan);
     const ended = await endRun(run, { named, folder: context.io.cwd });
     await report(context, run, ended);
   });
@@ -180,7 +180,7 @@ async function confirmPlan(context: Context, run: Run, plan: Plan): Promise<void
 }
 
 /** Writes the rows of a plan, and shows the progress. */
-function writePlan(context: Context, run: Run, plan: Plan): Promise<void> {
+function writeWithProgress(context: Context, run: Run, plan: Plan): Promise<void> {
   const read = () => ({
     done: run.written,
     total: plan.changes,
