@@ -3,14 +3,13 @@ import { withDeadline } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
-import { globalsOf, writeFlags } from './global-flags.ts';
+import { globalsOf } from './global-flags.ts';
 import { topicNames } from './topics.ts';
 import { readLine } from './tree.ts';
 import {
   type Action,
   type CommandName,
   flagsOf,
-  type Group,
   isGroup,
   type Offer,
   type Program,
@@ -76,7 +75,7 @@ async function offersFor(
     return { kept, offers: await valuesFor(flag, typed, context, program) };
   }
   if (current.startsWith('-')) {
-    const flags = Object.values({ ...flagsOf(command), ...(hasWrites(command) && writeFlags) });
+    const flags = Object.values(flagsOf(command));
     return { kept: '', offers: flags.map((each) => ({ word: nameOf(each), summary: each.summary })) };
   }
   if (isGroup(command))
@@ -84,11 +83,6 @@ async function offersFor(
   const argument = argumentAt(command, operands.length);
   const typed = { group: line.group, operands, begun: current };
   return { kept: '', offers: argument ? await valuesFor(argument, typed, context, program) : [] };
-}
-
-/** Whether a command contains others that take the flags of writes; those at the top level are not loaded to find out. */
-function hasWrites(command: Action | Group): boolean {
-  return isGroup(command) && command.verbs.some((verb) => 'load' in verb || ('write' in verb && verb.write));
 }
 
 function offersOf(commands: readonly CommandName[]): Offer[] {

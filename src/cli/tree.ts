@@ -1,6 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type Flag, type GivenFlag, nameOf } from './flag.ts';
-import { writeFlags } from './global-flags.ts';
 import { type Action, type CommandName, flagsOf, type Group, isGroup, loadCommand } from './verb.ts';
 
 /** What commander has read of a command line: the command that the words name, and their texts, not yet parsed. */
@@ -55,7 +54,7 @@ export async function readLine(
     const dashed = ownWords.filter((word) => word.startsWith('-'));
     const isNeeded = (flag: Flag) =>
       dashed.some((word) => !isLenient || !word.startsWith('--') || word.startsWith(nameOf(flag)));
-    const flags = { ...flagsOf(next.command), ...(isGroup(next.command) && writeFlags) };
+    const flags = flagsOf(next.command);
     for (const [key, flag] of Object.entries(flags)) {
       if (!isNeeded(flag)) continue;
       const option = options.get(flag) ?? toOption(flag, flags);

@@ -104,9 +104,12 @@ export function isGroup(command: object): command is Group {
   return 'verbs' in command;
 }
 
-/** Every flag that a command takes, its own first, by key. */
+/** Every flag that a command takes, its own first, by key; a group takes those of writes if a verb of it may write. */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
-  return { ...ownFlags(command), ...globalFlags };
+  // The commands at the top level are not loaded to find out.
+  const mayWrite = (verb: Command) => 'load' in verb || ('write' in verb && verb.write);
+  const hasWrites = isGroup(command) && command.verbs.some(mayWrite);
+  return { ...ownFlags(command), ...globalFlags, ...(hasWrites && writeFlags) };
 }
 
 /** The flags of this command only. */
