@@ -30,7 +30,6 @@ export async function readLine(
   isLenient: boolean,
 ): Promise<Line> {
   const given: GivenFlag[] = [];
-  const options = new Map<Flag, Option>();
   let place: Place = { path: [], named: program, command: program, group: program };
   const root = new Command(program.name);
   let entered = root;
@@ -57,8 +56,7 @@ export async function readLine(
     const flags = flagsOf(next.command);
     for (const [key, flag] of Object.entries(flags)) {
       if (!isNeeded(flag)) continue;
-      const option = options.get(flag) ?? toOption(flag, flags);
-      options.set(flag, option);
+      const option = toOption(flag, flags);
       command.addOption(option);
       command.on(`option:${option.name()}`, (text?: string | null) =>
         given.push({ key, flag, text: text ?? undefined }),

@@ -61,16 +61,20 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
 /** Sets a value; creates the profile if it is missing. */
 export function setValue(config: ConfigDraft, { profile, key }: Address, value: StoredValue): void {
   if (profile !== undefined && !hasProfile(config, profile)) addProfile(config, profile, {});
-  const section: ConfigDraft = profile === undefined ? config : (config.profiles?.[profile] ?? {});
-  section[key] = value;
+  const section = sectionOf(config, profile);
+  if (section) section[key] = value;
 }
 
 /** Removes a value; returns whether it was set. */
 export function unsetValue(config: ConfigDraft, { profile, key }: Address): boolean {
-  const section: ConfigDraft | undefined = profile === undefined ? config : config.profiles?.[profile];
+  const section = sectionOf(config, profile);
   if (!section || !Object.hasOwn(section, key)) return false;
   delete section[key];
   return true;
+}
+
+function sectionOf(config: ConfigDraft, profile: string | undefined): ConfigDraft | undefined {
+  return profile === undefined ? config : config.profiles?.[profile];
 }
 
 /** @throws UsageError if the name is taken, or not a valid name. */
