@@ -53,7 +53,7 @@ export interface Client {
     options?: CallOptions,
   ): Promise<Answer<Answered<K>>>;
   /**
-   * The pages of a list, each fetched when it is needed, to the end of the list: see list.ts.
+   * The pages of a list, each fetched when it is needed, to the end of the list: see whole-list.ts.
    *
    * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `whole` is set.
    */
