@@ -28,7 +28,7 @@ const patternLimitMs = 1000;
 const longestBound = 200;
 
 /** The bound that a value breaks, a clause; undefined if it keeps all. */
-export function brokenBound(value: unknown, bounds: Bounds): string | undefined {
+function brokenBound(value: unknown, bounds: Bounds): string | undefined {
   if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${nounOf[bounds.type]}`;
   if (bounds.enum && !bounds.enum.includes(String(value)))
     return `must be one of ${shorten(bounds.enum.join(', '), longestBound)}`;

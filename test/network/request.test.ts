@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import type { Operation, OperationId } from '../../src/api/operations.ts';
+import type { Bounds } from '../../src/api/schemas.ts';
 import { checkInput } from '../../src/client/bounds.ts';
 import { type CallInput, toRawRequest, toRequest } from '../../src/client/request.ts';
 import { UsageError } from '../../src/process/errors.ts';
@@ -74,6 +75,24 @@ test('the bounds of a description are checked before a request', () => {
   expect(() =>
     checkInput(operation('updatePet', { method: 'PATCH', body }), { petId: 1n, body: {} }),
   ).not.toThrow();
+});
+
+test('a text must match the pattern of a description, unless that takes too long: then the service decides', () => {
+  const slow = `${'a'.repeat(60)}!`;
+  const check = (name: string, bounds: Bounds) => {
+    const body = {
+      name: 'NewPet',
+      mediaType: 'application/json',
+      required: [],
+      bounds: { name: bounds },
+    } as const;
+    return () => checkInput(operation('createPet', { body }), { body: { name } });
+  };
+  expect(check('rex', { pattern: '^[A-Z]' })).toThrow(/name must match \^\[A-Z\]$/);
+  expect(check('Rex', { pattern: '^[A-Z]' })).not.toThrow();
+  expect(check(slow, { pattern: '^(a+)+$' })).not.toThrow();
+  expect(check(slow, { pattern: '^(a+)+$', maxLength: 9 })).toThrow('must have at most 9 characters');
+  expect(check('Rex', { pattern: `^${'x'.repeat(10_000)}$` })).toThrow(/^.{20,300}$/);
 });
 
 test('bounds apply to int64 as to numbers', () => {
