@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorJson, errorText } from '../../src/output/error.ts';
 import { createStyle } from '../../src/output/style.ts';
-import { ApiError, CliError, InterruptedError, ManyError, UsageError } from '../../src/process/errors.ts';
+import { ApiError, CliError, ManyError, UsageError } from '../../src/process/errors.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const notFound = new ApiError('get pet 7: not found', {
@@ -39,7 +39,7 @@ test('as JSON it is one object with every known detail', () => {
   );
 });
 
-test('many errors are printed one by one as text, and as one object in JSON', () => {
+test('many errors are printed one by one as text, with a shared hint once, and as one object in JSON', () => {
   const many = new ManyError('2 of 3 pets failed', [notFound, new CliError('auth', 'get pet 8: denied')], 1);
   expect(errorText(many)).toBe(
     'error: get pet 7: not found\nerror: get pet 8: denied\nhint: list pets with `petstore pets list`\n',
@@ -47,11 +47,9 @@ test('many errors are printed one by one as text, and as one object in JSON', ()
   expect(JSON.parse(errorJson(many))).toMatchObject({
     error: { kind: 'partial', errors: [{ kind: 'not-found', status: 404 }, { kind: 'auth' }] },
   });
-});
-
-test('a hint that many errors share is printed once', () => {
-  const many = new ManyError('2 of 2 pets failed', [notFound, notFound], 0);
-  expect(errorText(many).match(/hint:/g)).toHaveLength(1);
+  expect(
+    errorText(new ManyError('2 of 2 pets failed', [notFound, notFound], 0)).match(/hint:/g),
+  ).toHaveLength(1);
 });
 
 test('foreign text in a message or hint becomes visible escapes', () => {
@@ -68,8 +66,4 @@ test('the words error and hint are coloured on a terminal', async () => {
   expect(errorText(notFound, style)).toMatch(
     /^\x1b\[31merror:\x1b\[39m get pet 7.*\n\x1b\[36mhint:\x1b\[39m/,
   );
-});
-
-test('SIGTERM has the same kind as SIGINT in JSON', () => {
-  expect(JSON.parse(errorJson(new InterruptedError('SIGTERM'))).error.kind).toBe('interrupted');
 });

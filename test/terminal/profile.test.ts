@@ -40,32 +40,27 @@ test('create asks a person for the base URL, again if it is none', async () => {
 });
 
 test('every key is a flag of create', async () => {
-  const flags =
-    '--base-url https://a.example --output csv --timeout 5s --retries 2 --concurrency 16 --rate 50 --color never --token-file /t ' +
-    '--token-command cat --auth-header X-Key --auth-scheme Token --ca-cert /ca --client-cert /cert --client-key /key --protected';
-  expect((await run(`create all ${flags} --use`)).code).toBe(0);
-  expect(stored()).toEqual({
-    profile: 'all',
-    profiles: {
-      all: {
-        'base-url': 'https://a.example',
-        output: 'csv',
-        timeout: '5s',
-        retries: 2,
-        concurrency: 16,
-        rate: 50,
-        color: 'never',
-        'token-file': '/t',
-        'token-command': 'cat',
-        'auth-header': 'X-Key',
-        'auth-scheme': 'Token',
-        'ca-cert': '/ca',
-        'client-cert': '/cert',
-        'client-key': '/key',
-        protected: true,
-      },
+  const values = {
+    ...{
+      'base-url': 'https://a.example',
+      output: 'csv',
+      timeout: '5s',
+      retries: 2,
+      concurrency: 16,
+      rate: 50,
     },
-  });
+    ...{
+      color: 'never',
+      'token-file': '/t',
+      'token-command': 'cat',
+      'auth-header': 'X-Key',
+      'auth-scheme': 'Token',
+    },
+    ...{ 'ca-cert': '/ca', 'client-cert': '/cert', 'client-key': '/key' },
+  };
+  const flags = Object.entries(values).map(([key, value]) => `--${key} ${value}`);
+  expect((await run(`create all ${flags.join(' ')} --protected --use`)).code).toBe(0);
+  expect(stored()).toEqual({ profile: 'all', profiles: { all: { ...values, protected: true } } });
 });
 
 test.each([
