@@ -198,7 +198,7 @@ function jsonContent<Example extends JsonValue>(schema: JsonObject, example: Exa
 }
 
 function exampleBody({ example }: Operation): JsonObject {
-  return example?.body as JsonObject;
+  return example?.body ?? {};
 }
 
 function exampleResult(result: ResultName): JsonObject {

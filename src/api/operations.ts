@@ -145,7 +145,7 @@ export interface DocumentedAnswer {
 /** A valid call on a seeded store, for documents and the contract test; the id is text, so that it is not rounded. */
 interface Example {
   readonly id?: string;
-  readonly body?: unknown;
+  readonly body?: JsonObject;
 }
 
 // What the rows of the table begin with: the collection or the record that an operation is about, and its kind.

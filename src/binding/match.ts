@@ -1,5 +1,4 @@
 import {
-  type Method,
   type NounName,
   type Operation,
   type OperationId,
@@ -41,14 +40,6 @@ interface Candidate {
   readonly obstacle: string | undefined;
 }
 
-/** The methods that may stand for one of the table, the usual one first. */
-const methods: readonly (readonly [own: Method, allowed: readonly Method[]])[] = [
-  ['GET', ['GET']],
-  ['POST', ['POST']],
-  ['PUT', ['PUT', 'PATCH']],
-  ['DELETE', ['DELETE']],
-];
-
 /**
  * Finds each operation of the table among those of a document.
  *
@@ -60,17 +51,14 @@ export function matchOperations(
 ): Matches {
   const matches = new Map<OperationId, Match>();
   for (const [id, operation] of settled) matches.set(id, { state: 'bound', operation, why: 'set by --map' });
-  // Lists and creates come first: where they lie decides which operations on one record are of the same collection.
-  for (const ofRecord of [false, true])
-    for (const [usual, allowed] of methods)
-      for (const own of Object.values(operations)) {
-        if (own.method !== usual || takesId(own) !== ofRecord || matches.has(own.id)) continue;
-        const collections = collectionsOf(own, matches);
-        const candidates = all
-          .filter(({ method }) => allowed.includes(method))
-          .flatMap((operation) => toCandidate(own, operation, collections) ?? []);
-        matches.set(own.id, choose(own, candidates, collections));
-      }
+  // Of each noun the list and the create come first: where they lie decides which operations on one record are of the same
+  // collection.
+  for (const own of Object.values(operations)) {
+    if (matches.has(own.id)) continue;
+    const collections = collectionsOf(own, matches);
+    const candidates = all.flatMap((operation) => toCandidate(own, operation, collections) ?? []);
+    matches.set(own.id, choose(own, candidates, collections));
+  }
   return new Map(operationIds.map((id) => [id, matches.get(id) as Match]));
 }
 
@@ -88,8 +76,7 @@ function collectionsOf({ noun }: Operation, matches: Matches): Collections {
   const placesOf = (ofRecord: boolean) => {
     const places = [...matches].flatMap(([id, match]) => {
       const other = operations[id];
-      const isOfRecord = !other.many && other.method !== 'POST';
-      return match.state === 'bound' && other.noun === noun && isOfRecord === ofRecord
+      return match.state === 'bound' && other.noun === noun && takesId(other) === ofRecord
         ? placeOf(match.operation.path)
         : [];
     });
@@ -106,6 +93,8 @@ function toCandidate(
   operation: DocumentOperation,
   known: Collections,
 ): Candidate | undefined {
+  const { method } = operation;
+  if (method !== own.method && !(own.method === 'PUT' && method === 'PATCH')) return undefined;
   const place = takesId(own) ? recordPlace(own, operation, known) : wholePlace(own, operation, known);
   if (place === undefined) return undefined;
   const found = schemaEvidence(own, operation) ?? pathEvidence(own, operation, place.isNoun);
