@@ -1,6 +1,5 @@
 import { dayOf } from '../process/text.ts';
-import { fieldValue, type HttpFields } from './http.ts';
-import { linkTarget } from './links.ts';
+import { fieldValue, type HttpFields, linkTarget } from './http.ts';
 import type { Operation } from './operations.ts';
 
 /** A date from a header; undefined if the header is malformed. */

@@ -1,5 +1,4 @@
-import { fieldValue } from '../api/http.ts';
-import { linkTarget } from '../api/links.ts';
+import { fieldValue, linkTarget } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, type Reply } from './ask.ts';

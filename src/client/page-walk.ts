@@ -1,6 +1,6 @@
 import type { offeredOperation } from '../api/contract.ts';
 import type { HttpRequest } from '../api/http.ts';
-import { linkTarget } from '../api/links.ts';
+import { linkTarget } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';

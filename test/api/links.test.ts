@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkTarget } from '../../src/api/links.ts';
+import { linkTarget } from '../../src/api/http.ts';
 
 test.each([
   ['</pets?after=2>; rel="next"', '/pets?after=2'],

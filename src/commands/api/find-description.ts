@@ -1,5 +1,4 @@
-import { fieldValue } from '../../api/http.ts';
-import { linkTarget } from '../../api/links.ts';
+import { fieldValue, linkTarget } from '../../api/http.ts';
 import {
   type Description,
   decodeText,
