@@ -32,7 +32,7 @@ export async function openSource(io: Io, path: string): Promise<Source> {
     throw fileError('read', path, error);
   });
   if (found.isDirectory()) throw new InputError(`${path}: is a folder`);
-  const bytes = () => readNamed(absolute, path);
+  const bytes = () => named(readPieces(absolute), path);
   if (!found.isFile() || isOfProcess(absolute)) return spool(path, bytes());
   return { name: path, path: absolute, bytes, close: async () => {} };
 }
@@ -45,7 +45,7 @@ function isOfProcess(path: string): boolean {
 /** The longest input that is copied, in bytes. */
 const maxSpooledBytes = 2 ** 30;
 
-async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {
+async function spool(name: string, pieces: AsyncIterable<Uint8Array>): Promise<Source> {
   const { file, remove } = await openTemporary(name);
   const close = async () => {
     await file.close().catch(() => {});
@@ -53,7 +53,7 @@ async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<So
   };
   try {
     let size = 0;
-    for await (const piece of bytes) {
+    for await (const piece of pieces) {
       size += piece.length;
       if (size > maxSpooledBytes) throw endless(name);
       await file.writeFile(piece);
@@ -62,7 +62,8 @@ async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<So
     await close();
     throw error instanceof CliError ? error : fileError('keep', name, error);
   }
-  return { name, path: undefined, bytes: () => readAgain(file, name), close };
+  const bytes = () => named(file.createReadStream({ start: 0, autoClose: false }), name);
+  return { name, path: undefined, bytes, close };
 }
 
 /** Such as /dev/zero, which would fill the disk. */
@@ -94,23 +95,10 @@ async function openTemporary(name: string): Promise<{ file: FileHandle; remove: 
   }
 }
 
-async function* readNamed(path: string, name: string): AsyncGenerator<Uint8Array> {
+async function* named(pieces: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* readPieces(path);
+    yield* pieces;
   } catch (error) {
     throw fileError('read', name, error);
-  }
-}
-
-/** The bytes of an open file from its start; all pieces share one buffer. */
-async function* readAgain(file: FileHandle, name: string): AsyncGenerator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(64 * 1024);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at).catch((error) => {
-      throw fileError('read', name, error);
-    });
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
   }
 }
