@@ -4,6 +4,7 @@ import { cellPosition } from '../../src/input/csv.ts';
 import { membersOf } from '../../src/input/json.ts';
 import { type RecordOptions, readRecords } from '../../src/input/read-records.ts';
 import type { InputRecord } from '../../src/input/record.ts';
+import { below, createRandom, oneOf } from '../../src/server/seed.ts';
 
 /** Reads a text, cut into pieces of `size` bytes. */
 async function read(
@@ -38,17 +39,17 @@ test.each([1, 2, 3, 7, 64])('returns the same CSV records for pieces of %i bytes
 });
 
 test('splits random CSV as csv-parse does, however it is cut', async () => {
-  let seed = 42;
-  const random = (below: number) => {
-    seed = (seed * 1103515245 + 12345) % 2 ** 31;
-    return Math.floor((seed / 2 ** 31) * below);
-  };
-  const cell = () => ['1', '', 'abc', '"a,b"', '"x""y"', '"l\ni"', '"c\r\nd"', 'é', '""'][random(9)] ?? '';
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const random = createRandom(seed);
+  const cells = ['1', '', 'abc', '"a,b"', '"x""y"', '"l\ni"', '"c\r\nd"', 'é', '""'];
   for (let round = 0; round < 200; round += 1) {
-    const rows = Array.from({ length: 1 + random(6) }, () => [cell(), cell(), 'end'].join(','));
-    const text = rows.map((row) => row + ['\n', '\r\n', '\r'][random(3)]).join('');
+    const rows = Array.from({ length: 1 + below(random, 6) }, () =>
+      [oneOf(random, cells), oneOf(random, cells), 'end'].join(','),
+    );
+    const text = rows.map((row) => row + oneOf(random, ['\n', '\r\n', '\r'])).join('');
     const expected = parseCsv(text, { record_delimiter: ['\r\n', '\n', '\r'] });
-    expect(cellsOf(await read(text, { size: 1 + random(9), format: 'csv' }))).toEqual(expected);
+    const size = 1 + below(random, 9);
+    expect(cellsOf(await read(text, { size, format: 'csv' })), `seed ${seed}`).toEqual(expected);
   }
 });
 
@@ -59,17 +60,12 @@ test('finds where a cell begins, also after quotes and quoted newlines', async (
   expect(cellPosition(quoted as InputRecord, 2)).toEqual({ line: 3, column: 4 });
 });
 
-test('names the line on which an unclosed quote was opened', async () => {
-  const records = await read('a,b\n1,2\n3,"4\n5,6\n', { size: 3 });
-  expect(records.at(-1)).toMatchObject({
-    line: 3,
-    problem: 'the quote opened on line 3 is never closed, so the rest of the input is inside it',
-  });
-  const later = await read('a,b\n"1\n1","4\n5,6\n');
-  expect(later.at(-1)).toMatchObject({
-    line: 2,
-    problem: 'the quote opened on line 3 is never closed, so the rest of the input is inside it',
-  });
+test.each([
+  ['a,b\n1,2\n3,"4\n5,6\n', 3],
+  ['a,b\n"1\n1","4\n5,6\n', 2],
+])('names the line on which an unclosed quote was opened: %j', async (text, line) => {
+  const problem = 'the quote opened on line 3 is never closed, so the rest of the input is inside it';
+  expect((await read(text, { size: 3 })).at(-1)).toMatchObject({ line, problem });
 });
 
 test('reports text after a closing quote, goes on, and keeps a quote within an unquoted cell', async () => {
@@ -153,15 +149,8 @@ test('stops at a JSON record beyond 1 MiB', async () => {
 });
 
 test('refuses a JSON document that is too large to be read whole', async () => {
-  const piece = Buffer.alloc(2 ** 24, ' ').fill('[', 0, 1);
-  async function* pieces() {
-    for (let count = 0; count <= 8; count += 1) yield piece;
-  }
-  const reading = async () => {
-    const { batches } = await readRecords(pieces(), { name: 'stock.json' });
-    for await (const _ of batches);
-  };
-  await expect(reading()).rejects.toMatchObject({
+  const text = Buffer.alloc(2 ** 27 + 1, ' ').fill('[', 0, 1);
+  await expect(read(text, { name: 'stock.json', size: 2 ** 24 })).rejects.toMatchObject({
     message: 'stock.json: over 128 MiB of JSON: only CSV and JSON lines can be that large',
     details: { hint: "convert it: jq -c '.[]' stock.json > converted.jsonl" },
   });
