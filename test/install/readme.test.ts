@@ -45,7 +45,7 @@ describe('in a terminal, from the first line of the README to the last', () => {
     const run = shorter.reduce((text, [long, short]) => text.replace(long, short), line);
     const here = run.replaceAll('http://127.0.0.1:4010', desk.url);
     return here.includes('--watch')
-      ? `timeout --foreground --preserve-status -s INT 2 ${here}; [ $? = 130 ]`
+      ? `timeout --foreground --preserve-status -s INT 1 ${here}; [ $? = 130 ]`
       : here;
   };
   beforeAll(async () => {

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { answerJson, misbehave } from '../helpers/misbehaving-server.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runAt } from '../helpers/run-cli.ts';
 import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 
 test('a page of 150,000 categories is read', async () => {
   const categories = Array.from({ length: 150_000 }, (_, id) => ({ id, name: `Kind ${id}` }));
   await using server = await recordingServer({ '/categories': categories }, () => ({ body: [] }));
-  const run = await runCli(['pets', 'list', '--category', 'kind 149999', '--base-url', server.url]);
+  const run = await runAt(server, ['pets', 'list', '--category', 'kind 149999']);
   expect(run).toMatchObject({ code: 0, stderr: '' });
   expect(server.calls()).toContain('GET /pets?categoryId=149999&limit=1000');
-}, 30_000);
+});
 
 /** One record has a number that a double cannot hold. */
 function page(length: number): string {
@@ -43,9 +43,7 @@ test('reading a huge page ends at the deadline and at a signal', async () => {
 test('every digit of a large page is kept', async () => {
   const large = page(50_000);
   await using server = await misbehave({ onRequest: (exchange) => answerJson(exchange, large) });
-  const run = await outcomeOf(
-    startCli(['inventory', 'list', '-o', 'ids', '--base-url', server.url, '--timeout', '60s']),
-  );
-  expect(run.code).toBe(0);
-  expect(run.stdout.endsWith('\n12345678901234567\n')).toBe(true);
-}, 60_000);
+  const { code, stdout } = await runAt(server, 'inventory list -o ids --timeout 60s');
+  expect(code).toBe(0);
+  expect(stdout.endsWith('\n12345678901234567\n')).toBe(true);
+});
