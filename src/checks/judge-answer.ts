@@ -50,11 +50,8 @@ export function judge(
     step,
     hint,
   } = expectation;
-  const fault = (reason: string, more: Details, part = reply.text) => {
-    const got = excerpt(part, run.mask);
-    const details = { ...detailsOf(reply), operation, hint, ...more, got };
-    return new VerdictError(fail(step ? `${step}: ${reason}` : reason, details));
-  };
+  const fault = (reason: string, more: Details) =>
+    faultOf(run, operation, reply, step ? `${step}: ${reason}` : reason, { hint, ...more });
   if (!isStatus(reply.status)) throw fault(`answered ${statusText(reply.status)}`, { expected: statuses });
   const documented = documentedAnswer(operation, reply.status);
   const schema = documented?.schema ?? expectation.schema;
@@ -70,20 +67,32 @@ export function judge(
   if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
   const found = schema ? holdAgainst(operation, schema, json, reply.text.length) : {};
   if (found.fault) {
-    const { reason, pointer, expected, got } = found.fault;
-    throw fault(reason, { expected, pointer }, printJson(got));
+    const { reason, got, ...where } = found.fault;
+    throw fault(reason, { ...where, got: excerpt(printJson(got), run.mask) });
   }
   const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
   const other = record && otherId(operation, reply.asked, record);
   if (other) {
     const { name, id } = other;
-    throw fault(
-      'the answer is about another record',
-      { expected: String(reply.asked), pointer: `/${name}` },
-      printJson(id),
-    );
+    throw fault('the answer is about another record', {
+      expected: String(reply.asked),
+      pointer: `/${name}`,
+      got: excerpt(printJson(id), run.mask),
+    });
   }
   return { json, unchecked: found.unchecked };
+}
+
+/** The failure of a check by an answer, whose body it shows unless the details say what it got. */
+export function faultOf(
+  run: CheckRun,
+  operation: Operation,
+  reply: Reply,
+  reason: string,
+  details: Details = {},
+): VerdictError {
+  const got = excerpt(reply.text, run.mask);
+  return new VerdictError(fail(reason, { ...detailsOf(reply), operation, got, ...details }));
 }
 
 /**

@@ -2,8 +2,8 @@ import { fieldValue, linkTarget } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, type Reply } from './ask.ts';
-import { fail, type Verdict, VerdictError } from './check.ts';
-import { judge } from './judge-answer.ts';
+import { fail, type Verdict } from './check.ts';
+import { faultOf, judge } from './judge-answer.ts';
 import { idsOf, recordsOf } from './records.ts';
 
 const furtherLooks = 2;
@@ -62,7 +62,7 @@ export async function faultOfPages(
   if (!next) return undefined;
   const second = await run.get(next.href);
   judge(run, operation, second, { step: 'next page' });
-  checkLinkBack(operation, page, second, next);
+  checkLinkBack(run, operation, page, second, next);
   const [before, after] = [idsOf(operation, page), idsOf(operation, second)];
   const wrong = (reason: string, got: string) =>
     fail(reason, { ...detailsOf(second), operation, expected: 'the page after it', got });
@@ -90,9 +90,8 @@ export async function faultOfPages(
 function linkOf(run: CheckRun, operation: Operation, page: Reply): URL | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
-  const got = excerpt(link, run.mask);
   const wrong = (reason: string, expected: string, hint?: string) =>
-    new VerdictError(fail(reason, { ...detailsOf(page), operation, expected, got, hint }));
+    faultOf(run, operation, page, reason, { expected, hint, got: excerpt(link, run.mask) });
   if (!URL.canParse(link, page.url)) throw wrong('the next link is not a URL', 'Link: <url>; rel="next"');
   const here = new URL(page.url);
   const next = new URL(link, page.url);
@@ -109,19 +108,12 @@ function linkOf(run: CheckRun, operation: Operation, page: Reply): URL | undefin
 }
 
 /** Whether the second page leads on. */
-function checkLinkBack(operation: Operation, page: Reply, second: Reply, url: URL): void {
+function checkLinkBack(run: CheckRun, operation: Operation, page: Reply, second: Reply, url: URL): void {
   const got = nextOf(second);
   if (got === undefined || !URL.canParse(got, url.href)) return;
   const third = new URL(got, url);
-  const wrong = (reason: string) =>
-    new VerdictError(
-      fail(reason, {
-        ...detailsOf(second),
-        operation,
-        expected: 'the page after it',
-        got: got.slice(0, 200),
-      }),
-    );
+  const details = { expected: 'the page after it', got: excerpt(got, run.mask) };
+  const wrong = (reason: string) => faultOf(run, operation, second, reason, details);
   if (isSamePage(third, url)) throw wrong('the next link of the second page points at its own page');
   if (isSamePage(third, new URL(page.url))) throw wrong('the next link points back');
 }

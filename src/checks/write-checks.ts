@@ -5,7 +5,7 @@ import { toAcceptedInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';
-import { type CheckRun, detailsOf, type Reply } from './ask.ts';
+import type { CheckRun, Reply } from './ask.ts';
 import {
   type Check,
   fail,
@@ -16,7 +16,7 @@ import {
   VerdictError,
   verdictOfError,
 } from './check.ts';
-import { documentedAnswer, judge } from './judge-answer.ts';
+import { documentedAnswer, faultOf, judge } from './judge-answer.ts';
 import { demand, type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
 import { type Creation, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';
 import { isSameValue, jsonId, recordOf } from './records.ts';
@@ -136,10 +136,12 @@ async function createOwn(
   const isRefused = reply.error !== undefined && reply.error.details.applied === undefined;
   const id = reply.status < 300 ? idOf(operation, kind, reply) : undefined;
   const created = settle(isRefused ? 'none' : id === undefined ? 'maybe' : 'made', id);
-  const step = { run, operation, name: 'create' };
-  compare(step, body, reply);
-  if (id === undefined) throw faultOf(step, reply, 'the answer does not say what was created', 'its id');
-  checkLocation(step, reply, id);
+  compare(run, operation, 'create', body, reply);
+  if (id === undefined) {
+    const reason = 'create: the answer does not say what was created';
+    throw faultOf(run, operation, reply, reason, { expected: 'its id' });
+  }
+  checkLocation(run, operation, reply, id);
   try {
     await readBack(run, created, body);
     return created;
@@ -159,21 +161,18 @@ function idInLocation({ fields }: Reply): bigint | undefined {
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-function checkLocation(step: Step, reply: Reply, id: bigint): void {
-  const { operation } = step;
+function checkLocation(run: CheckRun, operation: Operation, reply: Reply, id: bigint): void {
+  const expected = `a Location that ends with ${id}`;
   const location = fieldValue(reply.fields, 'location');
   const isPromised = documentedAnswer(operation, reply.status)?.hasLocation;
   if (location === undefined && isPromised)
-    throw faultOf(step, reply, 'the answer has no Location', `a Location that ends with ${id}`);
+    throw faultOf(run, operation, reply, 'create: the answer has no Location', { expected });
   const named = idInLocation(reply);
   if (location !== undefined && named !== undefined && named !== id)
-    throw faultOf(
-      step,
-      reply,
-      'the Location names another record',
-      `a Location that ends with ${id}`,
-      location,
-    );
+    throw faultOf(run, operation, reply, 'create: the Location names another record', {
+      expected,
+      got: location,
+    });
 }
 
 /** @returns false if the contract has no update, or an update without the changed fields. */
@@ -192,7 +191,7 @@ async function update(run: CheckRun, created: Creation, body: JsonObject): Promi
   const patch = Object.entries(changed).filter(([name]) => name in change || required.includes(name));
   const sent = operation.method === 'PATCH' ? Object.fromEntries(patch) : whole;
   const reply = await run.ask(operation, { [kind.idName]: id, body: sent });
-  compare({ run, operation, name: 'update' }, changed, reply);
+  compare(run, operation, 'update', changed, reply);
   await readBack(run, created, changed);
   return true;
 }
@@ -216,12 +215,9 @@ async function remove(run: CheckRun, { kind, id }: Creation): Promise<void> {
     const found = await run.ask(read, { [kind.idName]: id });
     const isStatus = (status: number) => status === 404 || status === 410;
     if (!isStatus(found.status))
-      throw faultOf(
-        { run, operation: read, name: 'gone' },
-        found,
-        `answered ${statusText(found.status)}`,
-        '404 or 410',
-      );
+      throw faultOf(run, read, found, `gone: answered ${statusText(found.status)}`, {
+        expected: '404 or 410',
+      });
   }
   if (id !== undefined && (await findInList(run, kind, id)))
     throw new VerdictError(
@@ -238,24 +234,15 @@ async function readBack(run: CheckRun, created: Creation, sent: JsonObject): Pro
   const reply = operation && (await run.ask(operation, { [kind.idName]: id }));
   // A read that is missing or retired is the matter of its own check; the list then shows the record.
   if (!operation || !reply || (reply.status === 410 && operation.deprecated)) return expectOurs(run, created);
-  compare({ run, operation, name: 'read back' }, sent, reply);
-}
-
-/** A part of a record's life. */
-interface Step {
-  readonly run: CheckRun;
-  readonly operation: Operation;
-  /** Its name in a report. */
-  readonly name: string;
+  compare(run, operation, 'read back', sent, reply);
 }
 
 /**
  * Checks that each field that was sent comes back unchanged; the service may add others. An answer that is documented
  * to have no body passes.
  */
-function compare(step: Step, sent: JsonObject, reply: Reply): void {
-  const { run, operation, name } = step;
-  judge(run, operation, reply, { step: name });
+function compare(run: CheckRun, operation: Operation, step: string, sent: JsonObject, reply: Reply): void {
+  judge(run, operation, reply, { step });
   const record = recordOf(operation, reply);
   if (!record) return;
   // A category may be sent as an object or a name, and answered as an id.
@@ -267,26 +254,13 @@ function compare(step: Step, sent: JsonObject, reply: Reply): void {
   if (wrong === undefined) return;
   const text = (value: JsonObject[string] | undefined) =>
     value === undefined ? 'no such field' : excerpt(printJson(value), run.mask);
-  const { verdict } = faultOf(
-    step,
-    reply,
-    `${wrong} is not what was sent`,
-    text(sent[wrong]),
-    text(record[wrong]),
-  );
-  throw new VerdictError({ ...verdict, pointer: `/${wrong}` });
+  throw faultOf(run, operation, reply, `${step}: ${wrong} is not what was sent`, {
+    pointer: `/${wrong}`,
+    expected: text(sent[wrong]),
+    got: text(record[wrong]),
+  });
 }
 
 function idOrValue(value: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(value) ? (value.id ?? value.name) : value;
-}
-
-function faultOf(
-  { run, operation, name }: Step,
-  reply: Reply,
-  reason: string,
-  expected: string | undefined,
-  got = excerpt(reply.text, run.mask),
-): VerdictError {
-  return new VerdictError(fail(`${name}: ${reason}`, { ...detailsOf(reply), operation, expected, got }));
 }
