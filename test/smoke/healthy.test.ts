@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
+import { printJson } from '../../src/process/exact-json.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { Store } from '../../src/server/store.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
@@ -13,6 +14,7 @@ import {
   changing,
   on,
   refusal,
+  refusing,
   type ServiceOptions,
   startService,
   withFields,
@@ -35,14 +37,10 @@ const runs: readonly (readonly Demand[])[] = [
   ['strict', 'repeat'],
 ];
 
-interface VariantOptions extends ServiceOptions {
-  /** Of the client's certificate and key. */
-  readonly folder?: string;
-}
-
 interface Variant {
-  /** @param next counts the answers of one service: 1, 2, … */
-  readonly options?: (next: () => number) => VariantOptions | Promise<VariantOptions>;
+  readonly service?: () => VariantService | Promise<VariantService>;
+  /** The change to each right answer, if that is all. */
+  readonly spoil?: Change;
   /** Below the address of the service. */
   readonly base?: string;
   readonly bind?: (document: Description) => void;
@@ -51,11 +49,27 @@ interface Variant {
   readonly without?: readonly Demand[];
 }
 
-/** A service that makes another of each right answer. */
-const spoiled = (spoil: Change) => (): ServiceOptions => ({ spoil });
-/** One that makes another of each right answer that has a body. */
-const withBodies = (change: (answer: HttpResponse) => HttpResponse) =>
-  spoiled((answer) => (answer.body.length > 0 ? change(answer) : answer));
+interface VariantService extends ServiceOptions {
+  /** Flags that every run needs. */
+  readonly flags?: readonly string[];
+}
+
+/** Changes each right answer that has a body. */
+const withBodies =
+  (change: (answer: HttpResponse) => HttpResponse): Change =>
+  (answer) =>
+    answer.body.length > 0 ? change(answer) : answer;
+
+/** A service that changes each nth answer, the first one too. */
+const eachNth = (count: number, change: Change) => (): ServiceOptions => {
+  let answers = 0;
+  return {
+    spoil(answer, seen) {
+      answers += 1;
+      return answers % count === 1 ? change(answer, seen) : answer;
+    },
+  };
+};
 
 const encoded = (name: string, compress: (body: Buffer) => Buffer) =>
   withBodies((answer) => ({
@@ -89,15 +103,10 @@ function growingShop(): ServiceOptions {
     const asked = new URL(target, 'http://any').searchParams;
     const limit = Number(asked.get('limit') ?? 10);
     const offset = Number(asked.get('offset') ?? 0);
-    const newest = store.pets
-      .page({ limit: 1000 })
-      .stored.map(({ record }) => record)
-      .toReversed();
-    const page = newest
-      .slice(offset, offset + limit)
-      .map((pet) => ({ ...pet, id: Number(pet.id), categoryId: Number(pet.categoryId) }));
+    const newest = store.pets.page({ limit: 1000 }).stored.map(({ record }) => record);
+    const page = newest.toReversed().slice(offset, offset + limit);
     const link = `</pets?limit=${limit}&offset=${offset + limit}>; rel="next"`;
-    return { ...withFields(answer, { link }), body: JSON.stringify(page) };
+    return { ...withFields(answer, { link }), body: printJson(page) };
   };
   return { store, spoil: on('/pets', change) };
 }
@@ -116,11 +125,22 @@ function shrinkingShop(): ServiceOptions {
   return { store, spoil: on(/^\/(categories|store\/orders)\/\d{1,3}$/, change) };
 }
 
-async function mutualTls(): Promise<VariantOptions> {
+async function mutualTls(): Promise<VariantService> {
   const { cert, key } = await makeCertificate(90);
   const folder = newFolder();
-  for (const [name, text] of Object.entries({ cert, key })) writeFileSync(join(folder, name), text);
-  return { tls: { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true }, folder };
+  const files = { '--ca-cert': cert, '--client-cert': cert, '--client-key': key };
+  const flags = Object.entries(files).flatMap(([flag, text]) => {
+    writeFileSync(join(folder, flag), text);
+    return [flag, join(folder, flag)];
+  });
+  return { tls: { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true }, flags };
+}
+
+let reads = 0;
+/** Another number in every record that is read. */
+function nextRead(): number {
+  reads += 1;
+  return reads;
 }
 
 /** Changes each record of an answer, alone or in a list. */
@@ -130,37 +150,32 @@ const eachRecord = (change: (record: object) => object) =>
 const variants: Readonly<Record<string, Variant>> = {
   // First what waits between attempts, so that the others run beside it.
   'a first connection of each path that breaks': {
-    options() {
+    service() {
       const seen = new Set<string>();
-      return {
-        spoil(answer, { target }) {
-          if (seen.has(target)) return answer;
-          seen.add(target);
-          return 'reset';
-        },
+      const spoil: Change = (answer, { target }) => {
+        const given = seen.has(target) ? answer : 'reset';
+        seen.add(target);
+        return given;
       };
+      return { spoil };
     },
     without: ['strict', 'latency', 'write'],
   },
   'a strict rate limit': {
-    options: (next) => ({
-      spoil: (answer) =>
-        next() % 2 === 0 ? answer : withFields(refusal(answer, 429), { 'retry-after': '0' }),
-    }),
+    service: eachNth(2, (answer) => withFields(refusal(answer, 429), { 'retry-after': '0' })),
     without: ['strict', 'latency', 'write', 'repeat'],
   },
   'a rate limit without Retry-After': {
-    options: (next) => ({ spoil: (answer) => (next() % 5 === 0 ? refusal(answer, 429) : answer) }),
+    service: eachNth(5, refusing(429)),
     without: ['strict', 'latency', 'write'],
   },
   'the local server': {},
-  'an empty shop': { options: () => ({ store: new Store() }) },
+  'an empty shop': { service: () => ({ store: new Store() }) },
   'other statuses of pets and of creates': {
-    options: spoiled((answer, { method }) =>
+    spoil: (answer, { method }) =>
       method === 'POST' && answer.status === 201
         ? { ...withFields(answer, { location: undefined }), status: 200 }
         : answer,
-    ),
     bind({ paths, components: { schemas } }) {
       schemas.PetStatus = { type: 'string', enum: ['available', 'pending', 'sold', 'reserved'] } as never;
       for (const { post } of Object.values(paths)) {
@@ -170,15 +185,15 @@ const variants: Readonly<Record<string, Variant>> = {
     },
   },
   'a token that may only read': {
-    options: spoiled((answer, { method }) => (method === 'GET' ? answer : refusal(answer, 403))),
+    spoil: (answer, { method }) => (method === 'GET' ? answer : refusal(answer, 403)),
     without: ['write'],
   },
-  'ids up to the largest int64': { options: () => ({ store: bigShop() }), without: ['write'] },
-  'HTTP/1.0': { options: () => ({ isOld: true }) },
-  gzip: { options: encoded('gzip', (body) => gzipSync(body)) },
-  brotli: { options: encoded('br', (body) => brotliCompressSync(body)) },
+  'ids up to the largest int64': { service: () => ({ store: bigShop() }), without: ['write'] },
+  'HTTP/1.0': { service: () => ({ isOld: true }) },
+  gzip: { spoil: encoded('gzip', (body) => gzipSync(body)) },
+  brotli: { spoil: encoded('br', (body) => brotliCompressSync(body)) },
   'redirects of reads within the service': {
-    options: () => ({
+    service: () => ({
       route: (target) => target.replace(/^\/v1/, ''),
       spoil: on(/^\/(?!v1)/, (answer, { target }) => ({
         ...{ ...answer, status: 308, body: '' },
@@ -188,29 +203,24 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'a path before every path': {
     base: '/api/v2',
-    options: () => ({ route: (target) => target.replace(/^\/api\/v2/, ''), spoil: prefixed }),
+    service: () => ({ route: (target) => target.replace(/^\/api\/v2/, ''), spoil: prefixed }),
   },
-  'a byte order mark': { options: withBodies((answer) => ({ ...answer, body: `\ufeff${answer.body}` })) },
+  'a byte order mark': { spoil: withBodies((answer) => ({ ...answer, body: `\ufeff${answer.body}` })) },
   'a media type with a charset': {
-    options: withBodies((answer) =>
-      withFields(answer, { 'content-type': 'Application/JSON; charset=UTF-8' }),
-    ),
+    spoil: withBodies((answer) => withFields(answer, { 'content-type': 'Application/JSON; charset=UTF-8' })),
   },
   'mutual TLS': {
-    options: mutualTls,
+    service: mutualTls,
     bind: (document) => requireToken(document, { type: 'mutualTLS' }),
   },
   'a bearer token': {
-    options: spoiled((answer, { fields }) =>
+    spoil: (answer, { fields }) =>
       fields.authorization === 'Bearer right-token' ? answer : refusal(answer, 401),
-    ),
     bind: requireToken,
     token: 'right-token',
   },
   'a key in a header of its own': {
-    options: spoiled((answer, { fields }) =>
-      fields['x-api-key'] === 'right-token' ? answer : refusal(answer, 401),
-    ),
+    spoil: (answer, { fields }) => (fields['x-api-key'] === 'right-token' ? answer : refusal(answer, 401)),
     config: { 'auth-header': 'X-Api-Key', 'auth-scheme': '' },
     bind: (document) => requireToken(document, { type: 'apiKey', in: 'header', name: 'X-Api-Key' }),
     token: 'right-token',
@@ -222,9 +232,8 @@ const variants: Readonly<Record<string, Variant>> = {
     without: ['write'],
   },
   'ids of int32': {
-    options: spoiled((answer, { target }) =>
+    spoil: (answer, { target }) =>
       Number(/\d{5,}/.exec(target)?.[0] ?? 0) > 2 ** 31 - 1 ? refusal(answer, 400) : answer,
-    ),
     bind({ paths }) {
       for (const item of Object.values(paths))
         for (const { parameters } of Object.values(item))
@@ -232,72 +241,57 @@ const variants: Readonly<Record<string, Variant>> = {
             if (schema?.format === 'int64') Object.assign(schema, { format: 'int32' });
     },
   },
-  'paging by offset while others write': { options: growingShop, bind: () => {} },
+  'paging by offset while others write': { service: growingShop, bind: () => {} },
   'records that somebody deletes while they are read': {
-    options: shrinkingShop,
+    service: shrinkingShop,
     without: ['write', 'repeat'],
   },
   'fields that no description knows, another in every answer': {
-    options: (next) => ({ spoil: eachRecord((record) => ({ ...record, seen: next() })) }),
+    spoil: eachRecord((record) => ({ ...record, seen: nextRead() })),
   },
   'counts that change with every read': {
-    options: (next) => ({
-      spoil: on(
-        /^\/store\/inventory/,
-        eachRecord((record) => ({ ...record, quantity: next() })),
-      ),
-    }),
+    spoil: on(
+      /^\/store\/inventory/,
+      eachRecord((record) => ({ ...record, quantity: nextRead() })),
+    ),
     without: ['write'],
   },
   'orders with a negative quantity': {
-    options() {
+    service() {
       const store = seedStore();
       store.orders.put(1n, { id: 1n, petId: 5n, quantity: -3, complete: true });
       return { store };
     },
   },
   'a cache that says so': {
-    options: spoiled((answer, { method }) =>
+    spoil: (answer, { method }) =>
       method === 'GET' ? withFields(answer, { age: '12', 'x-cache': 'MISS' }) : answer,
-    ),
   },
   'a service without headers about deprecation': {
-    options: spoiled((answer) => withFields(answer, { deprecation: undefined, sunset: undefined })),
+    spoil: (answer) => withFields(answer, { deprecation: undefined, sunset: undefined }),
     without: ['strict'],
   },
   'an operation that is gone since its sunset': {
-    options: spoiled(
-      on(/^\/pets\/\d/, (answer) =>
-        withFields(refusal(answer, 410), {
-          deprecation: '@1735689600',
-          sunset: 'Thu, 02 Jan 2025 00:00:00 GMT',
-        }),
-      ),
+    spoil: on(/^\/pets\/\d/, (answer) =>
+      withFields(refusal(answer, 410), {
+        deprecation: '@1735689600',
+        sunset: 'Thu, 02 Jan 2025 00:00:00 GMT',
+      }),
     ),
     without: ['strict', 'latency'],
   },
 };
 
-function counter(): () => number {
-  let count = 0;
-  return () => {
-    count += 1;
-    return count;
-  };
-}
-
-async function runVariant({ options, base = '', bind, config, token }: Variant, flags: readonly string[]) {
-  const { folder, ...given } = (await options?.(counter())) ?? {};
-  await using service = await startService(given);
-  const url = `${service.url}${base}`;
+async function runVariant(
+  { service, spoil, base = '', bind, config, token }: Variant,
+  flags: readonly string[],
+) {
+  const { flags: own = [], ...options } = (await service?.()) ?? (spoil ? { spoil } : {});
+  await using started = await startService(options);
+  const url = `${started.url}${base}`;
   const bound = bind ? await bindTo(url, bind, config ?? {}) : {};
-  const files = { '--ca-cert': 'cert', '--client-cert': 'cert', '--client-key': 'key' };
-  const certificates = folder
-    ? Object.entries(files).flatMap(([flag, file]) => [flag, join(folder, file)])
-    : [];
-  const env = { ...bound, ...(token && { PETSTORE_TOKEN: token, PETSTORE_BASE_URL: url }) };
-  const argv = ['smoke', ...(bind ? [] : ['--base-url', url]), ...certificates, ...flags];
-  return await runCli(argv, { env });
+  const env = { ...bound, PETSTORE_BASE_URL: url, ...(token && { PETSTORE_TOKEN: token }) };
+  return await runCli(['smoke', ...own, ...flags], { env });
 }
 
 const cases = Object.entries(variants).flatMap(([title, variant]) => {
