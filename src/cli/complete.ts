@@ -41,6 +41,7 @@ export async function complete(
     offers === 'file'
       ? [':file']
       : offers
+          .map((offer) => (typeof offer === 'string' ? { word: offer, summary: '' } : offer))
           // A name with unsafe characters can neither be shown nor typed.
           .filter(({ word }) => startsAlike(word, begun) && sanitize(word) === word)
           .map(({ word, summary }) => (summary ? `${kept}${word}\t${sanitize(summary)}` : kept + word));
@@ -105,8 +106,8 @@ async function valuesFor(
 ): Promise<readonly Offer[] | 'file'> {
   const known = choices ?? offers;
   if (known === 'file') return known;
-  if (known === 'command') return [...offersOf(program.verbs), ...topicNames.map((word) => ({ word }))];
-  if (typeof known !== 'string') return known.map((word) => ({ word }));
+  if (known === 'command') return [...offersOf(program.verbs), ...topicNames];
+  if (typeof known !== 'string') return known;
   const looked = Promise.resolve(program.lookUp(known, context, typed)).catch(() => []);
   return withDeadline(looked, patienceMs, () => []);
 }

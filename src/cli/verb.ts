@@ -53,11 +53,8 @@ export interface Program extends CommandName, Group {
   lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]>;
 }
 
-/** A word that completion offers, and its description. */
-export interface Offer {
-  readonly word: string;
-  readonly summary?: string | undefined;
-}
+/** A word that completion offers, alone or with its description. */
+export type Offer = string | { readonly word: string; readonly summary: string };
 
 /** What stands before the word that is being completed. */
 export interface Typed {

@@ -47,44 +47,35 @@ export const completion = action({
   },
 });
 
-/** Looks up the possible values of one kind. */
-export async function lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]> {
-  switch (kind) {
-    case 'profile':
-      return profileNames(context);
-    case 'ownProfile':
-      return ownProfileNames(context);
-    case 'settingValue':
-      return settingValues(context, typed);
-    case 'category':
-      return categoryOffers(await read(context, 'listCategories'));
-    case 'pet':
-      return petOffers(await read(context, 'listPets'), typed);
-    case 'order':
-      return orderOffers(...(await Promise.all([read(context, 'listOrders'), read(context, 'listPets')])));
-    case 'run':
-      return runs(context);
-    case 'field':
-      return fields(typed);
-    case 'check':
-      return checkNames();
-  }
-}
+type LookUp = (context: Context, typed: Typed) => readonly Offer[] | Promise<readonly Offer[]>;
+
+/** Finds the possible values of each kind. */
+export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
+  profile: profileNames,
+  ownProfile: ownProfileNames,
+  settingValue: settingValues,
+  category: async (context) => categoryOffers(await read(context, 'listCategories')),
+  pet: async (context, typed) => petOffers(await read(context, 'listPets'), typed),
+  order: async (context) =>
+    orderOffers(...(await Promise.all([read(context, 'listOrders'), read(context, 'listPets')]))),
+  run: runs,
+  field: async (_, { group }) => (await group.columns?.()) ?? [],
+  check: checkNames,
+};
 
 function profileNames(context: Context): Offer[] {
-  return [...ownProfileNames(context), { word: offlineProfile }];
+  return [...ownProfileNames(context), offlineProfile];
 }
 
 /** Without the built-in profile, which cannot be deleted. */
 function ownProfileNames({ io }: Context): Offer[] {
-  return Object.keys(readConfigFile(io).profiles).map((word) => ({ word }));
+  return Object.keys(readConfigFile(io).profiles);
 }
 
 /** The values of the key before the cursor: `config set output <Tab>`. */
 function settingValues(context: Context, { operands: [key = ''] }: Typed): readonly Offer[] {
   if (key === 'profile') return profileNames(context);
-  const choices = isSettingKey(key) ? keyRules[key].choices : undefined;
-  return (choices ?? []).map((word) => ({ word }));
+  return (isSettingKey(key) && keyRules[key].choices) || [];
 }
 
 /** A whole list; empty if a command would have to be run for the token: it may ask for something, and outlive the key. */
@@ -97,10 +88,8 @@ async function read<K extends ListId>(context: Context, operation: K): Promise<r
 /** Pets by id, or by name once a letter of it is typed. A name that would be read as an id or a flag has none. */
 function petOffers(pets: readonly Pet[], { begun }: Typed): Offer[] {
   if (isIdText(begun)) return pets.map(({ id, name }) => ({ word: `${id}`, summary: name }));
-  const names = new Set(
-    pets.map(({ name }) => name).filter((name) => !isIdText(name) && !name.startsWith('-')),
-  );
-  return [...names].map((word) => ({ word }));
+  const names = pets.map(({ name }) => name).filter((name) => !isIdText(name) && !name.startsWith('-'));
+  return [...new Set(names)];
 }
 
 /** Each category by its name; by its id if several have the name, or if it would be read as an id or a flag. */
@@ -110,7 +99,7 @@ function categoryOffers(categories: readonly Category[]): Offer[] {
   return categories.map(({ id, name }) =>
     shared.has(name.toLowerCase()) || isIdText(name) || name.startsWith('-')
       ? { word: `${id}`, summary: name }
-      : { word: name },
+      : name,
   );
 }
 
@@ -133,14 +122,10 @@ async function runs({ io }: Context): Promise<Offer[]> {
   }));
 }
 
-async function fields({ group }: Typed): Promise<readonly Offer[]> {
-  return ((await group.columns?.()) ?? []).map((word) => ({ word }));
-}
-
 /** The groups of checks, and the checks of one operation each. */
 async function checkNames(): Promise<Offer[]> {
   const { operationIds, operations } = await import('../api/operations.ts');
   const { groups } = await import('../checks/check.ts');
   const reads = operationIds.filter((id) => operations[id].method === 'GET').map((id) => `op/${id}`);
-  return [...groups.filter((group) => group !== 'run'), ...reads].map((word) => ({ word }));
+  return [...groups.filter((group) => group !== 'run'), ...reads];
 }
