@@ -7,7 +7,7 @@ import {
   type RowLimit,
   type RunFlags,
 } from '../../bulk/run-flags.ts';
-import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { thousandsSeparators } from '../../config/setting-values.ts';
 import { UsageError } from '../../process/errors.ts';
 import { parseDurationFlag } from '../arguments.ts';
@@ -66,41 +66,43 @@ const limits = {
 export const diffPlanFlags = { relative, ...limits };
 export const planFlags = { relative, again, ...limits };
 
-/** Flags of every command that reads or writes many counts. */
-export const paceFlags = {
-  concurrency: value('--concurrency <n>', 'requests in flight at a time (default 8)', writing),
-  rate: value('--rate <n>', 'send at most n requests a second, retries included', writing),
-};
+/** Where help shows a flag for writing: under its heading, or by name alone with the topic that explains it. */
+type Place = typeof writing & { readonly topic?: string };
 
-/** Flags for writing and for files. */
-export const bulkWriteFlags = {
-  ...paceFlags,
+/** Flags of every command that reads or writes many counts. */
+const paceFlagsIn = (place: Place) => ({
+  concurrency: value('--concurrency <n>', 'requests in flight at a time (default 8)', place),
+  rate: value('--rate <n>', 'send at most n requests a second, retries included', place),
+});
+
+/** Flags of every command that writes. */
+const writeFlagsIn = (place: Place) => ({
+  ...paceFlagsIn(place),
   maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default 100)', {
-    ...writing,
+    ...place,
     parse: parseErrorLimit,
   }),
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', {
-    ...writing,
+    ...place,
     parse: (text, name) => (text === '0' ? 0 : parseDurationFlag(text, name)),
   }),
+});
+
+const fileFlagsIn = (place: Place) => ({
   rejects: value('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)', {
-    ...writing,
+    ...place,
     offers: 'file',
   }),
-  force: flag('--force', 'replace the file of --rejects', writing),
-};
+  force: flag('--force', 'replace the file of --rejects', place),
+});
 
-/** The same flags where the help of a verb only names them. */
-const inTopic = <Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Flags =>
-  Object.fromEntries(
-    Object.entries(flags).map(([key, each]) => [key, { ...each, topic: 'bulk' }]),
-  ) as unknown as Flags;
+const inTopic = { ...writing, topic: 'bulk' };
 
-const { rejects: _, force: __, ...withoutFiles } = bulkWriteFlags;
-
-export const resumeFlags = inTopic(bulkWriteFlags);
+export const paceFlags = paceFlagsIn(writing);
+export const bulkWriteFlags = { ...writeFlagsIn(writing), ...fileFlagsIn(writing) };
 /** An undo has no rejects. */
-export const undoFlags = inTopic(withoutFiles);
+export const undoFlags = writeFlagsIn(inTopic);
+export const resumeFlags = { ...undoFlags, ...fileFlagsIn(inTopic) };
 
 export type WriteFlags = Partial<ValuesOf<typeof bulkWriteFlags>>;
 export type ApplyFlags = WriteFlags & Partial<ValuesOf<typeof inputFlags & typeof planFlags>>;
