@@ -1,10 +1,28 @@
 import { createReadStream } from 'node:fs';
 import { CliError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { type RunEnd, type RunHeader, version } from './journal.ts';
 import type { Count } from './number-lists.ts';
 import { type InvalidRow, marks, type Reason, type RowOutcome, Rows, type StateCounts } from './rows.ts';
+
+/** A line of a journal: what it has says what it is. */
+interface JournalLine extends Partial<RunEnd & RowOutcome> {
+  readonly journal?: unknown;
+  readonly run?: unknown;
+  readonly invalid?: InvalidRow;
+  readonly plan?: number | bigint;
+  readonly line?: number;
+  readonly before?: Count;
+  readonly after?: Count;
+  readonly change?: number;
+  readonly expected?: Count;
+  readonly etag?: string;
+  readonly perhaps?: boolean;
+  readonly failed?: Reason;
+  readonly planned?: number;
+  readonly row?: number | bigint;
+}
 
 /** A journal as it was read. */
 export type JournalImage = Readonly<
@@ -45,7 +63,7 @@ export async function readHeader(path: string): Promise<RunHeader> {
 /** The complete lines of a journal, each with the offset of its end. */
 async function* journalLines(
   path: string,
-): AsyncGenerator<{ readonly line: JsonObject; readonly end: number }> {
+): AsyncGenerator<{ readonly line: JournalLine; readonly end: number }> {
   let rest: Buffer = Buffer.alloc(0);
   let at = 0;
   try {
@@ -67,7 +85,7 @@ async function* journalLines(
   }
 }
 
-function parseLine(path: string, text: string): JsonObject {
+function parseLine(path: string, text: string): JournalLine {
   try {
     const line = parseJson(text);
     if (isJsonObject(line)) return line;
@@ -75,7 +93,7 @@ function parseLine(path: string, text: string): JsonObject {
   throw unreadable(path, 'it has a line that is no JSON object');
 }
 
-function toHeader(path: string, line: JsonObject): RunHeader {
+function toHeader(path: string, line: JournalLine): RunHeader {
   if (line.journal === version && typeof line.run === 'string') return line as unknown as RunHeader;
   throw unreadable(
     path,
@@ -117,27 +135,27 @@ class Replay {
     this.header = header;
   }
 
-  take(line: JsonObject, end: number): void {
-    if (line.plan !== undefined) this.takePlan(line);
-    else if (line.invalid !== undefined) this.invalid.push(line.invalid as unknown as InvalidRow);
+  take(line: JournalLine, end: number): void {
+    if (line.plan !== undefined) this.takePlan(line.plan, line);
+    else if (line.invalid !== undefined) this.invalid.push(line.invalid);
     else {
       this.takeSettled(line);
       this.bytes = end;
     }
   }
 
-  private takeSettled(line: JsonObject): void {
+  private takeSettled(line: JournalLine): void {
     if (line.planned !== undefined) {
       this.isPlanned = true;
       this.isPlanning = false;
       this.end = undefined;
     } else if (line.row !== undefined) {
-      const row = this.rows.find(line.row as bigint | number);
+      const row = this.rows.find(line.row);
       if (row === undefined)
         throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
-      this.settle(row, line as unknown as RowOutcome);
+      this.settle(row, line.effect, line.reason);
     } else if (line.ended !== undefined) {
-      this.end = line as unknown as RunEnd;
+      this.end = line as RunEnd;
       this.hasEnded = true;
       for (let row = 0; row < this.rows.length; row += 1) this.rows.mark(row, marks.reported);
     } else throw unreadable(this.path, 'it has an unknown line');
@@ -152,24 +170,26 @@ class Replay {
     }
   }
 
-  private takePlan({ plan, line, after, before, change, expected, etag, perhaps, failed }: JsonObject): void {
+  private takePlan(
+    id: number | bigint,
+    { line = 0, after = null, before, change, expected, etag, perhaps, failed }: JournalLine,
+  ): void {
     const { rows } = this;
-    const values = { after: after as Count, change: change as number, expected: expected as Count };
-    const id = plan as bigint | number;
-    const row = rows.find(id) ?? rows.add({ id, ...values, line: Number(line) });
-    rows.setAfter(row, values.after);
-    if (before !== undefined) rows.setBefore(row, before as Count);
-    if (typeof etag === 'string') rows.etags.set(row, etag);
-    else rows.etags.delete(row);
+    const row = rows.find(id) ?? rows.add({ id, after, change, expected, line });
+    rows.setAfter(row, after);
+    if (before !== undefined) rows.setBefore(row, before);
+    if (etag === undefined) rows.etags.delete(row);
+    else rows.etags.set(row, etag);
     this.isPlanning = true;
     rows.reopen(row);
-    if (isJsonObject(failed)) this.settle(row, { effect: 'none', reason: failed as unknown as Reason });
+    if (failed) this.settle(row, 'none', failed);
     rows.mark(row, marks.perhaps, perhaps === true);
   }
 
-  private settle(row: number, outcome: RowOutcome): void {
-    if (!effects.includes(outcome.effect)) throw unreadable(this.path, 'it has an unknown outcome');
-    this.rows.settle(row, outcome);
+  private settle(row: number, effect: RowOutcome['effect'] | undefined, reason: Reason | undefined): void {
+    if (effect === undefined || !effects.includes(effect))
+      throw unreadable(this.path, 'it has an unknown outcome');
+    this.rows.settle(row, { effect, reason });
     this.rows.mark(row, marks.reported, false);
   }
 }
