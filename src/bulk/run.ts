@@ -10,6 +10,13 @@ import type { JournalImage } from './read-journal.ts';
 import { type InvalidRow, marks, type RowOutcome, Rows } from './rows.ts';
 import { defaultFlags } from './run-flags.ts';
 
+// How a file becomes a run: `read.ts` reads and checks it, row by row (`parse.ts`), into `rows.ts`. `make-plan.ts`
+// compares the rows with the counts that `counts.ts` reads. `carry-out.ts` keeps the plan in a journal (`journal.ts`),
+// `write-rows.ts` writes it at the pace of `pace.ts`, and `carry-out.ts` ends it with its rejects (`reject-rows.ts`) and
+// its `summary.ts`. Later, `read-journal.ts` makes the same rows of the journal, and `which-run.ts` chooses what to
+// resume or undo among the runs of `run-store.ts`. `target.ts` keeps other processes away, `deliveries.ts` knows what was
+// booked before.
+
 /** What a run is, before it has an id. */
 type NewRun = Omit<RunHeader, 'journal' | 'run' | 'started'>;
 
