@@ -206,8 +206,7 @@ async function fetchAnswer(
     let value: unknown;
     if (!call.isGone) {
       if (status >= 400) throw answeredError(call, response);
-      value = readResult(call, operation, id, response);
-      if (value instanceof Promise) value = await value;
+      value = await readResult(call, operation, id, response);
     }
     return {
       value,

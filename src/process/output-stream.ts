@@ -19,7 +19,7 @@ export interface OutputStream {
   write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** True if the text holds intended commands to a CI runner, such as annotations; they are not broken up. */
   readonly commands?: boolean;
 }
