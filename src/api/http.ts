@@ -66,7 +66,7 @@ export function linkTarget(field: string | undefined, ...relations: readonly str
 }
 
 export interface SendOptions {
-  /** Ends the request at once; its reason is thrown. */
+  /** Ends the request. Nobody waits for its result then. */
   readonly cancellation: Cancellation;
   /** Called once before the first byte of the request is sent: from then on a write may have been applied. */
   onSending(): void;

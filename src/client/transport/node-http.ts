@@ -1,7 +1,6 @@
 import { Agent, type OutgoingHttpHeaders, request as open } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import type { Cancellation } from '../../process/deadline.ts';
 import { Collector, readFields, toUnavailable } from './answer.ts';
 import { createDialer, createTransport, type Dialer, type Sender, type TransportOptions } from './dial.ts';
 
@@ -17,7 +16,7 @@ class NodeHttpSender extends Agent implements Sender {
   /** How many more requests may begin: Node's own limit ignores connections that are still being opened. */
   private free: number;
   /** The requests that wait for their turn, in order. */
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting: (() => void)[] = [];
 
   constructor(dialer: Dialer, connections: number) {
     // Close an idle connection before the server does, because that would cost the next request.
@@ -35,8 +34,9 @@ class NodeHttpSender extends Agent implements Sender {
 
   async send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
     if (this.free > 0) this.free -= 1;
-    else await this.turn(options.cancellation);
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
+      if (options.cancellation.isCancelled) throw options.cancellation.reason;
       return await this.sendNow(requestTarget, request, options);
     } finally {
       // Calls that started together reach their deadline together, so the next in turn may have little time left, or none.
@@ -48,22 +48,10 @@ class NodeHttpSender extends Agent implements Sender {
     this.destroy();
   }
 
-  private turn(cancellation: Cancellation): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.waiting.add(resolve);
-      cancellation.onCancel((reason) => {
-        if (this.waiting.delete(resolve)) reject(reason);
-      });
-    });
-  }
-
   private admitNext(): void {
-    const [next] = this.waiting;
-    if (!next) this.free += 1;
-    else {
-      this.waiting.delete(next);
-      next();
-    }
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free += 1;
   }
 
   private sendNow(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
@@ -84,10 +72,7 @@ class NodeHttpSender extends Agent implements Sender {
         sent = true;
         options.onSending();
       });
-      options.cancellation.onCancel((reason) => {
-        message.destroy();
-        reject(reason);
-      });
+      options.cancellation.onCancel(() => message.destroy());
       message.on('error', fail);
       // Node closes such a connection without an event.
       message.on('upgrade', (_, socket) => {

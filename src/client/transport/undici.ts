@@ -83,10 +83,9 @@ class Handler implements Dispatcher.DispatchHandler {
     this.options = options;
     this.settle = settle;
     sender.waiting += 1;
-    options.cancellation.onCancel((reason) => {
+    options.cancellation.onCancel(() => {
       this.leaveQueue();
       this.abort?.(new Error('cancelled'));
-      settle.reject(reason);
     });
   }
 
