@@ -186,7 +186,8 @@ export class Names {
   async addPet(id: bigint, names: Map<bigint, string>): Promise<string | undefined> {
     const { client } = this;
     const list = client.contract.operations.get('listPets');
-    if (!list || !takesParameter(list, 'after') || this.lists.has('pets')) return this.addAll('pets', names);
+    const canSeek = list && takesParameter(list, 'after') && id > 0n;
+    if (!canSeek || this.lists.has('pets')) return this.addAll('pets', names);
     try {
       const pet = await readThroughList(client, 'getPet', id, { limit: 1, whole: false });
       names.set(id, pet.value.name);
