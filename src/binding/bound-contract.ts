@@ -24,7 +24,7 @@ import { obstacleTo } from './fit.ts';
 import { type Match, type Matches, matchOperations, show } from './match.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { type FieldNames, fieldNamesOf, isRecord, recordsIn } from './record-format.ts';
-import { boundsOf, exampleOf, isReadOnly, listOf, shapeOf } from './schema.ts';
+import { boundsOf, exampleOf, listOf, objectOf, shapeOf } from './schema.ts';
 
 // From the description of a service to a contract: description.ts reads it, document.ts lists its operations, match.ts finds
 // ours among them (fit.ts says which of them cannot be called), and this file writes each down as an operation with the
@@ -145,7 +145,9 @@ function toOperation(
     wire: { envelope, names, bodyNames, category },
     paging: own.many ? pagingOf(from) : undefined,
     success: success.length > 0 ? usualFirst(success, own.success) : own.success,
-    errors: Object.keys(responses).filter(isErrorStatus).map(Number),
+    errors: Object.keys(responses)
+      .filter((status) => /^[45]\d\d$/.test(status))
+      .map(Number),
     answers: toAnswers(responses, toSchema),
     secured: isSecured(source, document),
     stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
@@ -196,7 +198,8 @@ function bodyOf(own: Operation, from: DocumentOperation): BoundBody {
   const fields = [...shape.fields].map(
     ([written, schema]) => [ours.get(written) ?? written, schema] as const,
   );
-  const readOnly = fields.filter(([, schema]) => isReadOnly(schema)).map(([name]) => name);
+  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
+  const readOnly = fields.flatMap(([name, schema]) => (objectOf(schema).readOnly === true ? [name] : []));
   const offered = fields.filter(([name]) => !readOnly.includes(name));
   const required = [...shape.required]
     .map((written) => ours.get(written) ?? written)
@@ -239,10 +242,6 @@ function categoryExample(schema: JsonValue): JsonValue {
 
 function usualFirst(stated: readonly number[], usual: readonly number[]): number[] {
   return [...stated].sort((a, b) => Number(usual.includes(b)) - Number(usual.includes(a)) || a - b);
-}
-
-function isErrorStatus(status: string): boolean {
-  return /^[45]\d\d$/.test(status);
 }
 
 /** The stability in the extension; `alpha`, which other publishers use, is `experimental` here. */

@@ -60,7 +60,7 @@ export function isRecord(noun: NounName, shape: Shape): boolean {
 }
 
 /** The record or the records in an answer. */
-export interface RecordContent {
+interface RecordContent {
   /** The fields that lead to them from the whole: `['data']`, `['_embedded', 'pets']`; empty if there are none. */
   readonly envelope: readonly string[];
   /** Of one record. */

@@ -80,11 +80,6 @@ function walk(schema: JsonValue | undefined, visit: (part: JsonObject, isWhole: 
   enter(schema, true);
 }
 
-/** Whether a field occurs only in answers (OpenAPI 3.0.3, "readOnly"). */
-export function isReadOnly(schema: JsonValue | undefined): boolean {
-  return objectOf(schema).readOnly === true;
-}
-
 /** The schemas that a value must match in addition to the schema itself. */
 function membersOf(schema: JsonObject): JsonValue[] {
   const choices = [schema.oneOf, schema.anyOf].map((ways) => listOf(ways).filter((way) => !isNull(way)));

@@ -59,7 +59,7 @@ export const names: Readonly<Record<string, string>> = {
   inventory: 'InventoryItem',
 };
 
-export interface ShapedService extends RecordingServer {
+interface ShapedService extends RecordingServer {
   /** The records as they are now, with our names. */
   readonly records: Record<Noun, Fields[]>;
   readonly description: object;

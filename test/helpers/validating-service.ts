@@ -30,7 +30,7 @@ interface Stored {
   status?: string;
 }
 
-export interface ValidatingService extends RecordingServer {
+interface ValidatingService extends RecordingServer {
   /** What broke the document, a line each. */
   readonly violations: string[];
 }

@@ -25,7 +25,7 @@ export function petstoreCall(documented: Documented, baseUrl: string): string {
 export function curlCall(documented: Documented, baseUrl: string): string {
   const { operation, method, path, parameters, body } = documented;
   const target = path.replace(/\{(\w+)\}/g, (_, name) =>
-    exampleBody(parameters.find((each) => each.name === name)?.example),
+    printExample(parameters.find((each) => each.name === name)?.example),
   );
   const words = ['curl', ...(method === 'GET' ? [] : ['-X', method]), baseUrl + target];
   if (body) words.push('-H', 'Content-Type: application/json', '-d', printJson(body.example));
@@ -35,12 +35,14 @@ export function curlCall(documented: Documented, baseUrl: string): string {
   return `curl -X DELETE ${entry} && ${line}`;
 }
 
-export function exampleBody(value: JsonValue | undefined): string {
+export function printExample(value: JsonValue | undefined): string {
   return value === undefined ? '' : String(value);
 }
 
 function idsOf({ parameters }: Documented): string[] {
-  return parameters.filter((parameter) => parameter.in === 'path').map(({ example }) => exampleBody(example));
+  return parameters
+    .filter((parameter) => parameter.in === 'path')
+    .map(({ example }) => printExample(example));
 }
 
 /** The flags for the fields of a body: `--ship-date` for `shipDate`, `--pet` for `petId`. */
@@ -49,6 +51,6 @@ function flagsOf({ body }: Documented): string[] {
     if (field === 'id') return [];
     if (field === 'complete') return [value === true ? '--complete' : '--no-complete'];
     const name = field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return [`--${name}`, exampleBody(value)];
+    return [`--${name}`, printExample(value)];
   });
 }

@@ -1,7 +1,7 @@
 import { hidesTryIt } from '../../api/contract.ts';
 import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
 import { type JsonObject, printJson } from '../../process/exact-json.ts';
-import { curlCall, exampleBody, petstoreCall } from './calls.ts';
+import { curlCall, petstoreCall, printExample } from './calls.ts';
 import {
   type Documented,
   documentedOperations,
@@ -180,7 +180,7 @@ function renderField(document: OpenApi, id: string, parameter: OpenApiParameter)
     ? html`<select ${field}>${!required && html`<option value="">(left out)</option>`}${choices.map((choice) => html`<option>${String(choice)}</option>`)}</select>`
     : type === 'boolean'
       ? html`<input type="checkbox" ${field}>`
-      : html`<input type="text" ${field}${type === 'integer' && html` inputmode="numeric"`} autocomplete="off" value="${exampleBody(example)}">`;
+      : html`<input type="text" ${field}${type === 'integer' && html` inputmode="numeric"`} autocomplete="off" value="${printExample(example)}">`;
   return html`<div class="field"><label for="${id}-${name}"><code>${name}</code> <span class="hint">${parameter.in}${required && ', required'}</span></label>
 ${control}</div>
 `;
