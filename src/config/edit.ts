@@ -142,8 +142,9 @@ export function checkProfileName(name: string): void {
  */
 export function toStoredValue(key: SettingKey, text: string, label: string, cwd: string): StoredValue {
   const value = parseSetting(key, text, label);
-  if (keyRules[key].isFile) return text.startsWith('~/') ? text : resolve(cwd, text);
-  if (key === 'token-origins') return (value as readonly string[]).join(' ');
+  const { isFile, separator } = keyRules[key];
+  if (isFile) return text.startsWith('~/') ? text : resolve(cwd, text);
+  if (separator !== undefined) return (value as readonly string[]).join(separator);
   return key === 'timeout' ? text : ((value as StoredValue | undefined) ?? text);
 }
 

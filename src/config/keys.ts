@@ -18,6 +18,8 @@ interface KeyRule {
   readonly choices?: readonly string[];
   /** The value is a path, relative to the folder of the file or command line that gives it, and is made absolute. */
   readonly isFile?: true;
+  /** The value is a list; its text has this between the items. The config file may also hold an array. */
+  readonly separator?: string;
 }
 
 function choiceOf<Word extends string>(choices: readonly Word[]) {
@@ -89,6 +91,7 @@ const rules = {
   'token-origins': {
     summary: 'further origins that the token may go to; * stands for one label',
     parse: parse.parseOrigins,
+    separator: ' ',
     placeholder: '<origins>',
   },
   'auth-header': {
@@ -118,6 +121,7 @@ const rules = {
   'import-map': {
     summary: 'columns of a bulk file: the default of --map',
     parse: parse.parsePairs,
+    separator: ',',
     placeholder: '<field=column>',
   },
   'import-thousands': {

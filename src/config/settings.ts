@@ -287,13 +287,15 @@ interface Reading extends Setting<unknown> {
 
 /** Checks a value even if another takes precedence over it. @throws UsageError for the value of a flag */
 function read(key: SettingKey, { raw, source, givenBy, label, folder }: Found, io: Io): Reading {
-  const text = String(raw);
+  const { isFile, separator } = keyRules[key];
+  const isList = separator !== undefined && Array.isArray(raw);
+  const text = isList ? raw.join(separator) : String(raw);
   const reading = { value: undefined, text, source, givenBy };
   try {
-    if (typeof raw === 'object' && !(key === 'token-origins' && Array.isArray(raw)))
+    if (typeof raw === 'object' && !isList)
       throw new InputError(`${label}: must be text, a number, true or false`);
     const parsed = parseSetting(key, text, label, codeOf(source));
-    return { ...reading, value: keyRules[key].isFile ? resolve(folder, expandHome(text, io)) : parsed };
+    return { ...reading, value: isFile ? resolve(folder, expandHome(text, io)) : parsed };
   } catch (problem) {
     if (!(problem instanceof UsageError) || source === 'flag') throw problem;
     return { ...reading, problem };

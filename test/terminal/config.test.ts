@@ -205,6 +205,18 @@ test('no value is shown that may be a secret: a wrong token-command, and a key t
   expect(wrong.stderr + stdout).not.toContain('s3cret');
 });
 
+test.each([
+  ['token-origins', 'https://a.example,https://b.example'],
+  ['import-map', 'quantity=On hand,petId=Pet'],
+  ['import-thousands', '.'],
+  ['rate', '5/s'],
+  ['protected', 'true'],
+])('%s, once it is set, is read by the next command', async (key, value) => {
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  await runCli(['config', 'set', key, value], { env });
+  expect(await runCli(['config', 'get', key], { env })).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('token-origins are origins, one or several, and * stands only for a whole label', async () => {
   const set = (value: string) =>
     runCli(['config', 'set', 'token-origins', value], { env: { PETSTORE_CONFIG_DIR: folder } });
