@@ -6,8 +6,8 @@ import { CliError, type ExitCode, InterruptedError, messageOf } from '../process
 // The checks of `smoke` (a service) and `doctor` (this machine and the way to a service). This file: what a check is,
 // what it finds, and how checks run one after another. `select` makes the list of a smoke run, `run-smoke` carries it
 // out once or often, `ask` sends a check's requests and `judge-answer` holds an answer against the contract. The checks
-// themselves are in `reach`, `wait`, `operation-checks`, `list-faults`, `refusal-checks`, `deprecation`, `latency-check`,
-// `conditions` and `write-checks`; `ownership` knows which records a run may delete. `report/` prints the results.
+// themselves are in `reach`, `reach-http`, `operation-checks`, `list-faults`, `refusal-checks`, `deprecation`,
+// `latency-check` and `write-checks`; `wait` comes before them, and `ownership` knows which records a run may delete. `report/` prints the results.
 
 /**
  * What became of a check. `flaky`: it passed after another attempt. `error`: it could not be carried out, because of a

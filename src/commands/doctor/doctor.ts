@@ -6,7 +6,7 @@ import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';
 import { Printer } from '../../output/print.ts';
 import { paintStatus, plainStyle, type Style } from '../../output/style.ts';
-import { type ExitCode, exitCodes } from '../../process/errors.ts';
+import { exitCodes } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { createDoctorContext, doctorChecks } from './doctor-checks.ts';
 
@@ -35,7 +35,7 @@ export const doctor = action({
           return next && `checking ${next.id}`;
         });
     for await (const result of runChecks(doctorChecks, createDoctorContext(context))) {
-      if (isRed(result)) context.exitCode ||= exitCodeOf(result);
+      if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes.failed;
       const finding = toFinding(result);
       findings.push(finding);
       if (isLive) await io.stdout.write(findingLines(finding, style, io.stdout.width));
@@ -44,11 +44,6 @@ export const doctor = action({
     if (!isLive) await printer.records([findings], findingsView);
   },
 });
-
-function exitCodeOf({ id, exitCode }: CheckResult): ExitCode {
-  const isUnreached = id === 'dns' || id === 'connection' || id === 'tls';
-  return exitCode ?? (isUnreached ? exitCodes.unavailable : exitCodes.failed);
-}
 
 /** A result in doctor's output. */
 interface Finding {
