@@ -43,10 +43,7 @@ export async function defaultRejectsFile(
 
 /** Whether the name is in use, also by a link that leads nowhere. */
 async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
 /**

@@ -48,15 +48,12 @@ export function createSecrets(): Secrets {
     hasField: (name) => fieldNames.has(name.toLowerCase()),
     mask,
     maskFields(fields) {
-      const shown = ([name, value]: [string, string | readonly string[]]) => [
-        name,
-        fieldNames.has(name)
-          ? masked
-          : typeof value === 'string'
-            ? mask(maskUrl(value))
-            : value.map((each) => mask(maskUrl(each))),
-      ];
-      return Object.fromEntries(Object.entries(fields).map(shown));
+      const shown = (value: string) => mask(maskUrl(value));
+      const masking = Object.entries(fields).map(([name, value]) => {
+        if (fieldNames.has(name)) return [name, masked];
+        return [name, typeof value === 'string' ? shown(value) : value.map(shown)];
+      });
+      return Object.fromEntries(masking);
     },
   };
 }
