@@ -30,6 +30,8 @@ export type JsonObject = { [key: string]: JsonValue };
 const maxDepth = 100;
 /** Matches text that may be a number that a double changes; a match within a string is a false alarm. */
 const longNumber = /[\d.]{16}|\d[eE][+-]?\d\d/;
+/** The units of a number, in any order. */
+const numberUnits = /[-+.\deE]+/y;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
@@ -151,8 +153,10 @@ function scan(text: string): number[] {
     if (unit === quote) at = endOfString(text, at);
     else if (unit === openBracket || unit === openBrace) depth += 1;
     else if (unit === closeBracket || unit === closeBrace) depth -= 1;
-    else if (unit === minus || isDigit(unit)) {
-      const end = endOfNumber(text, at);
+    else if (unit === minus || (unit >= zero && unit <= nine)) {
+      numberUnits.lastIndex = at;
+      numberUnits.test(text);
+      const end = numberUnits.lastIndex;
       // A shorter one has neither 16 digits nor a two-digit exponent.
       if (end - at > 3 && longNumber.test(text.slice(at, end))) numbers.push(at, end);
       at = end - 1;
@@ -207,24 +211,12 @@ function toNumber(digits: string): number | bigint | ExactNumber {
 const quote = 0x22;
 const comma = 0x2c;
 const minus = 0x2d;
+const zero = 0x30;
+const nine = 0x39;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-
-function isDigit(unit: number): boolean {
-  return unit >= 0x30 && unit <= 0x39;
-}
-
-/** Index after the digits, signs, points and exponents that begin at `start`. */
-function endOfNumber(text: string, start: number): number {
-  let at = start + 1;
-  for (let unit = text.charCodeAt(at); ; unit = text.charCodeAt(at)) {
-    if (!isDigit(unit) && unit !== 0x2b && unit !== minus && unit !== 0x2e && (unit | 0x20) !== 0x65)
-      return at;
-    at += 1;
-  }
-}
 
 /** Index of the quote that closes the string opened at `start`, or the end of the text. */
 export function endOfString(text: string, start: number): number {
