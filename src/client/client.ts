@@ -328,7 +328,8 @@ export async function readThroughList<K extends keyof typeof listOfGet>(
     if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[field] ?? 0)) > id))
       break;
   }
-  throw new CliError('not-found', `${get} ${id}: ${list} has no such record`);
+  const words = get.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`);
+  throw new CliError('not-found', `${words} ${id}: ${list} has no record with this id`);
 }
 
 const found = {

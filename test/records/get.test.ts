@@ -64,7 +64,9 @@ test('says once for several ids that it looks through the list; an update and a 
   const partial = await runAt(server, `pets get 3 ${rex.id} -o json`);
   expect(partial.code).toBe(3);
   expect(JSON.parse(partial.stderr).error.errors).toHaveLength(1);
-  expect(await runAt(server, 'pets get 3')).toMatchObject({ code: 5, stdout: '' });
+  const missing = await runAt(server, 'pets get 3');
+  expect(missing).toMatchObject({ code: 5, stdout: '' });
+  expect(missing.stderr).toContain('error: get pet 3: listPets has no record with this id\n');
   for (const line of [`pets update ${rex.id} --name Rex`, `inventory create ${rex.id} 8`])
     expect((await runAt(server, line)).stderr).toContain('looking through listPets');
   expect(server.seen.at(-1)?.body).toBe(`{"petId":${rex.id},"quantity":8,"status":"sold"}`);
