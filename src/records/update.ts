@@ -4,16 +4,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { checkOfferedFields, extraFields, flagFields, type Given } from './body-fields.ts';
-import {
-  type Body,
-  type EditAccess,
-  type EditableNoun,
-  flagOf,
-  inputFor,
-  nameAll,
-  openAccess,
-  readRecord,
-} from './noun.ts';
+import { type Body, type EditableNoun, flagOf, inputFor, nameAll, openAccess, readRecord } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { type Write, writeRecords } from './write.ts';
 
@@ -38,7 +29,7 @@ export async function updateRecords<Entity extends object>(
       items: ids,
       asList: ids.length > 1,
       atOnce: (await context.settings()).get('concurrency'),
-      prepare: async (id) => replace(access, id, await readRecord(access, id), fields),
+      prepare: async (id) => replacement(noun, id, await readRecord(access, id), fields),
     });
     if (error) throw error;
     return;
@@ -53,7 +44,7 @@ export async function updateRecords<Entity extends object>(
     const isChanged = Object.entries(edited).some(
       ([name, value]) => !isSame(before.value as Body, name, value),
     );
-    return isChanged ? replace(access, id, before, edited) : { unchanged: before.value };
+    return isChanged ? replacement(noun, id, before, edited) : { unchanged: before.value };
   });
 }
 
@@ -69,26 +60,17 @@ function isSame(record: Body, name: string, value: unknown): boolean {
   return printJson(wanted ?? null) === printJson(found ?? null);
 }
 
-function replace<Entity extends object>(
-  { noun }: EditAccess<Entity>,
-  id: bigint,
-  before: Answer<Entity>,
-  fields: Body,
-): Write {
-  return replacement(noun, id, before, fields, Object.keys(fields));
-}
-
 /**
  * The write of a changed record. If the service has ETags, it applies only to the record as it was read.
  *
- * @param names the fields that it may change.
+ * @param names the fields that it may change, by default those of the changes.
  */
 export function replacement<Entity extends object>(
   { one, operations }: EditableNoun<Entity>,
   id: bigint,
   before: Answer<Entity>,
   changes: Body,
-  names: readonly string[],
+  names: readonly string[] = Object.keys(changes),
 ): Write {
   return {
     operation: operations.update,
