@@ -1,32 +1,43 @@
 import { gzipSync } from 'node:zlib';
-import { makeCertificate } from '../helpers/certificate.ts';
-import {
-  type Answer,
-  answer,
-  answerJson,
-  type Exchange,
-  type MisbehavingServer,
-  misbehave,
-  type Script,
-  tunnel,
-} from '../helpers/misbehaving-server.ts';
+import type { Script } from '../helpers/misbehaving-server.ts';
 import * as mode from './modes.ts';
 import { always } from './modes.ts';
+import {
+  answers,
+  answersBytes,
+  answersJson,
+  exemptProxy,
+  head,
+  linkElsewhere,
+  linkToItself,
+  loopbackProxy,
+  movedTo,
+  once,
+  openOne,
+  plainForTls,
+  proxied,
+  redirectElsewhere,
+  redirectOnAndOn,
+  redirectToTls,
+  resetFirst,
+  type Scene,
+  secure,
+  secureProxy,
+  sendTooMuch,
+  status,
+  statusAct,
+  strangeHeaders,
+  tlsStall,
+  tunnelled,
+  unasked,
+  waiting,
+  waitUntilDate,
+  writes,
+  writesOn,
+} from './scenes.ts';
 
 /** The request that the program sends: a list, a PUT, a POST or a DELETE. */
 export type Ask = 'list' | 'set' | 'create' | 'delete';
-
-/** The servers and the settings of a case. */
-export interface Scene {
-  readonly baseUrl: string;
-  /** The server whose log the case checks. */
-  readonly watched: MisbehavingServer;
-  readonly others?: readonly MisbehavingServer[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** PEM, for --ca-cert. */
-  readonly caCert?: string;
-  readonly clientCert?: { readonly cert: string; readonly key: string };
-}
 
 interface Details {
   readonly timeoutMs?: number;
@@ -72,6 +83,7 @@ const twice: Ending = { requests: 2 };
 const refused: Ending = { exit: 1 };
 const again: Ending = { requests: 2, retries: 1 };
 const unsent: Ending = { requests: 0, retries: 1 };
+const unknownCa: Ending = { requests: 0, spoilsProcess: true, ms: [0, 900] };
 const notFollowed: Ending = { exit: 1, requests: 0 };
 /** No server listens there. A port that was free a moment ago could be another case's by now. */
 const closed = 'http://127.0.0.1:1';
@@ -85,6 +97,26 @@ const no = { code: 'no', message: 'never on a Sunday' };
 
 /** The exit codes of a write that is refused. */
 const refusals = { 400: 1, 401: 4, 403: 4, 404: 5, 409: 1, 410: 5, 412: 1, 418: 1, 422: 1, 501: 6 };
+
+/** Bodies of errors that are not those of the contract. */
+const oddRefusals: readonly (readonly [
+  number,
+  exit: number,
+  type: string,
+  body: string | Buffer,
+  says: RegExp,
+])[] = [
+  [
+    422,
+    1,
+    'application/problem+json',
+    '{"title":"Bad","detail":"quantity is odd"}',
+    /quantity is odd \(422\)/,
+  ],
+  [409, 1, 'application/vnd.x+json', '{"errors":[{"message":"it is\\n taken"}]}', /it is taken \(409\)/],
+  [403, 4, 'text/plain', 'Not\nyou\u001b[31m', /Not you\\x1b\[31m \(403\)/],
+  [400, 1, 'application/json', Buffer.from([0xff, 0xfe, 0x00, 0x7b]), /answered 400 with application\/json/],
+];
 
 /** Bodies that are no list of inventory entries. */
 const invalid: readonly (readonly [what: string, body: string, says: RegExp])[] = [
@@ -183,41 +215,11 @@ export const cases: readonly Case[] = [
     const says = new RegExp(`never on a Sunday \\(${code} no\\)$`, 'm');
     return row('set', `refuses with ${code}`, answersJson(no, { status: Number(code) }), says, { exit });
   }),
-  row(
-    'set',
-    'refuses with problem details',
-    refusing(
-      422,
-      'application/problem+json',
-      '{"type":"about:blank","title":"Bad","detail":"quantity is odd"}',
-    ),
-    /quantity is odd \(422\)/,
-    refused,
-  ),
-  row(
-    'set',
-    'refuses with other JSON',
-    refusing(409, 'application/json', '{"errors":[{"message":"it is\\n taken","code":"E1"}]}'),
-    /it is taken \(409\)/,
-    refused,
-  ),
-  row(
-    'set',
-    'refuses with text',
-    refusing(403, 'text/plain', 'Not\nyou\u001b[31m'),
-    /Not you\\x1b\[31m \(403\)/,
-    {
-      exit: 4,
-    },
-  ),
+  ...oddRefusals.map(([code, exit, type, body, says]) => {
+    const answered = answers({ status: code, body, fields: { 'content-type': type } });
+    return row('set', `refuses with ${type} of its own`, answered, says, { exit });
+  }),
   row('set', 'refuses with nothing', status(404), /answered 404, with no reason given/, { exit: 5 }),
-  row(
-    'set',
-    'refuses with garbage',
-    refusing(400, 'application/json', Buffer.from([0xff, 0xfe, 0x00, 0x7b])),
-    /answered 400 with application\/json/,
-    refused,
-  ),
   row('set', 'refuses with an endless body', always(mode.endless(404)), /404/, { exit: 5, ms: [0, 1500] }),
   row(
     'list',
@@ -289,7 +291,7 @@ export const cases: readonly Case[] = [
     const says = new RegExp(`answered ${code}, which is neither a success nor an error`);
     return row('list', `answers ${code}, which is not a redirect`, status(code), says);
   }),
-  row('list', 'redirects without end', always(redirectOnAndOn), /redirected more than 5 times/, {
+  row('list', 'redirects without end', always(redirectOnAndOn), /more than 5 times/, {
     exit: 1,
     requests: 6,
   }),
@@ -300,48 +302,33 @@ export const cases: readonly Case[] = [
     /redirect to http:\/\/127\.0\.0\.1:\d+\/x; another origin is never followed/,
     notFollowed,
   ),
-  row(
-    'set',
-    'redirects a write',
-    always(movedTo(308, '/elsewhere')),
-    /redirect to http:\/\/127\.0\.0\.1:\d+\/elsewhere; a write is never redirected/,
-    refused,
-  ),
+  row('set', 'redirects a PUT', always(movedTo(308, '/x')), /\d\/x; a write is never redirected$/m, refused),
   row(
     'create',
-    'redirects a POST to its result',
-    always(movedTo(303, '/pets/9')),
-    /pets\/9; a write is never redirected$/m,
+    'redirects a POST',
+    always(movedTo(303, '/x')),
+    /\d\/x; a write is never redirected$/m,
     refused,
   ),
   row('list', 'redirects to nowhere', status(302), /names no target/, refused),
   row('list', 'links to itself as the next page', always(linkToItself), /next page repeats/),
-  row(
-    'list',
-    'links to another origin as the next page',
-    answersJson([], { fields: { link: '<http://127.0.0.2:9/>; rel=next' } }),
-    /another origin: http:\/\/127\.0\.0\.2:9\//,
-  ),
+  row('list', 'links to another origin', always(linkElsewhere), /another origin: http:\/\/127\.0\.0\.2:9\//),
 
   // TLS.
   row('list', 'shows a certificate that is trusted by --ca-cert', secure({ trusted: true })),
-  row('list', 'shows a self-signed certificate', secure({}), /TLS: .*self-signed[\s\S]*--ca-cert/, {
-    requests: 0,
-    spoilsProcess: true,
-    ms: [0, 900],
-  }),
+  row('list', 'shows a self-signed certificate', secure({}), /TLS: .*self-signed[\s\S]*--ca-cert/, unknownCa),
   row('list', 'shows an expired certificate', secure({ trusted: true, days: -1 }), /TLS: .*expired/, unseen),
   row(
     'list',
-    'shows the certificate of another host',
-    secure({ trusted: true, host: 'pets.example' }),
-    /TLS: .*altnames/,
+    'shows the certificate of another',
+    secure({ trusted: true, host: 'a.example' }),
+    /altnames/,
     unseen,
   ),
   row('list', 'wants a client certificate, and gets it', secure({ trusted: true, client: 'shown' })),
   row(
     'list',
-    'wants a client certificate, and gets none',
+    'wants a client certificate, gets none',
     secure({ trusted: true, client: 'missing' }),
     /^error: /,
     unsent,
@@ -419,203 +406,6 @@ export const cases: readonly Case[] = [
     },
   ),
 ];
-
-async function openOne(script: Script): Promise<Scene> {
-  const watched = await misbehave(script);
-  return { baseUrl: watched.url, watched };
-}
-
-type Act = (exchange: Exchange) => void;
-
-/** Misbehaves for the first request, then behaves. */
-function once(act: Act): Script {
-  return mode.first(1, act);
-}
-
-function answers(all: Answer): Script {
-  return always((exchange) => answer(exchange, all));
-}
-
-function answersJson(body: unknown, more: Answer = {}): Script {
-  return always((exchange) => answerJson(exchange, body, more));
-}
-
-function answersBytes(fields: Readonly<Record<string, string>>, body: string | Buffer): Script {
-  return answers({ fields, body });
-}
-
-function refusing(code: number, type: string, body: string | Buffer): Script {
-  return answers({ status: code, body, fields: { 'content-type': type } });
-}
-
-function status(code: number): Script {
-  return always(statusAct(code));
-}
-
-function statusAct(code: number, fields: Readonly<Record<string, string>> = {}): Act {
-  return (exchange) => answer(exchange, { status: code, fields });
-}
-
-function waiting(code: number, retryAfter: string): Act {
-  return statusAct(code, { 'retry-after': retryAfter });
-}
-
-function movedTo(code: number, location: string): Act {
-  return statusAct(code, { location });
-}
-
-/** The start of the head of an answer in HTTP/1.1, with JSON. */
-function head(statusLine: string): string {
-  return `HTTP/1.1 ${statusLine}\r\ncontent-type: application/json\r\n`;
-}
-
-function writesOn(text: string): Script {
-  return always(({ socket }) => void socket.write(text));
-}
-
-/** Writes this and closes the connection. */
-function writes(text: string): Script {
-  return always(({ socket }) => void socket.end(text));
-}
-
-function waitUntilDate(exchange: Exchange): void {
-  const date = new Date(Date.now() + 2500).toUTCString();
-  answer(exchange, { status: 503, fields: { 'retry-after': date } });
-}
-
-function redirectOnAndOn(exchange: Exchange): void {
-  answer(exchange, { status: 302, fields: { location: `/store/inventory?${exchange.number}` } });
-}
-
-function linkToItself(exchange: Exchange): void {
-  answerJson(exchange, [], { fields: { link: `<${exchange.request.target}>; rel="next"` } });
-}
-
-function sendTooMuch(exchange: Exchange): void {
-  answerJson(exchange, []);
-  exchange.socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nextra');
-}
-
-function resetFirst(): Script {
-  let connections = 0;
-  return {
-    onConnection(socket) {
-      connections += 1;
-      if (connections === 1) socket.resetAndDestroy();
-      return connections === 1;
-    },
-    onRequest: mode.wellBehaved,
-  };
-}
-
-async function tlsStall(): Promise<Scene> {
-  const watched = await misbehave(mode.accept);
-  return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
-}
-
-async function plainForTls(): Promise<Scene> {
-  const watched = await misbehave({
-    onConnection(socket) {
-      socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-      return true;
-    },
-  });
-  return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
-}
-
-/** A scene whose watched server is asked for nothing. */
-function unasked(baseUrl: string, env: Readonly<Record<string, string>> = {}): () => Promise<Scene> {
-  return async () => ({ baseUrl, env, watched: await misbehave({}) });
-}
-
-/** A server that redirects everything. */
-function redirector(location: string): Promise<MisbehavingServer> {
-  return misbehave(always(movedTo(302, location)));
-}
-
-async function redirectElsewhere(): Promise<Scene> {
-  const watched = await misbehave(always(mode.wellBehaved));
-  const from = await redirector(`${watched.url}/x`);
-  return { baseUrl: from.url, watched, others: [from] };
-}
-
-function strangeHeaders({ socket }: Exchange): void {
-  socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
-  const strange = [
-    'link: <<<;;; rel="next',
-    'deprecation: tomorrow',
-    'sunset: \xff\xfe',
-    '__proto__: x',
-    'constructor: y',
-    'set-cookie: a=1',
-    'set-cookie: b=2',
-  ];
-  socket.write(`${head('200 OK')}${strange.join('\r\n')}\r\ncontent-length: 2\r\n\r\n[]`, 'latin1');
-}
-
-interface Security {
-  /** True if the program trusts it. */
-  readonly trusted?: true;
-  readonly days?: number;
-  readonly host?: string;
-  readonly client?: 'shown' | 'missing';
-}
-
-function secure({ trusted, days = 30, host, client }: Security): () => Promise<Scene> {
-  return async () => {
-    const { cert, key } = await makeCertificate(days, host);
-    const own = await makeCertificate(30, 'client.example');
-    const asking = client ? { requestCert: true, rejectUnauthorized: true, ca: own.cert } : {};
-    const watched = await misbehave(always(mode.wellBehaved), { cert, key, ...asking });
-    const caCert = trusted && { caCert: cert };
-    return { baseUrl: watched.url, watched, ...caCert, ...(client === 'shown' && { clientCert: own }) };
-  };
-}
-
-/** A service that can be reached only through a proxy. */
-function proxied(scheme: 'http' | 'https', script: Script): () => Promise<Scene> {
-  return async () => {
-    const watched = await misbehave(script);
-    const env = { [`${scheme.toUpperCase()}_PROXY`]: `http://user:s3cret-word@127.0.0.1:${watched.port}` };
-    return { baseUrl: `${scheme}://pets.invalid`, watched, env };
-  };
-}
-
-/** A TLS service under a name that only the proxy knows. */
-async function tunnelled(): Promise<Scene> {
-  const { cert, key } = await makeCertificate(30, 'pets.invalid');
-  const watched = await misbehave(always(mode.wellBehaved), { cert, key });
-  const proxy = await misbehave(always((exchange) => tunnel(exchange, watched.port)));
-  const env = { HTTPS_PROXY: proxy.url };
-  return { baseUrl: 'https://pets.invalid', watched, others: [proxy], env, caCert: cert };
-}
-
-async function secureProxy(): Promise<Scene> {
-  const { cert, key } = await makeCertificate(30);
-  const watched = await misbehave(always(mode.wellBehaved), { cert, key });
-  return { baseUrl: 'http://pets.invalid', watched, env: { HTTP_PROXY: watched.url }, caCert: cert };
-}
-
-/** Only two proxies know the name: there http and https have their default ports. */
-async function redirectToTls(): Promise<Scene> {
-  const scene = await tunnelled();
-  const from = await redirector('https://pets.invalid/store/inventory');
-  const env = { ...scene.env, HTTP_PROXY: from.url };
-  return { ...scene, baseUrl: 'http://pets.invalid', others: [...(scene.others ?? []), from], env };
-}
-
-async function loopbackProxy(): Promise<Scene> {
-  const service = await misbehave(always(mode.wellBehaved));
-  const watched = await misbehave(always((exchange) => tunnel(exchange, service.port)));
-  const env = { HTTP_PROXY: watched.url, http_proxy: watched.url };
-  return { baseUrl: service.url, watched, others: [service], env };
-}
-
-async function exemptProxy(): Promise<Scene> {
-  const watched = await misbehave(always(mode.wellBehaved));
-  const env = { HTTP_PROXY: watched.url, NO_PROXY: 'example.com, .shop.invalid' };
-  return { baseUrl: 'http://pets.shop.invalid', watched, env };
-}
 
 /** The result of a case. */
 export interface Result {
