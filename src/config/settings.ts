@@ -158,10 +158,7 @@ function warningsOf(
 function chooseProfile(
   places: Places,
   problems: UsageError[],
-): {
-  readonly chosen: ChosenProfile | undefined;
-  readonly offline: ChosenProfile | undefined;
-} {
+): Pick<Settings, 'offline'> & { readonly chosen: ChosenProfile | undefined } {
   const named = namedProfile(places);
   const unknown = named && unknownProfile(named, places.file);
   if (unknown && named.source === 'flag') throw unknown;
@@ -175,7 +172,11 @@ function chooseProfile(
   const baseUrl = foundIn(places, 'base-url', undefined).find((found) => !isOfConfig(found));
   if (!offline || !baseUrl) return { chosen, offline };
   if (offline.source === baseUrl.source) {
-    const both = contradiction(offline, baseUrl);
+    const both = new UsageError(
+      `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
+      'give one of them',
+      codeOf(offline.source),
+    );
     if (offline.source === 'flag') throw both;
     problems.push(both);
   }
@@ -188,14 +189,6 @@ function namedProfile({ io, flags, file }: Places): ChosenProfile | undefined {
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', givenBy: '--profile' };
   if (variable) return { value: variable, source: 'environment', givenBy: 'PETSTORE_PROFILE' };
   return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
-}
-
-function contradiction(offline: ChosenProfile, baseUrl: Found): UsageError {
-  return new UsageError(
-    `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
-    'give one of them',
-    codeOf(offline.source),
-  );
 }
 
 /** The code of an error in a value from this source. */

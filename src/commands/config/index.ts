@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import {
@@ -148,22 +149,17 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
 
 async function warnOfNothingThere(context: Context, key: SettingKey, path: string): Promise<void> {
   if (!keyRules[key].isFile || path.startsWith('~/')) return;
-  const { existsSync } = await import('node:fs');
   if (!existsSync(path)) await context.print(`warning: there is no file ${path} yet`);
 }
 
 /** Warns if another source takes precedence over the new value. */
 async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
   if (profile !== undefined) return;
-  try {
-    const { profile: active, explain } = resolveSettings(context.io, {});
-    const { source, givenBy } = explain(key);
-    if (source === 'environment') await context.print(`note: ${givenBy} is set, and takes precedence`);
-    if (source === 'profile')
-      await context.print(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
-  } catch {
-    // The command that uses the config reports other mistakes in it.
-  }
+  const { profile: active, explain } = resolveSettings(context.io, {});
+  const { source, givenBy } = explain(key);
+  if (source === 'environment') await context.print(`note: ${givenBy} is set, and takes precedence`);
+  if (source === 'profile')
+    await context.print(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
 }
 
 const unset = verb({
