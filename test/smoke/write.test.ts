@@ -168,6 +168,25 @@ describe.concurrent('what write checks find', () => {
     },
   );
 
+  test('an id whose read shows our record under another id is not deleted', async () => {
+    let ours = '';
+    const run = await write(
+      {
+        spoil(answer, { method, target }) {
+          if (method === 'GET' && target === '/categories/1' && ours !== '') return withBody(answer, ours);
+          if (method !== 'POST' || target !== '/categories') return answer;
+          ours = String(answer.body);
+          const moved = withFields(answer, { location: '/categories/1' });
+          return changing((json: object) => ({ ...json, id: 1 }))(moved);
+        },
+      },
+      'write/category',
+    );
+    expect(run.code).toBe(7);
+    expect(run.sent('DELETE', 'PUT')).toEqual([]);
+    expect(run.check('write/cleanup').left?.join(' ')).toMatch(/category petstore-smoke-\S+ \(id 1\)/);
+  });
+
   test('a record that got another name between its read and its delete is not deleted', async () => {
     await using service = await startService({
       spoil(answer, { method, target }) {
