@@ -7,23 +7,18 @@ export const mia = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n, stat
 
 export const terminal: RunOptions = { terminals: ['stdout', 'stderr'] };
 
-/** A service that has these pages of pets, and no categories; a page that is undefined is refused. */
-export function petService(pages: readonly (readonly object[] | undefined)[]) {
-  return recordingServer({ '/categories': [] }, ({ path }) => {
-    const at = Number(new URL(path, 'http://x').searchParams.get('after') ?? 0);
-    const body = printJson(pages[at] ?? []);
-    if (at < pages.length && !pages[at]) return { status: 400 };
-    return { body, headers: at + 1 < pages.length ? { link: `</pets?after=${at + 1}>; rel="next"` } : {} };
-  });
-}
-
-/** Lists pages of pets. */
+/** Lists the pages of pets of a service without categories; it refuses a page that is undefined. */
 export async function listPages(
   pages: readonly (readonly object[] | undefined)[],
   flags = '',
   options?: RunOptions,
 ): Promise<Run> {
-  await using server = await petService(pages);
+  await using server = await recordingServer({ '/categories': [] }, ({ path }) => {
+    const at = Number(new URL(path, 'http://x').searchParams.get('after') ?? 0);
+    if (at < pages.length && !pages[at]) return { status: 400 };
+    const headers = at + 1 < pages.length ? { link: `</pets?after=${at + 1}>; rel="next"` } : {};
+    return { body: printJson(pages[at] ?? []), headers };
+  });
   return await runAt(server, `pets list${flags && ` ${flags}`}`, options);
 }
 
