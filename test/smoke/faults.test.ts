@@ -37,6 +37,12 @@ const saying =
   (answer) =>
     withBody(answer, body);
 
+const idOf = (record: object) => ('id' in record ? 'id' : 'petId');
+const firstRecord = (change: (record: object) => unknown) =>
+  changing((json: object | object[]) =>
+    Array.isArray(json) ? json.map((record, at) => (at === 0 ? change(record) : record)) : change(json),
+  );
+
 /** Faults of any answer. */
 const ofAnswer: Faults = {
   'answered 500 Internal Server Error': refusing(500),
@@ -47,19 +53,13 @@ const ofAnswer: Faults = {
   'the body is not JSON: ': (answer) => withBody(answer, String(answer.body).slice(0, 20)),
   'the body is not UTF-8': (answer) => ({ ...answer, body: Buffer.from('{"name":"B\xe4r"}', 'latin1') }),
   'the body must be an array|the body lacks': saying({ data: [] }),
+  'must be an object': firstRecord(() => null),
   'no content type': having({ 'content-type': undefined }),
 };
 
-const idOf = (record: object) => ('id' in record ? 'id' : 'petId');
-const firstRecord = (change: (record: object) => unknown) =>
-  changing((json: object | object[]) =>
-    Array.isArray(json) ? json.map((record, at) => (at === 0 ? change(record) : record)) : change(json),
-  );
-
-/** Faults of the first or only record. */
-const ofRecord: Faults = {
+/** A fault of the schema, of which each read has its own. */
+const ofSchema: Faults = {
   'must be an integer .int64': firstRecord((record) => ({ ...record, [idOf(record)]: '1' })),
-  'must be an object': firstRecord(() => null),
 };
 
 const changingList = (change: (json: object[]) => unknown) => changing(change);
@@ -177,8 +177,7 @@ const unreached: Row[] = [
 const faults: Row[] = [
   // Three reads stand for all, because the same code judges each answer: the one that reach asks too, a list, a record.
   ...at(['listPets', 'listOrders', 'getCategory'], ofAnswer),
-  // Each read has a schema of its own.
-  ...at(reads, ofRecord),
+  ...at(reads, ofSchema),
   // One list has the field `id`, one `petId`.
   ...at(['listCategories', 'listInventory'], ofList),
   ...differing,

@@ -4,11 +4,12 @@ import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { bindTo, configured, smoke, smokeOf } from './run.ts';
 import { asPage, type Change, on, refusal, refusing, startService, withBody, withFields } from './service.ts';
 
-/** A service that is old for some milliseconds, by its header and at `/version`. */
-function deployedAfter(ms: number): Change {
-  const startedMs = performance.now();
+/** A service whose first answers are old, by their header and at `/version`. */
+function deployedAfter(oldAnswers: number): Change {
+  let answers = 0;
   return (answer, { target }) => {
-    const commit = performance.now() - startedMs < ms ? 'old' : '4f2a9c1';
+    answers += 1;
+    const commit = answers <= oldAnswers ? 'old' : '4f2a9c1';
     const versioned = withFields(answer, { 'x-commit': commit });
     return target === '/version' ? { ...withBody(versioned, { build: { commit } }), status: 200 } : versioned;
   };
@@ -53,15 +54,6 @@ describe.concurrent('the wait for a deployment', () => {
     expect((await smokeOf(spoil, ['--wait', '20s', '--only', 'op/listPets'])).code).toBe(0);
   });
 
-  test('a wait that runs out fails once, says what was there, and exits 6', async () => {
-    const run = await smokeOf(refusing(500), ['--wait', '600ms']);
-    expect(run.code).toBe(6);
-    expect(run.ids('fail')).toEqual(['reach/http']);
-    expect(run.check('reach/http').reason).toBe(
-      'listPets answered 500 Internal Server Error, after waiting 600 ms',
-    );
-  });
-
   test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
     const startedMs = performance.now();
     const run = await smokeOf(refusing(status), waitForNew);
@@ -77,29 +69,13 @@ describe.concurrent('the wait for a deployment', () => {
       'GET /version text*=4f2a9c1',
     ];
     const run = await smokeOf(
-      deployedAfter(400),
+      deployedAfter(2),
       conditions.flatMap((each) => ['--wait-for', each]),
     );
     expect(run.code).toBe(0);
     expect(run.check('reach/version')).toMatchObject({ result: 'pass', reason: 'held 3 times in a row' });
     expect(run.stderr.replace(/\s+/g, ' ')).toContain('waiting up to 60 s for the service: x-commit is old');
   });
-
-  test.each([
-    ['header x-commit=nope', 'x-commit is old', []],
-    ['GET /pets/1 /name=Nobody', 'GET /pets/1: /name is Bella', ['--skip', 'reach']],
-    ['GET /nowhere', 'GET /nowhere answered 404 Not Found', ['--only', 'op/*']],
-  ] as const)(
-    'a service with another version than %s is exit 7, whatever is left out: %s, %j',
-    async (condition, reason, flags) => {
-      const wait = ['--wait', '400ms', '--wait-for', condition];
-      const run = await smokeOf(deployedAfter(1e9), [...wait, ...flags]);
-      expect(run.code).toBe(7);
-      expect(run.ids('fail')).toEqual(['reach/version']);
-      expect(run.check('reach/version').reason).toBe(`${reason}, after waiting 400 ms`);
-      expect(run.check('op/listPets').result).toBe('skip');
-    },
-  );
 
   test('a condition that is never answered does not prolong the wait', async () => {
     const startedMs = performance.now();
@@ -110,17 +86,6 @@ describe.concurrent('the wait for a deployment', () => {
     expect(performance.now() - startedMs).toBeLessThan(5000);
     expect(run.code).toBe(7);
     expect(run.check('reach/version').reason).toMatch(/no answer within [\d.]+ s/);
-  });
-
-  test('one replica of four with the new version does not satisfy --wait-for', async () => {
-    const run = await smokeOf(
-      replicas((count) => (count % 4 === 2 ? 'new' : 'old')),
-      ['--wait', '1200ms', ...waitForNew],
-    );
-    expect(run.code).toBe(7);
-    expect(run.check('reach/version').reason).toMatch(
-      /^x-commit is old, after waiting 1\.2 s; it held in \d+ of \d+ looks$/,
-    );
   });
 
   test('answers of another deployment after the wait fail reach/version with their number', async () => {
@@ -138,6 +103,45 @@ describe.concurrent('the wait for a deployment', () => {
       [...waitForNew, '--only', 'op/listPets'],
     );
     expect(run.seen.filter(({ fields }) => fields.connection === 'close')).toHaveLength(3);
+  });
+});
+
+// The last look has only 200 ms, which a busy machine may use up.
+describe('a wait that runs out', { retry: 3 }, () => {
+  test('a wait that runs out fails once, says what was there, and exits 6', async () => {
+    const run = await smokeOf(refusing(500), ['--wait', '600ms']);
+    expect(run.code).toBe(6);
+    expect(run.ids('fail')).toEqual(['reach/http']);
+    expect(run.check('reach/http').reason).toBe(
+      'listPets answered 500 Internal Server Error, after waiting 600 ms',
+    );
+  });
+
+  test.each([
+    ['header x-commit=nope', 'x-commit is old', []],
+    ['GET /pets/1 /name=Nobody', 'GET /pets/1: /name is Bella', ['--skip', 'reach']],
+    ['GET /nowhere', 'GET /nowhere answered 404 Not Found', ['--only', 'op/*']],
+  ] as const)(
+    'a service with another version than %s is exit 7, whatever is left out: %s, %j',
+    async (condition, reason, flags) => {
+      const wait = ['--wait', '400ms', '--wait-for', condition];
+      const run = await smokeOf(deployedAfter(Infinity), [...wait, ...flags]);
+      expect(run.code).toBe(7);
+      expect(run.ids('fail')).toEqual(['reach/version']);
+      expect(run.check('reach/version').reason).toBe(`${reason}, after waiting 400 ms`);
+      expect(run.check('op/listPets').result).toBe('skip');
+    },
+  );
+
+  test('one replica of four with the new version does not satisfy --wait-for', async () => {
+    const run = await smokeOf(
+      replicas((count) => (count % 4 === 2 ? 'new' : 'old')),
+      ['--wait', '1200ms', ...waitForNew],
+    );
+    expect(run.code).toBe(7);
+    expect(run.check('reach/version').reason).toMatch(
+      /^x-commit is old, after waiting 1\.2 s; it held in \d+ of \d+ looks$/,
+    );
   });
 });
 
@@ -209,15 +213,15 @@ describe.concurrent('what an answer is worth', () => {
 
   test('a slow operation is over the limit; latency is measured only if it is asked for', async () => {
     const slow = on('/store/orders', async (answer) => {
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      await new Promise((resolve) => setTimeout(resolve, 400));
       return answer;
     });
     const [limited, plain] = await Promise.all([
-      smokeOf(slow, ['--only', 'latency/list*', '--max-latency', '200ms,p50']),
+      smokeOf(slow, ['--only', 'latency/list*', '--max-latency', '350ms,p50']),
       smokeOf(slow, []),
     ]);
     expect(limited.ids('fail')).toEqual(['latency/listOrders']);
-    expect(limited.check('latency/listOrders').expected).toBe('p50 of at most 200 ms');
+    expect(limited.check('latency/listOrders').expected).toBe('p50 of at most 350 ms');
     expect(plain.checks.some(({ id }) => id.startsWith('latency/'))).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import type { Store } from '../../src/server/store.ts';
-import { type FakeIo, fakeIo, runCli } from '../helpers/run-cli.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { bindTo, configured, type Description, newFolder, smoke } from './run.ts';
 import {
@@ -357,17 +357,24 @@ describe('what a description and a profile allow to write', () => {
 });
 
 describe.concurrent('a signal', () => {
+  type Raise = (signal: 'SIGINT' | 'SIGTERM') => void;
+
   /** Runs the write checks of a service whose change may raise signals. */
-  async function interrupted(change: (io: FakeIo) => Change, more: readonly string[] = []) {
+  async function interrupted(change: (raise: Raise) => Change, more: readonly string[] = []) {
     const io = fakeIo();
-    await using service = await startService({ spoil: change(io) });
+    let raisedMs = Infinity;
+    const spoil = change((signal) => {
+      raisedMs = performance.now();
+      io.raise(signal);
+    });
+    await using service = await startService({ spoil });
     const before = counts(service.store);
-    const startedMs = performance.now();
     const flags = ['--write', '--only', 'write/*', ...more];
     const code = await main(['smoke', '--base-url', service.url, ...flags], io);
     return {
       code,
-      elapsedMs: performance.now() - startedMs,
+      /** Since the last signal. */
+      elapsedMs: performance.now() - raisedMs,
       stdout: io.written('stdout'),
       stderr: io.written('stderr'),
       leavesNothing: String(counts(service.store)) === String(before),
@@ -375,9 +382,9 @@ describe.concurrent('a signal', () => {
   }
 
   const raising =
-    (io: FakeIo, signal: 'SIGINT' | 'SIGTERM', then: Change): Change =>
+    (raise: Raise, signal: 'SIGINT' | 'SIGTERM', then: Change): Change =>
     (answer, seen) => {
-      io.raise(signal);
+      raise(signal);
       return then(answer, seen);
     };
   const same: Change = (answer) => answer;
@@ -387,7 +394,7 @@ describe.concurrent('a signal', () => {
     const folder = newFolder();
     const [json, xml] = [join(folder, 'stopped.json'), join(folder, 'stopped.xml')];
     const run = await interrupted(
-      (io) => on(/^\/pets\//, raising(io, 'SIGINT', same), 'PUT'),
+      (raise) => on(/^\/pets\//, raising(raise, 'SIGINT', same), 'PUT'),
       ['--report', `json=${json}`, '--report', `junit=${xml}`],
     );
     expect(run).toMatchObject({ code: 130, leavesNothing: true });
@@ -398,9 +405,9 @@ describe.concurrent('a signal', () => {
   });
 
   test('a second Ctrl-C ends at once and names the records that are left', async () => {
-    const run = await interrupted((io) => (answer, seen) => {
-      const first = on(/^\/pets\//, raising(io, 'SIGINT', same), 'PUT');
-      const second = on(/^\/pets\//, raising(io, 'SIGINT', hang), 'DELETE');
+    const run = await interrupted((raise) => (answer, seen) => {
+      const first = on(/^\/pets\//, raising(raise, 'SIGINT', same), 'PUT');
+      const second = on(/^\/pets\//, raising(raise, 'SIGINT', hang), 'DELETE');
       return seen.method === 'DELETE' ? second(answer, seen) : first(answer, seen);
     });
     expect(run.code).toBe(130);
@@ -433,7 +440,7 @@ describe.concurrent('a signal', () => {
   ] as const)(
     '%s while a create is unanswered names the record that may have been made',
     async (signal, code, limitMs) => {
-      const run = await interrupted((io) => on('/pets', raising(io, signal, hang), 'POST'));
+      const run = await interrupted((raise) => on('/pets', raising(raise, signal, hang), 'POST'));
       expect(run.code).toBe(code);
       expect(run.elapsedMs).toBeLessThan(limitMs);
       expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/perhaps pet petstore-smoke-\S+ \(id unknown\)/);
@@ -445,7 +452,7 @@ describe.concurrent('a signal', () => {
       await new Promise((resolve) => setTimeout(resolve, 150));
       return answer;
     };
-    const run = await interrupted((io) => on('/categories', raising(io, 'SIGTERM', late), 'POST'));
+    const run = await interrupted((raise) => on('/categories', raising(raise, 'SIGTERM', late), 'POST'));
     expect(run).toMatchObject({ code: 143, leavesNothing: true });
   });
 });
