@@ -1,36 +1,25 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
 
 let folder: string;
-let server: Server;
+let server: RecordingServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-light-'));
-  server = createServer((_, response) => response.setHeader('content-type', 'application/json').end('[]'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server = await recordingServer({}, () => ({ body: [] }));
 });
 
-afterAll(() => {
-  server.close();
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** What each costs a start milliseconds. */
-const heavyModules = [
-  'child_process',
-  'net',
-  'http',
-  'stream',
-  'crypto',
-  'zlib',
-  'perf_hooks',
-  'fs/promises',
-];
+const heavyModules = 'child_process net http stream crypto zlib perf_hooks fs/promises'.split(' ');
 const forHttp = ['child_process', 'net', 'http', 'stream'];
 
 test.each([
@@ -45,8 +34,10 @@ test.each([
 ])(
   'petstore %s loads no package beside its bundle, and no heavy module of Node but %j',
   async (line, allowed) => {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const loaded = await loadedBy(line.split(' '), allowed === forHttp ? { PETSTORE_BASE_URL: url } : {});
+    const loaded = await loadedBy(
+      line.split(' '),
+      allowed === forHttp ? { PETSTORE_BASE_URL: server.url } : {},
+    );
     expect(loaded.filter((file) => file.includes('/dist/') && !file.endsWith('/petstore.js'))).toEqual([]);
     const heavy = loaded
       .map((name) => name.replace('node:', ''))

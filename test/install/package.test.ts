@@ -31,12 +31,8 @@ test('the packed tool installs with nothing beside it and runs in an empty proje
     'petstore',
   ]);
   const petstore = join(folder, 'node_modules', '.bin', 'petstore');
-  expect(
-    execFileSync(petstore, ['--offline', 'pets', 'list', '--limit', '1', '-o', 'ids'], {
-      env,
-      encoding: 'utf8',
-    }),
-  ).toBe('1\n');
+  const words = ['--offline', 'pets', 'list', '--limit', '1', '-o', 'ids'];
+  expect(execFileSync(petstore, words, { env, encoding: 'utf8' })).toBe('1\n');
 });
 
 test('the package holds the completions, the manual page and the licences, and no code cache', () => {

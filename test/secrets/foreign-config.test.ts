@@ -17,34 +17,28 @@ function configFolder(baseUrl: string) {
   return { folder, file, mark, env: { PETSTORE_CONFIG_DIR: folder } };
 }
 
-const spoils: readonly (readonly [how: string, spoil: (file: string) => void, says: RegExp])[] = [
+type Spoil = readonly [how: string, spoil: (file: string) => void, says: RegExp];
+const spoils: readonly Spoil[] = [
   ['others may write', (file) => chmodSync(file, 0o602), /others may write it \(owner \d+, mode 0602\)/],
   ['its group may write', (file) => chmodSync(file, 0o660), /others may write it \(owner \d+, mode 0660\)/],
-  ...(isRoot
-    ? [
-        [
-          'belongs to another user',
-          (file: string) => chownSync(file, 12345, 12345),
-          /another user \(owner 12345, mode 0600\)/,
-        ] as const,
-      ]
-    : []),
+  ['is of another user', (file) => chownSync(file, 12345, 12345), /another user \(owner 12345, mode 0600\)/],
 ];
+/** Only root can give a file to another user. */
+const possible = isRoot ? spoils : spoils.slice(0, 2);
 
-describe.each(spoils)('a config that %s', (_, spoil, says) => {
+describe.each(possible)('a config that %s', (_, spoil, says) => {
   test('is exit 2 for every command that calls a service, and nothing of it is used', async () => {
     await using server = await recordingServer({});
     const { file, mark, env } = configFolder(server.url);
     spoil(file);
-    for (const words of [
-      ['pets', 'list'],
-      ['pets', 'list', '--base-url', server.url],
-      ['smoke'],
-      ['orders', 'create', '--pet', '1'],
+    for (const line of [
+      'pets list',
+      `pets list --base-url ${server.url}`,
+      'smoke',
+      'orders create --pet 1',
     ]) {
-      const run = await runCli(words, { env });
-      expect(run).toMatchObject({ code: 2, stdout: '' });
-      expect(run.stderr).toMatch(says);
+      const run = await runCli(line, { env });
+      expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(says) });
     }
     expect(server.seen).toEqual([]);
     expect(existsSync(mark)).toBe(false);
@@ -53,15 +47,9 @@ describe.each(spoils)('a config that %s', (_, spoil, says) => {
   test('is named by the commands that repair it', async () => {
     const { file, mark, env } = configFolder('http://127.0.0.1:9');
     spoil(file);
-    for (const words of [
-      ['config', 'path'],
-      ['config', 'list'],
-      ['config', 'explain'],
-      ['profile', 'list'],
-    ])
-      expect(await runCli(words, { env })).toMatchObject({ code: 0, stderr: expect.stringMatching(says) });
+    for (const line of ['config path', 'config list', 'config explain', 'profile list'])
+      expect(await runCli(line, { env })).toMatchObject({ code: 0, stderr: expect.stringMatching(says) });
     expect(existsSync(mark)).toBe(false);
-    chmodSync(file, 0o600);
   });
 });
 
