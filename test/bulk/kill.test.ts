@@ -139,7 +139,7 @@ test('a closed stdout does not stop a run', async () => {
 });
 
 test('two processes never work on the same target at once, and a killed one leaves no copy of stdin', async () => {
-  await using shop = await shopOf(160, 20);
+  await using shop = await shopOf(160, 60_000);
   const env = { TMPDIR: shop.folder };
   const child = shop.start(['apply', '-', '--yes'], env);
   child.stdin?.end(shop.read('stock.csv'));

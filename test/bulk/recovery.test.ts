@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Run } from '../helpers/run-cli.ts';
@@ -23,14 +23,14 @@ async function deliveryShop(pets: number) {
   const start = (...words: string[]) => {
     const child = startCli(['inventory', ...words], { env: shop.env, cwd: shop.folder });
     const ended = once(child, 'exit');
-    const killAfter = async (writes: number, ms: number) => {
-      while (shop.writes().length < writes && child.exitCode === null) await sleep(1);
+    const killWhen = async (isDue: () => boolean, ms = 0) => {
+      while (!isDue() && child.exitCode === null) await sleep(1);
       await sleep(ms);
       child.kill('SIGKILL');
       await ended;
       await sleep(10);
     };
-    return killAfter;
+    return killWhen;
   };
   return Object.assign(shop, { text, apply, start });
 }
@@ -81,7 +81,14 @@ test('a delivery that was killed, and whose journal lost what was not synced, is
     if (method === 'PUT') await sleep(2);
     return undefined;
   };
-  await shop.start('apply', 'd.csv', '--relative', '--yes', '--concurrency', '2')(20, 0);
+  await shop.start(
+    'apply',
+    'd.csv',
+    '--relative',
+    '--yes',
+    '--concurrency',
+    '2',
+  )(() => shop.writes().length >= 20);
   shop.misbehave = undefined;
   const text = readFileSync(shop.journal('r1'), 'utf8');
   writeFileSync(shop.journal('r1'), text.slice(0, text.indexOf('\n', text.indexOf('"planned"')) + 1));
@@ -229,9 +236,13 @@ test('a run that is killed while it writes its rejects has not ended, and resume
   // Nobody reads the pipe, so the program waits there with its rejects.
   execFileSync('mkfifo', [`${shop.folder}/pipe`]);
   const rejects = ['--yes', '--rejects', 'pipe', '--force'];
+  const hasSettled = (run: string) => () => {
+    const text = existsSync(shop.journal(run)) ? readFileSync(shop.journal(run), 'utf8') : '';
+    return (text.match(/"row":/g) ?? []).length >= 3;
+  };
   trouble(shop, { 2: 409 });
   shop.write('stock.csv', toCsv([6, 7, 8]));
-  await shop.start('apply', 'stock.csv', ...rejects)(3, 300);
+  await shop.start('apply', 'stock.csv', ...rejects)(hasSettled('r1'), 200);
   const [listed] = JSON.parse((await shop.inventory(['runs', '-o', 'json'])).stdout);
   expect(listed).toMatchObject({ state: 'stopped' });
   const rest = await shop.summary(['resume', '--yes']);
@@ -240,7 +251,15 @@ test('a run that is killed while it writes its rejects has not ended, and resume
   // They hold the invalid rows too, and none of another shard or without a change.
   shop.seen.length = 0;
   shop.write('d.csv', `${shop.text.replace('3,3', '3,0')}7,many\n`);
-  await shop.start('apply', 'd.csv', '--relative', '--skip-invalid', '--shard', '1/2', ...rejects)(3, 300);
+  await shop.start(
+    'apply',
+    'd.csv',
+    '--relative',
+    '--skip-invalid',
+    '--shard',
+    '1/2',
+    ...rejects,
+  )(hasSettled('r2'), 200);
   expect(await shop.summary(['resume', '--yes'])).toMatchObject({ code: 3, failed: 1, invalid: 1 });
   expect(shop.read('d.rejects.csv').match(/^\d.*?,(invalid|failed)/gm)).toEqual([
     '2,2,3,failed',

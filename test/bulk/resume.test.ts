@@ -158,7 +158,7 @@ test('one run at a time for a target: the other one is named, and waited for wit
   );
   const release = holdWrites(shop);
   const first = shop.summary(apply);
-  await arrivalOf(shop, 1);
+  await arrivalOf(shop, 8);
   const refused = await shop.inventory(['apply', 'other.csv', '--yes', '-o', 'json']);
   expect(refused).toMatchObject({ code: 6, stdout: '' });
   const { error } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '');

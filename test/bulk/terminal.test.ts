@@ -60,7 +60,7 @@ test.each([
 });
 
 test('Ctrl-C in a terminal waits for what is in flight, and prints the command that goes on', async () => {
-  await using shop = await seat(60, ['--yes']);
+  await using shop = await seat(120, ['--yes']);
   const { terminal } = shop;
   await terminal.until('applying');
   terminal.press(ctrlC);
