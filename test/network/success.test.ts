@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { type Line, runAt, wordsOf } from '../helpers/run-cli.ts';
 
 /** The outcome of a command against a service that answers everything alike. */
-async function against(reply: Reply, words: readonly string[]) {
+async function against(reply: Reply, line: Line) {
   await using server = await recordingServer({}, () => reply);
-  return await runCli([...words, '--base-url', server.url, '--retries', '0']);
+  return await runAt(server, [...wordsOf(line), '--retries', '0']);
 }
 
 const html = { 'content-type': 'text/html' };
 const page = '<html><title>Sign in</title></html>';
-const remove = ['pets', 'delete', '1', '--yes'];
+const remove = 'pets delete 1 --yes';
 
 describe('a delete', () => {
   test.each<[string, Reply]>([
@@ -51,18 +51,18 @@ describe('a delete', () => {
   });
 });
 
-test.each([[['inventory', 'set', '1', '5']], [['categories', 'create', '--name', 'x']]])(
-  '%j that is accepted (202) is said to be not yet done',
-  async (words) => {
-    const run = await against({ status: 202, body: { job: 'abc' } }, words);
+test.each(['inventory set 1 5', 'categories create --name x'])(
+  '%s that is accepted (202) is said to be not yet done',
+  async (line) => {
+    const run = await against({ status: 202, body: { job: 'abc' } }, line);
     expect(run).toMatchObject({ code: 0, stdout: '' });
     expect(run.stderr).toBe('note: the service accepted the write, and has not done it yet (202)\n');
   },
 );
 
 test.each([202, 206, 207, 299, 304])('a read that is answered %i is no success', async (status) => {
-  expect(await against({ status, body: [] }, ['pets', 'list'])).toMatchObject({ code: 6, stdout: '' });
-  const raw = await against({ status, body: [] }, ['api', 'request', 'GET', '/x']);
+  expect(await against({ status, body: [] }, 'pets list')).toMatchObject({ code: 6, stdout: '' });
+  const raw = await against({ status, body: [] }, 'api request GET /x');
   expect(raw.code).toBe(status === 304 ? 0 : 6);
 });
 
@@ -78,7 +78,7 @@ describe('a write that the service answers with another value', () => {
     ['orders update 1 --ship-date 2027-01-02', order, 'shipDate 2027-01-01T10:00:00Z, not 2027-01-02'],
     ['inventory set 1 10', item, 'quantity 0, not 10'],
   ])('%s prints the record and fails with both values', async (line, body, values) => {
-    const run = await against({ body }, [...line.split(' '), '-o', 'json']);
+    const run = await against({ body }, `${line} -o json`);
     expect(run.code).toBe(1);
     expect(JSON.parse(run.stdout)).toMatchObject(body);
     expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'failed', retryable: false });
@@ -90,26 +90,26 @@ describe('a write that the service answers with another value', () => {
     ['pets update 1 --name Luna', { ...pet, name: ' Luna ' }],
     ['pets update 1 --name Luna', { id: 1, name: 'Luna', categoryId: 1 }],
   ])('in another spelling only has succeeded: %s', async (line, body) => {
-    expect(await against({ body }, line.split(' '))).toMatchObject({ code: 0 });
+    expect(await against({ body }, line)).toMatchObject({ code: 0 });
   });
 });
 
 describe('a service that refuses the connection, or whose name is unknown,', () => {
   test.each(['http://127.0.0.1:9', 'http://absent.invalid'])('is reported at once: %s', async (url) => {
     const started = performance.now();
-    const run = await runCli(['orders', 'list', '-v', '--base-url', url]);
+    const run = await runAt({ url }, 'orders list -v');
     expect(run.code).toBe(6);
     expect(run.stderr.match(/^\* GET/gm)).toHaveLength(1);
     expect(performance.now() - started).toBeLessThan(2000);
-    const retried = await runCli(['orders', 'list', '-v', '--retries', '1', '--base-url', url]);
+    const retried = await runAt({ url }, 'orders list -v --retries 1');
     expect(retried.stderr.match(/^\* GET/gm)).toHaveLength(2);
   });
 });
 
-test.each([[['orders', 'get', '1']], [['orders', 'complete', '1']], [['orders', 'create', '--pet', '1']]])(
-  'an object that has no field of an order is none: %j',
-  async (words) => {
-    const run = await against({ body: { ok: true } }, words);
+test.each(['orders get 1', 'orders complete 1', 'orders create --pet 1'])(
+  'an object that has no field of an order is none: %s',
+  async (line) => {
+    const run = await against({ body: { ok: true } }, line);
     expect(run).toMatchObject({ code: 6, stdout: '' });
     expect(run.stderr).toContain('the body is not an Order: it has none of its fields');
   },
