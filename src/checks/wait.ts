@@ -16,8 +16,8 @@ export interface Waited {
 }
 
 const everyMs = 500;
-/** Less time is not enough for an answer. */
-const minLookMs = 200;
+/** The last look may go on after the wait for this long: less is not enough for an answer of a busy machine. */
+const minLookMs = 1000;
 const maxLookMs = 5000;
 const rowLength = 3;
 

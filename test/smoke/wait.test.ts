@@ -106,8 +106,7 @@ describe.concurrent('the wait for a deployment', () => {
   });
 });
 
-// The last look has only 200 ms, which a busy machine may use up.
-describe('a wait that runs out', { retry: 3 }, () => {
+describe.concurrent('a wait that runs out', () => {
   test('a wait that runs out fails once, says what was there, and exits 6', async () => {
     const run = await smokeOf(refusing(500), ['--wait', '600ms']);
     expect(run.code).toBe(6);
