@@ -28,6 +28,11 @@ export interface HttpResponse {
   readonly body: string | Uint8Array;
 }
 
+/** Whether a text is a token, such as the name of a header or an authentication scheme. @see RFC 9110, 5.6.2 */
+export function isToken(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
+}
+
 /** The one value of a field, its lines joined as RFC 9110, 5.3 allows; undefined if it is absent. */
 export function fieldValue(fields: HttpFields, name: string): string | undefined {
   const value = fields[name];

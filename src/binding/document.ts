@@ -1,4 +1,5 @@
 import type { CredentialPlace } from '../api/contract.ts';
+import { isToken } from '../api/http.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -238,5 +239,5 @@ const ownFields =
 
 /** Whether a description may ask for a header of this name. @see RFC 9110, 5.1 */
 export function isFieldName(name: string): boolean {
-  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !ownFields.test(name);
+  return isToken(name) && !ownFields.test(name);
 }

@@ -1,5 +1,5 @@
 import type { HttpFields } from '../api/http.ts';
-import { isLoopbackHost } from '../api/http.ts';
+import { isLoopbackHost, isToken } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
@@ -74,8 +74,7 @@ export function rejectInsecure(given: readonly GivenField[], baseUrl: string, se
  * @throws UsageError that names the source and the field, never the value.
  */
 export function checkField({ name, value, source }: GivenField): string {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-    throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
+  if (!isToken(name)) throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
   if (framing.has(lower)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
   const bad = /[^\t\x20-\x7e\x80-\xff]/.exec(value)?.[0];

@@ -171,7 +171,7 @@ function readJsonText({ status, fields, body }: HttpResponse, mask: Mask): strin
     const what = type ? mediaType(type) : 'no content type';
     const hint =
       what === 'text/html' ? 'does the base URL lead to the service, and not to a web page?' : undefined;
-    throw invalidAnswer(`answered ${status} with ${what}, not JSON: ${excerpt(body, mask)}`, { hint });
+    throw invalidAnswer(`answered ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`, { hint });
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidAnswer('the body is not UTF-8');
   return toText(body);
@@ -265,7 +265,7 @@ export function readErrorBody({ status, fields, body }: HttpResponse, mask: Mask
     const shownCode = oneLine(mask(code), 100);
     return { why: `${message} (${status} ${shownCode})`, code: shownCode, message };
   }
-  const text = excerpt(body, mask);
+  const text = beginningOf(body, mask);
   const what = type === undefined ? 'no content type' : mediaType(type);
   if (what === 'text/plain') return { why: `${text} (${status})`, message: text };
   return { why: `answered ${status} with ${what}: ${text}` };
@@ -305,7 +305,7 @@ function oneLine(text: string, most = 1000): string {
 type Mask = (text: string) => string;
 
 /** The beginning of a body for people: one line, with replacement characters for bytes that are not text. */
-function excerpt(body: HttpResponse['body'], mask: Mask): string {
+function beginningOf(body: HttpResponse['body'], mask: Mask): string {
   return oneLine(mask(toText(body.slice(0, 64 * 1024))), 200);
 }
 

@@ -1,3 +1,5 @@
+import { isToken } from '../api/http.ts';
+
 /** A setting cannot have this value. The message is a clause that says why, without the value itself. */
 export class ValueError extends Error {}
 
@@ -119,15 +121,14 @@ const fieldsOfTheConnection =
 
 /** The name of a header that may carry a credential. @throws ValueError @see RFC 9110, 5.1 */
 export function parseFieldName(text: string): string {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(text)) throw new ValueError('is not a header name');
+  if (!isToken(text)) throw new ValueError('is not a header name');
   if (fieldsOfTheConnection.test(text)) throw new ValueError('is a header that the connection itself needs');
   return text;
 }
 
 /** The word before the token; empty for the bare token. @throws ValueError @see RFC 9110, 11.1 */
 export function parseScheme(text: string): string {
-  if (!/^[\w!#$%&'*+.^`|~-]*$/.test(text))
-    throw new ValueError('must be one word, or empty for the bare token');
+  if (text !== '' && !isToken(text)) throw new ValueError('must be one word, or empty for the bare token');
   return text;
 }
 
