@@ -210,7 +210,7 @@ async function withSignals(
     timer = setTimeout(() => interrupts.abort(signal), leftMs);
     if (stop.reason) return stop.abandon('stopped by a second signal');
     stop.stop(interruption(signal));
-    const waiting = 'stopping: waiting up to 10 s for requests in flight; press Ctrl-C again to abandon them';
+    const waiting = 'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it';
     if (!stop.cut.aborted) void print(waiting);
   });
   try {
