@@ -34,6 +34,8 @@ test('lists runs, the newest first, with kind, file, time, state and counts in 8
   expect(header).toMatch(/id.*kind.*file.*started.*state/);
   expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   expect([header, ...rows].join('')).not.toContain(shop.folder);
+  const piped = (await shop.inventory(['runs'])).stdout.trimEnd().split('\n');
+  expect(new Set(piped.map((line) => line.search(/started|\d\d-\d\d \d\d:/))).size, piped.join('\n')).toBe(1);
   const limited = await shop.inventory(['runs', '-o', 'ids', '--limit', '2']);
   expect(limited.stdout).toBe('r3\nr2\n');
 });

@@ -74,8 +74,9 @@ async function* readRuns(context: Context, petId: bigint | undefined): AsyncGene
   const store = runStore(context);
   const { runs, unreadable } = await store.all();
   for (const { problem } of unreadable) await context.print(`warning: ${problem.message}`);
-  for (const each of runs)
-    if (petId === undefined || hasWritten(await store.read(each.header.run), petId)) yield [toRecord(each)];
+  // One page, so that the columns of a pipe have one width.
+  if (petId === undefined) return yield runs.map(toRecord);
+  for (const each of runs) if (hasWritten(await store.read(each.header.run), petId)) yield [toRecord(each)];
 }
 
 function hasWritten({ rows }: JournalImage, petId: bigint): boolean {
