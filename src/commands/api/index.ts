@@ -76,7 +76,7 @@ const unbind = verb({
   name: 'unbind',
   summary: 'Go back to the built-in contract',
   description:
-    'Drops what `api bind` stored for the active profile, or if there is nothing for the origin of the base URL.',
+    'Drops what `api bind` stored for the active profile; if there is nothing, what it stored for the origin of the base URL.',
   examples: ['petstore api unbind', 'petstore api unbind --profile staging'],
   async run(context) {
     await (await import('./bind.ts')).unbind(context);
