@@ -21,7 +21,7 @@ import {
 interface OpenApiOptions {
   /** The URL of the service; by default `/`, the origin that serves the document. */
   readonly serverUrl?: string | undefined;
-  /** YYYY-MM-DD of every deprecated operation, instead of the table's. */
+  /** YYYY-MM-DD of every deprecated operation; none by default. */
   readonly sunset?: string | undefined;
 }
 
@@ -105,14 +105,13 @@ function toPaths(options: OpenApiOptions) {
 
 function toOperationObject(operation: Operation, options: OpenApiOptions) {
   const { id, tag, summary, description, parameters, body, deprecated, stability, hideTryIt } = operation;
-  const sunset = options.sunset ?? operation.sunset;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     ...(deprecated && { deprecated: true }),
-    ...(deprecated && sunset && { 'x-deprecated-sunset': sunset }),
+    ...(deprecated && options.sunset && { 'x-deprecated-sunset': options.sunset }),
     ...(stability !== 'stable' && { 'x-stability': stability }),
     ...(hideTryIt && { 'x-hideTryItPanel': true }),
     ...(parameters.length > 0 && {

@@ -41,8 +41,14 @@ export interface Operation {
   readonly furtherFields?: readonly string[] | undefined;
   /** How a bound service writes bodies and answers; undefined in the table. */
   readonly wire?: WireFormat | undefined;
-  /** How a bound list is divided into pages; undefined if the description does not say that it is. */
+  /** How the pages of a list follow each other; undefined if the operation is no list. */
   readonly paging?: Paging | undefined;
+  /** True if a list is ordered by id, and `after` begins it after one. */
+  readonly ordered: boolean;
+  /** True if an update takes only what changes; else its body is made from the record as it was read. */
+  readonly partial: boolean;
+  /** True if records have all the fields and only the values of the service document; a bound service may differ. */
+  readonly strict: boolean;
   /** Documented statuses of success, the usual one first. */
   readonly success: readonly number[];
   /** Documented error statuses, each with an Error body. */
@@ -114,12 +120,12 @@ export interface WireFormat {
   readonly category?: 'object' | 'name' | undefined;
 }
 
-/** How the pages of a list follow each other. The names are those of the service. */
+/** How the pages of a list follow each other. The names are those of the service. A link in a header always counts. */
 export type Paging =
-  /** An answer has a link to the next page in its header. */
-  | { readonly kind: 'links' }
+  /** An answer that is not the last has a link to the next page in its header. */
+  | { readonly kind: 'link' }
   /** Pages are counted; `first` is undefined if the description does not say from what number. */
-  | { readonly kind: 'page'; readonly parameter: string; readonly first: number | undefined }
+  | { readonly kind: 'number'; readonly parameter: string; readonly first: number | undefined }
   /** Records are counted, from 0. */
   | { readonly kind: 'offset'; readonly parameter: string }
   /** Each answer has the link or the cursor of the next page at a path of fields. */
@@ -129,8 +135,11 @@ export type Paging =
       readonly parameter: string | undefined;
       readonly next: readonly string[];
     }
-  /** In a way that the program does not know, by this parameter or header. */
-  | { readonly kind: 'unknown'; readonly by: string };
+  /**
+   * In a way that the program does not know, by this parameter or header; `by` is undefined if the description says nothing
+   * of pages.
+   */
+  | { readonly kind: 'unknown'; readonly by: string | undefined };
 
 /** The documented answer for one status. */
 export interface DocumentedAnswer {
@@ -174,9 +183,20 @@ const usual = {
   stability: 'stable',
   deprecated: false,
   hideTryIt: false,
+  ordered: false,
+  partial: false,
+  strict: true,
   source: 'chosen',
 } as const;
-const list = { ...usual, method: 'GET', many: true, success: [200], errors: [400] } as const;
+const list = {
+  ...usual,
+  method: 'GET',
+  many: true,
+  paging: { kind: 'link' },
+  ordered: true,
+  success: [200],
+  errors: [400],
+} as const;
 const create = {
   ...usual,
   method: 'POST',
@@ -194,7 +214,8 @@ const orderBody = toBody('Order', []);
 const entryBody = toBody('InventoryItem', ['petId', 'quantity', 'status']);
 const countBody = toBody('InventoryUpdate', ['quantity']);
 
-const paging = [inQuery('limit'), inQuery('after')] as const;
+const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
+const paging = [{ ...inQuery('limit'), bounds: pageSize }, inQuery('after')] as const;
 
 const table = {
   listPets: {
@@ -215,7 +236,6 @@ const table = {
     ...get,
     summary: 'Get a pet',
     deprecated: true,
-    sunset: '2027-12-31',
     source: 'stated',
     example: { id: '1' },
   },
@@ -329,6 +349,7 @@ const table = {
     ...update,
     summary: 'Set the stock count of a pet',
     body: countBody,
+    partial: true,
     success: [200, 201],
     example: { id: '1', body: { quantity: 12 } },
   },

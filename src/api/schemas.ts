@@ -152,8 +152,8 @@ export interface Records {
   InventoryItem: InventoryItem;
 }
 
-/** The same for a bound service: fields that its description may lack are optional, and a status may be any text. */
-export const boundResultSchemas = {
+/** The same for records that are not `strict`: they may lack fields, and a status may be any text. */
+export const looseResultSchemas = {
   Pet: v.object({
     ...Pet.entries,
     categoryId: v.nullish(Id),

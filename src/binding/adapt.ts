@@ -37,7 +37,7 @@ function createTranslation(operation: Operation): Translation {
   const { wire, many, noun } = operation;
   const { envelope = [], names = {} } = wire ?? {};
   const ours = new Map(Object.entries(names).map(([name, written]) => [written, name]));
-  const isPet = noun === 'pets' && operation.source === 'bound';
+  const isPet = noun === 'pets' && wire !== undefined;
   const { categoryId: idName = 'categoryId' } = names;
   return {
     toWire(changes, before) {

@@ -144,6 +144,9 @@ function toOperation(
     furtherFields,
     wire: { envelope, names, bodyNames, category },
     paging: own.many ? pagingOf(from) : undefined,
+    ordered: false,
+    partial: isPartial(own, from.method, body),
+    strict: false,
     success: success.length > 0 ? usualFirst(success, own.success) : own.success,
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
@@ -181,6 +184,14 @@ function recordsOf(own: Operation, { answer }: DocumentOperation): Records {
     names: differing(found),
     category,
   };
+}
+
+/** Whether a body for an update needs no field but those that change. */
+function isPartial({ noun, method }: Operation, given: string, body: RequestBody | undefined): boolean {
+  if (method !== 'PUT' || !body) return false;
+  if (given !== 'PATCH' && noun !== 'inventory') return false;
+  const names = given === 'PATCH' ? body.required : Object.keys(body.fields ?? {});
+  return names.every((name) => name === 'quantity' || name === 'petId' || body.readOnly?.includes(name));
 }
 
 interface BoundBody {

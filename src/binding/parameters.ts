@@ -106,10 +106,9 @@ const nextNames = /^(next|nextcursor|nextpagetoken|nexttoken|nextpage|nexturl|ne
 /** Fields of an answer that may hold the next one a level deeper. */
 const outerNames = /^(paging|pagination|page|meta|metadata|links?|cursors?|next|pageinfo)$/;
 
-/** Undefined if the description does not say that the list has pages. */
-export function pagingOf(operation: DocumentOperation): Paging | undefined {
+export function pagingOf(operation: DocumentOperation): Paging {
   const headers = answerHeaders(operation);
-  if (headers.includes('link')) return { kind: 'links' };
+  if (headers.includes('link')) return { kind: 'link' };
   const find = (names: RegExp, place?: string) =>
     operation.parameters.find(
       (each) => names.test(plain(each.name)) && (place === undefined || each.in === place),
@@ -118,13 +117,13 @@ export function pagingOf(operation: DocumentOperation): Paging | undefined {
   const cursor = find(cursorNames, 'query');
   if (next) return { kind: 'cursor', parameter: (cursor ?? find(pageNames, 'query'))?.name, next };
   const page = find(pageNames, 'query');
-  if (page) return { kind: 'page', parameter: page.name, first: firstPage(page) };
+  if (page) return { kind: 'number', parameter: page.name, first: firstPage(page) };
   const offset = find(offsetNames, 'query');
   if (offset && shapeOf(offset.schema).kind !== 'string') return { kind: 'offset', parameter: offset.name };
   const other = cursor ?? offset ?? find(cursorNames);
   const header = headers.find((name) => cursorNames.test(plain(name)) || nextNames.test(plain(name)));
   const by = other ? `the ${other.in} parameter ${other.name}` : header && `the header ${header}`;
-  return by === undefined ? undefined : { kind: 'unknown', by };
+  return { kind: 'unknown', by };
 }
 
 /** The names of the headers that the answers have, in lower case. */

@@ -71,7 +71,7 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
     add(fail, 'the Deprecation header is malformed', deprecation.text, form);
   if (!sunset) return found;
   if (!sunset.date) add(fail, 'the Sunset header is malformed', sunset.text, 'an HTTP date (RFC 8594)');
-  const described = describedSunset(operation);
+  const described = operation.sunset;
   if (sunset.date && described && described !== dayOf(sunset.date))
     add(fail, 'the sunset dates differ', sunset.text, `${described}, as the description says`);
   if (sunset.date && deprecation?.date && sunset.date < deprecation.date) {
@@ -83,13 +83,8 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
 
 /** The end of an operation: from its header, else from the description. */
 export function sunsetOf(operation: Operation, { sunset }: Lifecycle): Date | undefined {
-  const described = describedSunset(operation);
+  const described = operation.sunset;
   return sunset?.date ?? (described === undefined ? undefined : new Date(described));
-}
-
-/** YYYY-MM-DD from the service's own description; the table's date holds only for the local server. */
-function describedSunset({ source, sunset }: Operation): string | undefined {
-  return source === 'bound' ? sunset : undefined;
 }
 
 function describe({ deprecation, sunset }: Lifecycle): string {

@@ -35,7 +35,7 @@ function faultOfIds(operation: Operation, reply: Reply, ids: readonly bigint[]):
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined) return wrong('the list has an id twice', 'each record once', `id ${twice}`);
   const at = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
-  if (at === -1 || operation.source === 'bound') return undefined;
+  if (at === -1 || !operation.ordered) return undefined;
   return wrong('the list is not ordered by id', 'ids that grow', `id ${ids[at]} after ${ids[at - 1]}`);
 }
 

@@ -113,8 +113,7 @@ const maxPages = 20;
 export async function findInList(run: CheckRun, kind: Kind, id: bigint): Promise<JsonObject | undefined> {
   const operation = run.client.contract.operations.get(kind.list);
   if (!operation) return undefined;
-  const takes = (name: string) => operation.parameters.some((parameter) => parameter.name === name);
-  const canSeek = takes('after') && operation.source !== 'bound' && id > 0n;
+  const canSeek = operation.ordered && id > 0n;
   const range = canSeek ? { after: id - 1n, limit: 1 } : {};
   let pages = 0;
   for await (const page of run.client.list(kind.list, {}, { ...range, ...run.callOptions() })) {

@@ -65,16 +65,13 @@ export function usageOf(path: readonly string[], command: Action | Group): strin
 }
 
 /**
- * The life cycle mark of an operation: `(deprecated, sunset 2027-12-31)`, `(beta)`, `(experimental)`, or nothing. It
+ * The life cycle mark of an operation: `(deprecated)`, `(beta)`, `(experimental)`, or nothing. It
  * comes from the table alone, because help does not open the config.
  */
 function lifecycleMark(id: OperationId | undefined): string {
   if (id === undefined) return '';
-  const { deprecated, sunset, stability } = operations[id];
-  const marks = [
-    ...(deprecated ? [`deprecated, sunset ${sunset}`] : []),
-    ...(stability === 'stable' ? [] : [stability]),
-  ];
+  const { deprecated, stability } = operations[id];
+  const marks = [...(deprecated ? ['deprecated'] : []), ...(stability === 'stable' ? [] : [stability])];
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }
 

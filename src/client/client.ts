@@ -1,4 +1,4 @@
-import { type Contract, offeredOperation, originalOf, takesParameter } from '../api/contract.ts';
+import { type Contract, offeredOperation, originalOf } from '../api/contract.ts';
 import {
   fieldValue,
   type HttpFields,
@@ -276,8 +276,14 @@ async function* list(
     },
   };
   try {
-    const doubt = yield* readList(source, id, filters, listOptions);
-    if (doubt === undefined) return;
+    const pages = readList(source, id, filters, listOptions);
+    // Nothing is to be done with the first page of a list that turns out to be cut.
+    const isHeldBack = listOptions.whole && options.contract.operations.get(id)?.paging?.kind === 'unknown';
+    const { doubt, records } = isHeldBack ? await readToEnd(pages) : { doubt: yield* pages };
+    if (doubt === undefined) {
+      if (records) yield records;
+      return;
+    }
     if (listOptions.whole)
       throw new UsageError(
         `${id}: this needs every record, and the list may be cut: ${doubt}`,
@@ -290,6 +296,18 @@ async function* list(
   } catch (error) {
     const isOfList = error instanceof UnavailableError && error.details.url === undefined;
     throw last && isOfList ? callError(last, error) : error;
+  }
+}
+
+/** All records of a list at once, and why it may be cut. */
+async function readToEnd(
+  pages: ReturnType<typeof readList>,
+): Promise<{ readonly doubt: string | undefined; readonly records: JsonObject[] }> {
+  const records: JsonObject[] = [];
+  for (;;) {
+    const page = await pages.next();
+    if (page.done) return { doubt: page.value, records };
+    for (const record of page.value) records.push(record);
   }
 }
 
@@ -317,7 +335,7 @@ export async function readThroughList<K extends keyof typeof listOfGet>(
   options: ListOptions = {},
 ): Promise<Answer<Result<K>>> {
   const list = listOfGet[get];
-  const canSeek = takesParameter(offeredOperation(client.contract, list), 'after') && id > 0n;
+  const canSeek = offeredOperation(client.contract, list).ordered && id > 0n;
   const after = canSeek ? id - 1n : undefined;
   const field = get === 'getInventory' ? 'petId' : 'id';
   for await (const page of client.list(list, {}, { whole: true, ...options, after })) {
@@ -341,11 +359,9 @@ const found = {
   mismatch: undefined,
 } as const;
 
-/** Whether a count is set in a body that has further fields of the entry, which a PUT would wipe. */
-function mergesEntry({ id, method, body, source }: Operation, { before }: CallInput): boolean {
-  if (id !== 'updateInventory' || source !== 'bound' || before !== undefined || !body?.fields) return false;
-  const names = method === 'PATCH' ? body.required : Object.keys(body.fields);
-  return names.some((name) => name !== 'quantity' && name !== 'petId' && !body.readOnly?.includes(name));
+/** Whether a count is set in a body that has further fields of the entry, which would be wiped. */
+function mergesEntry({ id, partial }: Operation, { before }: CallInput): boolean {
+  return id === 'updateInventory' && !partial && before === undefined;
 }
 
 /** Reads the entry right before its count is set, and sends its other fields back as they came. */

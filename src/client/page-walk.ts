@@ -64,7 +64,7 @@ export async function* pagesOf(
       walk.base = 1;
     } else {
       if (isSame) throw invalidAnswer('the page repeats the one before');
-      if (operation.source !== 'bound') checkOrder(before, records, idField);
+      if (operation.ordered) checkOrder(before, records, idField);
       yield records;
       before = records;
       walk.count += records.length;
@@ -111,20 +111,19 @@ function nextStep(walk: Walk, page: Page): Step {
     walk.linked = true;
     return { next: resolveNext(link, page.url) };
   }
-  if (walk.linked || paging?.kind === 'links') return { doubt: doubtOf(walk, page) };
-  const count = page.records.length;
-  if (!paging) return { doubt: doubtOf(walk, page) };
+  const isLinked = walk.linked || linkTarget(page.link, 'first', 'prev', 'last') !== undefined;
+  if (isLinked || !paging || paging.kind === 'link') return { doubt: doubtOf(walk, page) };
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
+  if (paging.kind === 'unknown') return { doubt: doubtOf(walk, page) ?? doubtOfUnknown(walk, paging.by) };
+  const count = page.records.length;
   // A page that is shorter than the stated maximum is the last.
   const maximum = statedMaximum(operation);
   const isShort = maximum !== undefined && count < Math.min(size ?? maximum, maximum);
   if (count === 0 || isShort) return {};
-  if (paging.kind === 'unknown')
-    return { doubt: `its pages follow each other by ${paging.by}, which petstore does not know` };
-  const start = paging.kind === 'page' ? (paging.first ?? walk.base ?? 0) : 0;
+  const start = paging.kind === 'number' ? (paging.first ?? walk.base ?? 0) : 0;
   const done =
-    walk.base === 1 && paging.kind === 'page' && paging.first === undefined ? walk.pages - 1 : walk.pages;
-  const value = paging.kind === 'page' ? start + done : walk.count;
+    walk.base === 1 && paging.kind === 'number' && paging.first === undefined ? walk.pages - 1 : walk.pages;
+  const value = paging.kind === 'number' ? start + done : walk.count;
   return { next: withParameter(first, paging.parameter, String(value)) };
 }
 
@@ -143,24 +142,36 @@ function nextByCursor(
   return { next: withParameter(walk.first, parameter, text) };
 }
 
-/** Why a list that ended by itself may be cut: it says so, or its only page is full. */
-function doubtOf({ operation, size, pages, count }: Walk, { envelope, records }: Page): string | undefined {
+/** What a list that ended by itself says of further records, a clause. */
+function doubtOf({ count }: Walk, { envelope }: Page): string | undefined {
   for (const [field, value] of Object.entries(envelope ?? {})) {
     const name = field.toLowerCase().replace(/[^a-z]/g, '');
     if (/^hasmore$|^hasnext(page)?$/.test(name) && value === true) return `it says ${field}: true`;
     if (/^total(count|elements|items|records|results)?$/.test(name) && Number(value) > count)
       return `it says ${field}: ${value}, and sent ${count}`;
   }
-  if (operation.source !== 'bound' || pages > 1 || operation.paging) return undefined;
-  const limit = operation.parameters.find(({ name }) => name === 'limit');
-  const full = size ?? Number(limit?.fallback ?? Number.NaN);
-  return records.length >= full
-    ? `it answered ${records.length}, a full page, and no link to a next one`
+  return undefined;
+}
+
+/**
+ * Why a list may be cut whose pages follow each other in an unknown way: it is not shorter than a page.
+ *
+ * @param by what its pages follow each other by; undefined if the description does not say that there are several.
+ */
+function doubtOfUnknown({ operation, size, count }: Walk, by: string | undefined): string | undefined {
+  const { fallback } = operation.parameters.find(({ name }) => name === 'limit') ?? {};
+  if (by === undefined)
+    return count >= (size ?? Number(fallback ?? Number.NaN))
+      ? `it answered ${count}, a full page, and no link to a next one`
+      : undefined;
+  const largest = statedMaximum(operation) ?? Number(fallback ?? 0);
+  return count > 0 && count >= Math.min(size ?? largest, largest)
+    ? `its pages follow each other by ${by}, which petstore does not know`
     : undefined;
 }
 
 function isUnnumbered({ paging }: Operation): boolean {
-  return paging?.kind === 'page' && paging.first === undefined;
+  return paging?.kind === 'number' && paging.first === undefined;
 }
 
 function isSamePage(one: readonly JsonObject[], other: readonly JsonObject[], idField: string): boolean {

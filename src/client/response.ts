@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { keepOriginal } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { type Operation, operations } from '../api/operations.ts';
-import { boundResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
+import { looseResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
 import { isDateTime } from '../api/values.ts';
 import { translationOf } from '../binding/adapt.ts';
 import type { Cancellation } from '../process/deadline.ts';
@@ -193,9 +193,9 @@ function invalidJson({ message }: Error): UnavailableError {
 
 /** @param pointer JSON pointer to the record in the body. */
 function toRecord(operation: Operation, item: JsonValue | undefined, pointer: string): JsonObject {
-  const { result = 'Pet', source } = operation;
+  const { result = 'Pet', strict } = operation;
   const value = isJsonObject(item) ? translationOf(operation).fromWire(item) : item;
-  const schema = (source === 'bound' ? boundResultSchemas : resultSchemas)[result];
+  const schema = (strict ? resultSchemas : looseResultSchemas)[result];
   const checked = v.safeParse(schema, value);
   if (checked.success && isJsonObject(value)) {
     // Every field of an order is optional, so that any other object would do, such as `{"ok":true}`.

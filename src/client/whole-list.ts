@@ -14,7 +14,7 @@ export type Filters = Readonly<Record<string, unknown>>;
 export interface ListOptions extends CallOptions {
   /** How many records are wanted: the list ends with the page that has the last of them. Default: all. */
   readonly limit?: number | undefined;
-  /** Begin after this id, if the service can; see `takesParameter`. */
+  /** Begin after this id, if the list is `ordered`. */
   readonly after?: bigint | undefined;
   /** The caller needs every record: a list that may be cut is an error, not a warning. */
   readonly whole?: boolean | undefined;
@@ -77,11 +77,13 @@ const largestPage = 1000;
 function pageSize(operation: Operation, limit: number | undefined): number | undefined {
   const size = operation.parameters.find(({ name }) => name === 'limit');
   if (!size) return undefined;
-  const isStated = operation.source !== 'bound' || size.bounds?.maximum !== undefined || size.required;
+  const isStated = size.bounds?.maximum !== undefined || size.required;
   const largest = Math.min(largestPage, statedMaximum(operation) ?? largestPage);
   if (limit !== undefined) return Math.ceil(limit / Math.ceil(limit / largest));
   // Without links, a default size would cut the list.
-  return isStated || (size.fallback !== undefined && !operation.paging) ? largest : undefined;
+  const { paging } = operation;
+  const hasNoPages = paging?.kind === 'unknown' && paging.by === undefined;
+  return isStated || (size.fallback !== undefined && hasNoPages) ? largest : undefined;
 }
 
 /** Whether the records of a list have a field; true if the description does not say. */

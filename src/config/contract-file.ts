@@ -23,7 +23,7 @@ interface BoundContract {
 /** What a contract is stored for: the profile that it was bound with, or without one its origin. */
 export type BindingKey = { readonly profile: string } | { readonly origin: string };
 
-const version = 4;
+const version = 5;
 
 /** The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';

@@ -42,7 +42,7 @@ async function readForPerson(
   petId: bigint,
 ): Promise<Answer<InventoryItem> | undefined> {
   const { dryRun } = context.flags;
-  const isShown = dryRun ? access.operation.source === 'bound' : context.io.stderr.isTerminal;
+  const isShown = dryRun ? !access.operation.partial : context.io.stderr.isTerminal;
   if (!isShown || context.quiet || !client.contract.operations.has('getInventory')) return undefined;
   return readRecord({ context, client, ...access }, petId).catch(() => undefined);
 }

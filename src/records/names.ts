@@ -1,4 +1,3 @@
-import { takesParameter } from '../api/contract.ts';
 import type { CallOptions } from '../client/call.ts';
 import { type Client, readThroughList } from '../client/client.ts';
 import { collect } from '../client/whole-list.ts';
@@ -186,7 +185,7 @@ export class Names {
   async addPet(id: bigint, names: Map<bigint, string>): Promise<string | undefined> {
     const { client } = this;
     const list = client.contract.operations.get('listPets');
-    const canSeek = list && takesParameter(list, 'after') && id > 0n;
+    const canSeek = list?.ordered && id > 0n;
     if (!canSeek || this.lists.has('pets')) return this.addAll('pets', names);
     try {
       const pet = await readThroughList(client, 'getPet', id, { limit: 1, whole: false });

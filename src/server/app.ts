@@ -15,14 +15,14 @@ export type SlowApp = (request: HttpRequest) => HttpResponse | Promise<HttpRespo
 interface AppOptions {
   /** The store as it is now. */
   store(): Store;
-  /** The date on which deprecated operations end, YYYY-MM-DD, instead of the table's date. */
+  /** The date on which deprecated operations end, YYYY-MM-DD. */
   readonly sunset?: string | undefined;
   /** Called with an error that is not a Refusal: a defect of the server. */
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
 /** The app of the operations table. HEAD is answered like GET; the sender of the response leaves the body out. */
-export function createApp({ store, sunset, onDefect }: AppOptions): App {
+export function createApp({ store, sunset = localSunset, onDefect }: AppOptions): App {
   const routes = createRoutes(sunset);
   return (request) => {
     const { method, url } = request;
@@ -61,7 +61,7 @@ interface Endpoint {
 /** By path and method. If a path ends with an id, which is the only place for one, the id is left out: `/pets/`. */
 type Routes = ReadonlyMap<string, ReadonlyMap<string, Endpoint>>;
 
-function createRoutes(sunset: string | undefined): Routes {
+function createRoutes(sunset: string): Routes {
   const routes = new Map<string, Map<string, Endpoint>>();
   for (const id of operationIds) {
     const path = operations[id].path.replace(/\{\w+\}$/, '');
@@ -71,9 +71,9 @@ function createRoutes(sunset: string | undefined): Routes {
   return routes;
 }
 
-function createEndpoint<K extends OperationId>(id: K, sunset: string | undefined): Endpoint {
+function createEndpoint<K extends OperationId>(id: K, sunset: string): Endpoint {
   const operation = operations[id];
-  const announced = operation.deprecated ? deprecationFields(sunset ?? operation.sunset) : {};
+  const announced = operation.deprecated ? deprecationFields(sunset) : {};
   const read = createReadInput(id);
   const handle = handlers[id];
   return {
@@ -84,12 +84,12 @@ function createEndpoint<K extends OperationId>(id: K, sunset: string | undefined
   };
 }
 
-/** Chosen, as the sunset is: the service document gives no date. */
+/** The dates of the local server, chosen: the service document gives none. */
+export const localSunset = '2027-12-31';
 const deprecatedSince = Date.UTC(2026, 0, 1);
 
 /** @see RFC 9745 (Deprecation, a date that is never after the sunset), RFC 8594 (Sunset) */
-function deprecationFields(sunset: string | undefined): HttpFields {
-  if (sunset === undefined) return { deprecation: `@${deprecatedSince / 1000}` };
+function deprecationFields(sunset: string): HttpFields {
   const end = new Date(`${sunset}T00:00:00Z`);
   const since = Math.min(deprecatedSince, end.getTime());
   return { deprecation: `@${since / 1000}`, sunset: end.toUTCString() };

@@ -1,6 +1,6 @@
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { printJson } from '../process/exact-json.ts';
-import type { SlowApp } from './app.ts';
+import { localSunset, type SlowApp } from './app.ts';
 import { splitUrl } from './read-input.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 
@@ -49,7 +49,7 @@ async function print(path: string, baseUrl: string, options: DocumentsOptions): 
   if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
   if (path === '/docs.js') return (await import('./docs/docs.js?raw')).default;
   const { toOpenApi } = await import('../api/openapi.ts');
-  const description = toOpenApi({ sunset: options.sunset });
+  const description = toOpenApi({ sunset: options.sunset ?? localSunset });
   if (path === '/openapi.json') return printJson(description, 2);
   if (path === '/openapi.yaml')
     return (await (await import('../process/exact-yaml.ts')).loadYaml()).print(description);

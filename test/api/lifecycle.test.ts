@@ -17,8 +17,7 @@ const both = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GM
 const until2030 = 'ends on 2030-01-01, in 1037 days (deprecated since 2026-01-01)';
 
 test.each<[id: OperationId, fields: Record<string, string>, notice: string]>([
-  // From the description, unless the answer has headers.
-  ['getPet', {}, 'ends on 2027-12-31, in 305 days'],
+  ['getPet', {}, 'is deprecated'],
   ['getPet', both, until2030],
   ['listPets', both, until2030],
   ['getPet', { sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' }, 'was to end on 2027-01-01, 59 days ago'],

@@ -70,7 +70,7 @@ test('the error carries the notices of the command as warnings and is alone on s
   );
   expect(warnings).toEqual([
     expect.stringContaining('looking through listPets instead'),
-    expect.stringContaining('pets get uses an endpoint that ends on 2027-12-31'),
+    'pets get uses an endpoint that is deprecated',
   ]);
 });
 

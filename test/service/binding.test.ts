@@ -47,7 +47,7 @@ describe('a binding', () => {
   });
 
   test('is stored: operations come from it until `api unbind`', async () => {
-    await run(['api', 'bind', await file('openapi.json', toOpenApi())]);
+    await run(['api', 'bind', await file('openapi.json', toOpenApi({ sunset: '2027-12-31' }))]);
     const operations = rows(await run(['api', 'operations', '-o', 'json']));
     expect(operations.getPet).toEqual({
       operation: 'getPet',

@@ -45,8 +45,8 @@ test.each(Object.entries(cut))('a list that is cut by %s is never cut in silence
   expect(failed.words).toContain('there may be more records');
   // Where every record is needed: the reason, and nothing written.
   for (const line of ['pets get Pet9', 'inventory export', 'offline pull', 'pets delete Pet9 --yes']) {
-    const { code, words } = await run(line);
-    expect([line, code]).toEqual([line, 2]);
+    const { code, stdout, words } = await run(line);
+    expect([line, code, stdout]).toEqual([line, 2, '']);
     expect(words).toContain('this needs every record, and the list may be cut:');
   }
   const { stderr } = await run('offline pull -o json');
@@ -66,6 +66,19 @@ test.each<[string, Shape]>([
     'is shorter than the stated maximum',
     {
       parameters: [inQuery('cursor', { type: 'string' }), inQuery('limit', { type: 'integer', maximum: 50 })],
+    },
+  ],
+  [
+    'is shorter than the page that the service sends by default',
+    {
+      parameters: [inQuery('after', { type: 'integer' }), inQuery('limit', { type: 'integer', default: 50 })],
+    },
+  ],
+  [
+    'has a link to its only page',
+    {
+      parameters: [inQuery('after', { type: 'string' })],
+      headers: (_, url) => ({ link: `<${url.pathname}>; rel="first", <${url.pathname}>; rel="last"` }),
     },
   ],
   ['has as many as it says', { list: (data, _noun, _url, all) => ({ data, total: all.length }) }],

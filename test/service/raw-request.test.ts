@@ -139,9 +139,7 @@ describe('the output', () => {
 
   test('comes with a warning if the operation is deprecated', async () => {
     const { run } = await send(['GET', '/pets/1'], { body: {}, headers: { deprecation: 'true' } });
-    expect(run.stderr).toMatch(
-      /^warning: api request uses an endpoint that ends on 2027-12-31, in \d+ days\n$/,
-    );
+    expect(run.stderr).toBe('warning: api request uses an endpoint that is deprecated\n');
     const quiet = await send(['GET', '/pets/1', '-q'], { body: {} });
     expect(quiet.run.stderr).toBe('');
   });
