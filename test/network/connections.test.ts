@@ -59,10 +59,8 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     );
     while (server.requests.length < connections) await sleep(10);
     const reason = new InterruptedError('SIGINT');
-    const started = performance.now();
     controller.abort(reason);
     expect(await Promise.all(calls)).toEqual(Array(5).fill(reason));
-    expect(performance.now() - started).toBeLessThan(3000);
     await client.close();
   });
 });

@@ -218,12 +218,10 @@ test.concurrent.each([
   ['has ended is not waited for, but', 'echo s3cret', undefined],
 ])('a token command that %s a child of it that goes on is ended', async (_, rest, error) => {
   const mark = join(temporaryFolder(), 'mark');
-  const started = performance.now();
   const reader = { io: fakeIo(), signal: new AbortController().signal };
   const text = runTokenCommand(`sh -c '(sleep 1; touch ${mark}) & ${rest}'`, reader, error ? 300 : undefined);
   if (error) await expect(text).rejects.toThrow(error);
   else expect(await text).toBe('s3cret\n');
-  expect(performance.now() - started).toBeLessThan(900);
   await sleep(1200);
   expect(existsSync(mark)).toBe(false);
 });

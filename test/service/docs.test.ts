@@ -119,11 +119,9 @@ test('--sunset moves the date, and --read-only leaves out the forms of writes', 
 });
 
 test('faults do not affect the page, the descriptions and /healthz', async () => {
-  await using other = await serve('--error-rate 1 --rate-limit 1 --latency 5s');
-  const started = performance.now();
+  await using other = await serve('--error-rate 1 --rate-limit 1 --latency 10m');
   for (const path of ['docs', 'docs.js', 'docs.css', 'openapi.json', 'openapi.yaml', 'healthz', 'docs'])
     expect([path, (await fetch(`${other.url}/${path}`)).status]).toEqual([path, 200]);
-  expect(performance.now() - started).toBeLessThan(4000);
 });
 
 test('each petstore line of the page runs as it stands on the seeded shop', async () => {
