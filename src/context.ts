@@ -68,9 +68,8 @@ export function createContext(
   processIo: Io,
   connect: (context: Context, use: ClientUse) => Promise<Client>,
 ): MutableContext {
-  const secrets = createSecrets();
   // Before anything else: an error in the command line may quote the token before a command reads it.
-  secrets.add(processIo.env.PETSTORE_TOKEN ?? '');
+  const secrets = createSecrets(processIo.env);
   const { io, liveLine } = openStreams(processIo, secrets);
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};

@@ -6,15 +6,9 @@ import { type Operation, operations } from '../api/operations.ts';
 import { looseResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
 import { isDateTime } from '../api/values.ts';
 import { translationOf } from '../binding/adapt.ts';
-import type { Cancellation } from '../process/deadline.ts';
-import type { UnavailableError } from '../process/errors.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  parseJsonArray,
-} from '../process/exact-json.ts';
+import { withinTime } from '../process/deadline.ts';
+import { messageOf } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import type { Call } from './call.ts';
 import { mayHaveBeenApplied } from './retry.ts';
@@ -22,7 +16,7 @@ import { invalidAnswer } from './transport/answer.ts';
 
 /**
  * The records of a successful answer: all fields in the service's order, also unknown ones, ids as bigints. Undefined
- * if the operation has no result, or if a write is answered without a body. A promise if the list is very long.
+ * if the operation has no result, or if a write is answered without a body.
  *
  * @param asked the requested id, if the operation is about one record.
  * @throws UnavailableError for a status that is no success, another media type, text that is not UTF-8 or JSON, JSON
@@ -47,9 +41,19 @@ export function readResult(
     if (method !== 'GET') return undefined;
     throw invalidAnswer(`answered ${status} with no body`);
   }
-  const parts = operation.many ? parseJsonArray(text) : undefined;
-  if (parts) return call.within((cancellation) => readParts(operation, parts, cancellation));
-  const answer = parse(text);
+  const read = () => readRecords(operation, asked, parse(text));
+  if (text.length < longText) return read();
+  const late = () => {
+    throw call.timedOut();
+  };
+  return withinTime(call.leftMs, read, late, { endsOnCtrlC: true });
+}
+
+/** A longer text, in UTF-16 units, may take so long to read that the deadline and Ctrl-C must be able to end it. */
+const longText = 2 ** 20;
+
+/** The record of an answer, or its records. */
+function readRecords(operation: Operation, asked: bigint | undefined, answer: JsonValue): unknown {
   const { envelope = [] } = operation.wire ?? {};
   const value = translationOf(operation).contentOf(answer);
   const pointer = Array.isArray(answer) ? '' : envelope.map((field) => `/${field}`).join('');
@@ -73,24 +77,6 @@ export function fromWire(operation: Operation, answer: JsonValue): JsonValue | u
   const content = contentOf(answer);
   if (Array.isArray(content)) return content.map((item) => (isJsonObject(item) ? translate(item) : item));
   return isJsonObject(content) ? translate(content) : undefined;
-}
-
-async function readParts(
-  operation: Operation,
-  parts: Iterable<JsonValue[]>,
-  cancellation: Cancellation,
-): Promise<JsonObject[]> {
-  const records: JsonObject[] = [];
-  try {
-    for (const items of parts) {
-      for (const item of items) records.push(toRecord(operation, item, `/${records.length}`));
-      await new Promise(setImmediate);
-      if (cancellation.isCancelled) throw cancellation.reason;
-    }
-  } catch (error) {
-    throw error instanceof SyntaxError ? invalidJson(error) : error;
-  }
-  return records;
 }
 
 /** The status of a write that the service will do later, or not. @see RFC 9110, 15.3.3 */
@@ -181,14 +167,8 @@ function parse(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw invalidJson(error as Error);
+    throw invalidAnswer(`the body is not valid JSON: ${messageOf(error)}`);
   }
-}
-
-function invalidJson({ message }: Error): UnavailableError {
-  // The message quotes the body, part of which may be a secret that cannot be masked because it is cut.
-  const why = message.replace(/, (?:\.\.\.)?".*" is not valid JSON$/s, '');
-  return invalidAnswer(`the body is not valid JSON: ${why}`);
 }
 
 /** @param pointer JSON pointer to the record in the body. */

@@ -178,6 +178,8 @@ export async function readCredential(
   const secret = await readToken(plan.source, reader);
   checkSendable(secret, source);
   reader.secrets.add(secret);
+  // What is sent as Basic is not the token itself.
+  reader.secrets.add(toBasic(secret));
   return { place: plan.place, value: valueAt(plan.place, secret, settings), source };
 }
 

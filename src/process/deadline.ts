@@ -214,7 +214,10 @@ export function withinTime<Value, Late>(
   room ??= createContext({});
   room.work = work;
   try {
-    return runInContext('work()', room, { timeout: limitMs, breakOnSigint: endsOnCtrlC }) as Value;
+    return runInContext('work()', room, {
+      timeout: Math.max(1, Math.ceil(limitMs)),
+      breakOnSigint: endsOnCtrlC,
+    }) as Value;
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return late();

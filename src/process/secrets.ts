@@ -1,6 +1,6 @@
 const masked = '***';
 
-const userinfo = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#@\s]*@/gi;
+const userinfo = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s]*@/gi;
 
 /** A text without the user and password of URLs. Runs in linear time, because a service may send a URL of any length. */
 export function maskUrl(url: string): string {
@@ -12,18 +12,17 @@ type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 /**
  * The secrets that this process has read. What is secret is known by where it comes from: the token, the fields that
- * carry credentials, and the values of --header.
+ * carry credentials, the values of --header, and the passwords of URLs.
  */
 export interface Secrets {
   /** Adds a secret, wherever it may be repeated. A short one is left out, because masking it would garble other texts. */
   add(secret: string): void;
+  /** Adds the password of a URL, and what is sent as Basic for it. A text that is not a URL has none. */
+  addPasswordOf(url: string): void;
   /** Adds a header field whose values are secret. */
   addField(name: string): void;
   hasField(name: string): boolean;
-  /**
-   * The text with every known secret masked, in any spelling in which a service may send it back. Call it before you cut
-   * or wrap a text, because half a secret is not recognised.
-   */
+  /** The text with every secret masked. Call it before you cut or wrap a text: half a secret is not recognised. */
   mask(text: string): string;
   /** Fields that are safe to show: the values of secret ones are masked. */
   maskFields(fields: Fields): Fields;
@@ -31,19 +30,34 @@ export interface Secrets {
 
 const minLength = 4;
 
-export function createSecrets(): Secrets {
+/** The variables whose URLs may hold a password. */
+const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
+
+/** @param env its secrets are added: the token, and the passwords of proxies. */
+export function createSecrets(env: Readonly<Record<string, string | undefined>> = {}): Secrets {
   const secrets = new Set<string>();
   const fieldNames = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
   let patterns: readonly RegExp[] = [];
-  const mask = (text: string) => patterns.reduce((shown, each) => shown.replace(each, masked), text);
+  const mask = (text: string) => patterns.reduce((shown, pattern) => shown.replace(pattern, masked), text);
+  const add = (secret: string) => {
+    if (secret.length < minLength || secrets.has(secret)) return;
+    secrets.add(secret);
+    // The longest first: a secret that is part of another one must not leave the rest of that one.
+    const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+    patterns = [...longestFirst.flatMap(wholePatterns), ...longestFirst.flatMap(stretchPatterns)];
+  };
+  const addPasswordOf = (url: string) => {
+    if (!url.includes('@') || !URL.canParse(url)) return;
+    const [username = '', password = ''] = [new URL(url).username, new URL(url).password].map(decodedOrSame);
+    if (username === '' && password === '') return;
+    add(password || username);
+    add(Buffer.from(`${username}:${password}`).toString('base64'));
+  };
+  add(env.PETSTORE_TOKEN ?? '');
+  for (const name of proxyVariables) addPasswordOf(env[name]?.trim() ?? '');
   return {
-    add(secret) {
-      if (secret.length < minLength || secrets.has(secret)) return;
-      secrets.add(secret);
-      // The longest first, so that a secret that is part of another one leaves nothing of it.
-      const longestFirst = [...secrets].sort((one, other) => other.length - one.length);
-      patterns = longestFirst.flatMap(piecesOf).map((piece) => new RegExp(spellings(piece).join('|'), 'gi'));
-    },
+    add,
+    addPasswordOf,
     addField: (name) => void fieldNames.add(name.toLowerCase()),
     hasField: (name) => fieldNames.has(name.toLowerCase()),
     mask,
@@ -58,74 +72,33 @@ export function createSecrets(): Secrets {
   };
 }
 
+/** The text with its percent-encoding undone, or the text itself if that is not valid. */
+function decodedOrSame(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** A longer pattern may be too large for V8. */
 const maxPatternLength = 1000;
 
-/** A secret in pieces of about the same length. */
-function piecesOf(secret: string): string[] {
-  const length = Math.ceil(secret.length / Math.ceil(secret.length / maxPatternLength));
-  return secret.match(new RegExp(`.{1,${length}}`, 'gsu')) ?? [];
+/** Patterns of the whole secret, in pieces if it is long: plain, or percent-encoded any number of times. */
+function wholePatterns(secret: string): RegExp[] {
+  const pieces = secret.match(new RegExp(`.{1,${maxPatternLength}}`, 'gsu')) ?? [];
+  return pieces.map((piece) => new RegExp([...piece].map(characterPattern).join(''), 'gi'));
 }
 
-/** Patterns of a secret: character by character, and as a part of any text in base64. */
-function spellings(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const characters = [...secret].map(characterPattern).join('');
-  // UTF-8 that was read as Latin-1.
-  const latin1 =
-    bytes.length === secret.length ? [] : [[...bytes.toString('latin1')].map(characterPattern).join('')];
-  return [characters, ...latin1, ...base64Patterns(bytes)];
-}
-
-/** A character as it is, as an escape of JSON, percent-encoded, or as an entity of HTML. */
 function characterPattern(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
-  const json = units.map((unit) => `\\\\u${unit.toString(16).padStart(4, '0')}`).join('');
-  const percent = [...Buffer.from(character)]
-    .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
-    .join('');
-  const named = entities[character] ?? [];
-  const escaped = '"\\/'.includes(character) ? [`\\\\${literal(character)}`] : [];
-  const ways = [
-    ...escaped,
-    literal(character),
-    json,
-    percent,
-    `&#0*${code};`,
-    `&#x0*${code.toString(16)};`,
-    ...named,
-  ];
-  return `(?:${ways.join('|')})`;
+  if (/[a-z\d]/i.test(character)) return character;
+  const bytes = [...Buffer.from(character)];
+  const encoded = bytes.map((byte) => `%(?:25)*${byte.toString(16).padStart(2, '0')}`).join('');
+  return `(?:${character.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}|${encoded})`;
 }
 
-const entities: Readonly<Record<string, readonly string[]>> = {
-  '&': ['&amp;'],
-  '<': ['&lt;'],
-  '>': ['&gt;'],
-  '"': ['&quot;'],
-  "'": ['&apos;'],
-  '/': ['&sol;'],
-  '+': ['&plus;'],
-  '=': ['&equals;'],
-};
-
-function literal(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-}
-
-const minEncoded = 8;
-
-/** What base64 makes of the bytes at each of the three places that they can have in a text, as in `Bearer <token>`. */
-function base64Patterns(bytes: Buffer): string[] {
-  return [0, 1, 2].flatMap((before) => {
-    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .replaceAll('=', '');
-    // The characters at the ends also hold bits of what stands before and after.
-    const start = Math.ceil((before * 8) / 6);
-    const end = Math.floor(((before + bytes.length) * 8) / 6);
-    const own = encoded.slice(start, end);
-    return own.length < minEncoded ? [] : [literal(own).replaceAll('\\+', '[+-]').replaceAll('\\/', '[/_]')];
-  });
+/** Patterns of the long stretches of letters and digits in a secret: no escape of any language changes those. */
+function stretchPatterns(secret: string): RegExp[] {
+  const stretches = secret.match(/[a-z\d]{12,1000}/gi) ?? [];
+  return stretches.map((stretch) => new RegExp(stretch, 'gi'));
 }

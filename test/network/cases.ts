@@ -243,12 +243,12 @@ export const cases: readonly Case[] = [
     /not UTF-8/,
   ),
   row('list', 'puts a BOM in front', answersJson('\ufeff[]')),
-  row('list', 'answers without end', always(mode.endless(200)), /longer than 64 MiB/, {
+  row('list', 'answers without end', always(mode.endless(200)), /longer than 32 MiB/, {
     spoilsProcess: true,
     timeoutMs: 20_000,
   }),
   row('list', 'answers compressed, unasked', answersBytes(gzip, gzipSync('[]'))),
-  row('list', 'answers a gzip bomb', always(mode.gzipBomb), /longer than 64 MiB/, { timeoutMs: 20_000 }),
+  row('list', 'answers a gzip bomb', always(mode.gzipBomb), /longer than 32 MiB/, { timeoutMs: 20_000 }),
   row('list', 'cuts a gzip short', answersBytes(gzip, gzipSync('[1,2,3]').subarray(0, 20)), /not valid gzip/),
   row(
     'list',

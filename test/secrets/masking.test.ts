@@ -4,44 +4,62 @@ import { createSecrets, maskUrl } from '../../src/process/secrets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
-const token = 'a"b/c+d=<é>\\9';
+const token = 'abc+d/e=4f5A6b7C8d9E0f"é';
+const stretch = '4f5A6b7C8d9E0f';
 
 /** The spellings in which a service may send a token back. */
-const spellings: Readonly<Record<string, string>> = {
-  plain: token,
-  'JSON text': JSON.stringify(token).slice(1, -1),
-  'JSON text with escaped slashes': JSON.stringify(token).slice(1, -1).replaceAll('/', '\\/'),
-  'JSON escapes': [...token].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
-  'JSON escapes in upper case': [...token]
-    .map((one) => `\\u${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
-    .join(''),
-  'percent-encoded': encodeURIComponent(token),
-  'percent-encoded in lower case': encodeURIComponent(token).replace(/%../g, (one) => one.toLowerCase()),
-  'entities by number': [...token].map((one) => `&#${one.charCodeAt(0)};`).join(''),
-  'entities in hexadecimal': [...token].map((one) => `&#x${one.charCodeAt(0).toString(16)};`).join(''),
-  'named entities': token.replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
-  'upper case': token.toUpperCase(),
-  'UTF-8 read as Latin-1': Buffer.from(token).toString('latin1'),
+const spellings: Readonly<Record<string, (text: string) => string>> = {
+  plain: (text) => text,
+  'upper case': (text) => text.toUpperCase(),
+  JSON: (text) => JSON.stringify(text),
+  'JSON in JSON in JSON': (text) => JSON.stringify(JSON.stringify(JSON.stringify(text))),
+  'JSON with other escapes': (text) => text.replaceAll('+', '\\u002b').replaceAll('/', '\\/'),
+  'percent-encoded': encodeURIComponent,
+  'percent-encoded three times, in lower case': (text) =>
+    encodeURIComponent(encodeURIComponent(encodeURIComponent(text))).toLowerCase(),
+  'an old escape of JavaScript': (text) => text.replaceAll('é', '%u00e9').replaceAll('+', '\\x2b'),
+  'HTML entities': (text) => text.replace(/[^a-z\d]/gi, (sign) => `&#x${sign.charCodeAt(0).toString(16)};`),
+  'UTF-8 read as Latin-1': (text) => Buffer.from(text).toString('latin1'),
 };
 
-test.each(Object.entries(spellings))('a token that comes back as %s is masked', (_, spelling) => {
+test.each(Object.entries(spellings))('a token that comes back as %s is masked', (_, spell) => {
   const secrets = createSecrets();
   secrets.add(token);
-  expect(secrets.mask(`before ${spelling} after`)).toBe('before *** after');
+  const shown = secrets.mask(`before ${spell(token)} after`);
+  expect(shown).toMatch(/^before .*[*]{3}.* after$/);
+  expect(shown.toLowerCase()).not.toContain(stretch.toLowerCase());
 });
 
-test.each(['', 'B', 'Bearer ', 'user:'])(
-  'a token in the base64 of a text that begins with %j is masked',
-  (start) => {
+test.each(['p@ss/wort', 'A+b/c==', 'key-é-1'])(
+  '%s, without a long stretch of letters and digits, is masked as a whole',
+  (secret) => {
     const secrets = createSecrets();
-    secrets.add('s3cret-word-of-12');
-    for (const encoding of ['base64', 'base64url'] as const) {
-      const shown = secrets.mask(Buffer.from(`${start}s3cret-word-of-12 and more`).toString(encoding));
-      expect(Buffer.from(shown.replace('***', ''), encoding).toString()).not.toMatch(/3cret|word|of-1/);
-      expect(shown).toContain('***');
-    }
+    secrets.add(secret);
+    for (const name of [
+      'plain',
+      'upper case',
+      'percent-encoded',
+      'percent-encoded three times, in lower case',
+    ])
+      expect(secrets.mask(`before ${spellings[name]?.(secret)} after`)).toBe('before *** after');
   },
 );
+
+test('of a token with many long stretches none is left', () => {
+  const secrets = createSecrets();
+  const parts = ['eyJhbGciOiJIUzI1NiJ9', 'eyJzdWIiOiIxMjM0NTY3ODkwIn0', 'dozjgNryP4J3jVmNHl0w5N'];
+  secrets.add(parts.join('.'));
+  for (const separator of ['.', '\\u002e', '%2E', ' '])
+    expect(secrets.mask(parts.join(separator))).not.toMatch(/[a-z]{6}/i);
+});
+
+test('the password of a proxy is masked, also in what is sent for it', () => {
+  for (const name of ['HTTP_PROXY', 'https_proxy']) {
+    const secrets = createSecrets({ [name]: 'http://me:p%40ss%2Fwort@proxy.example:3128' });
+    const basic = Buffer.from('me:p@ss/wort').toString('base64');
+    expect(secrets.mask(`p@ss/wort p%40ss%2Fwort ${basic}`)).toBe('*** *** ***');
+  }
+});
 
 test('of two secrets, one of which is part of the other, nothing is left', () => {
   const secrets = createSecrets();
@@ -66,10 +84,10 @@ test('what is too short to be a secret changes no output', () => {
 test('a URL is shown without userinfo, also one that a service has made to take long', () => {
   expect(maskUrl('https://me:pw@shop.example/pets?limit=2')).toBe('https://***@shop.example/pets?limit=2');
   expect(maskUrl('http://shop.example/a@b?mail=a@b')).toBe('http://shop.example/a@b?mail=a@b');
-  const started = performance.now();
+  expect(maskUrl('http://me:p@ss@shop.example/')).toBe('http://***@shop.example/');
+  // In quadratic time these would not end.
   for (const part of ['?a=', 'a.', 'a://', 'http://a@'])
-    maskUrl(`http://shop.example/${part.repeat(16_000 / part.length)}`);
-  expect(performance.now() - started).toBeLessThan(1000);
+    expect(maskUrl(`http://shop.example/${part.repeat(1_000_000)}`)).toContain('shop.example');
 });
 
 test('-vv shows every header but those that carry credentials', () => {
@@ -129,7 +147,7 @@ test('records on stdout are never changed, whatever headers were given', async (
 });
 
 test('a token that comes back is masked in every part of an error, also where its text is cut', async () => {
-  const secret = 's3cret/word+of-12';
+  const secret = 's3cret/word+of1234567890';
   const long = `${'x'.repeat(190)}${secret}${'x'.repeat(100)}`;
   const answers = [
     {
@@ -150,7 +168,7 @@ test('a token that comes back is masked in every part of an error, also where it
       const words = ['inventory', 'set', '1', '5', '--base-url', server.url, '--retries', '0', ...more];
       const { stderr } = await runCli(words, { env: { PETSTORE_TOKEN: secret } });
       expect(stderr).toContain('***');
-      expect(stderr.toLowerCase()).not.toMatch(/s3cret|word|of-12/);
+      expect(stderr.toLowerCase()).not.toMatch(/of1234567890/);
     }
   }
 });

@@ -3,9 +3,9 @@ import { messageOf, UnavailableError, type UnavailableReason } from '../../proce
 import { systemCode, systemReason } from '../../process/system-error.ts';
 import { formatBytes } from '../../process/text.ts';
 
-/** The largest body in bytes, encoded or decoded: 64 MiB (for a list, of one page), or 64 KiB of an error. */
+/** The largest body in bytes, encoded or decoded: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
-  return status >= 200 && status < 300 ? 64 * 1024 * 1024 : 64 * 1024;
+  return status >= 200 && status < 300 ? 32 * 1024 * 1024 : 64 * 1024;
 }
 
 /** Collects an answer while a transport reads it, up to a maximum length. */
