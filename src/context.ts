@@ -96,8 +96,8 @@ export function createContext(
       return context.quiet;
     },
     hasJsonErrors: () => context.hasJsonErrors(),
+    showsLifecycle: () => (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
     commandName: () => commandName,
-    now: () => context.now(),
   });
   const context: MutableContext = {
     ...notices,

@@ -19,7 +19,7 @@ export interface Notices {
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
   takeNotices(): Promise<string[]>;
-  /** Writes them to stderr, each life cycle notice at most once a day. */
+  /** Writes them to stderr; the life cycle notices only where somebody may act on them. */
   printNotices(): Promise<void>;
 }
 
@@ -28,13 +28,14 @@ interface NoticesContext {
   readonly io: Io;
   isQuiet(): Promise<boolean>;
   hasJsonErrors(): Promise<boolean>;
+  /** Whether life cycle notices are shown: on a terminal outside of CI, or with -v. */
+  showsLifecycle(): boolean;
   /** As the user typed it, such as `pets get`. */
   commandName(): string;
-  now(): Date;
 }
 
 export function createNotices(context: NoticesContext): Notices {
-  const { io, isQuiet, hasJsonErrors, commandName, now } = context;
+  const { io, isQuiet, hasJsonErrors, showsLifecycle, commandName } = context;
   const notes: string[] = [];
   const lifecycle = new Map<OperationId, LifecycleNotice>();
   const takeLifecycle = () => {
@@ -59,11 +60,7 @@ export function createNotices(context: NoticesContext): Notices {
     async printNotices() {
       for (const line of notes.splice(0)) await print(line);
       const lines = takeLifecycle();
-      if (lines.length === 0 || (await isQuiet())) return;
-      // Few commands come here, so these modules are loaded only now.
-      const { resolvePaths } = await import('../config/paths.ts');
-      const { notShownToday } = await import('./once-a-day.ts');
-      for (const line of await notShownToday(lines, resolvePaths(io).stateDir, now())) await print(line);
+      if (showsLifecycle()) for (const line of lines) await print(line);
     },
   };
 }

@@ -138,9 +138,9 @@ describe('the output', () => {
   });
 
   test('comes with a warning if the operation is deprecated', async () => {
-    const { run } = await send(['GET', '/pets/1'], { body: {}, headers: { deprecation: 'true' } });
-    expect(run.stderr).toBe('warning: api request uses an endpoint that is deprecated\n');
-    const quiet = await send(['GET', '/pets/1', '-q'], { body: {} });
+    const { run } = await send(['GET', '/pets/1', '-v'], { body: {}, headers: { deprecation: 'true' } });
+    expect(run.stderr).toMatch(/^warning: api request uses an endpoint that is deprecated\n$/m);
+    const quiet = await send(['GET', '/pets/1', '-q'], { body: {}, headers: { deprecation: 'true' } });
     expect(quiet.run.stderr).toBe('');
   });
 });
