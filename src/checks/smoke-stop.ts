@@ -1,18 +1,11 @@
 import type { Signal } from '../process/io.ts';
 import { type Interrupts, Stop } from '../process/signals.ts';
 
-interface Patience {
-  /** How long a pending create may still be answered. */
-  readonly createMs: number;
-  readonly cleanUpMs: number;
-}
-
-const unhurried: Patience = { createMs: 0, cleanUpMs: 30_000 };
-/** A person at the keyboard waits longer than a supervisor, which kills the process soon. */
-const patienceAfter: Readonly<Record<Signal, Patience>> = {
-  SIGINT: { createMs: 3000, cleanUpMs: 10_000 },
-  SIGTERM: { createMs: 400, cleanUpMs: 1200 },
-};
+/** How long a pending create may still be answered after a signal. */
+const createMs = 2000;
+/** How long cleaning up may take: after a signal, and otherwise. */
+const hurriedMs = 10_000;
+const unhurriedMs = 30_000;
 
 /** The first signal stops the checks and starts the cleaning up; the second abandons that too. */
 export class SmokeStop extends Stop<Signal> {
@@ -30,7 +23,7 @@ export class SmokeStop extends Stop<Signal> {
     this.creating = AbortSignal.any([late.signal, this.cut]);
     const giveBack = this.takeSignals(interrupts, (signal) => {
       this.stop(signal);
-      createTimer = setTimeout(() => late.abort(this.stopped.reason), patienceAfter[signal].createMs);
+      createTimer = setTimeout(() => late.abort(this.stopped.reason), createMs);
       if (this.cleanUpTimer) this.limitCleanUp();
       onFirst(signal);
     });
@@ -42,7 +35,7 @@ export class SmokeStop extends Stop<Signal> {
 
   /** The longest that cleaning up may take now. */
   get cleanUpMs(): number {
-    return (this.reason ? patienceAfter[this.reason] : unhurried).cleanUpMs;
+    return this.reason ? hurriedMs : unhurriedMs;
   }
 
   /** Limits the time of cleaning up. */

@@ -42,8 +42,8 @@ function toJson(error: CliError): object {
   const { serviceMessage, place, line, addition, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
-    // SIGINT and SIGTERM share one kind; the exit code tells them apart.
-    kind: error.kind === 'terminated' ? 'interrupted' : error.kind,
+    // The signals share one kind; the exit code tells them apart.
+    kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
     // The service's own message does not include the place of the record in the input, nor the addition.
     message: isFromService ? joined([place, serviceMessage], ': ') : error.message,
     code,

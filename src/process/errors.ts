@@ -9,6 +9,7 @@ export const exitCodes = {
   unavailable: 6,
   'check-failed': 7,
   differs: 8,
+  'hung-up': 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -168,19 +169,25 @@ export class ManyError extends CliError {
   }
 }
 
+/** The signals that end a command. */
+export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+const kindOfSignal = { SIGINT: 'interrupted', SIGTERM: 'terminated', SIGHUP: 'hung-up' } as const;
+
 /** A signal, or Ctrl-C at a prompt, ended the command. */
 export class InterruptedError extends CliError {
+  readonly signal: Signal;
+
   /** @param pending the writes that were in progress, which may or may not have been applied. */
-  constructor(signal: 'SIGINT' | 'SIGTERM', pending: readonly PendingWrite[] = []) {
-    const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
+  constructor(signal: Signal, pending: readonly PendingWrite[] = []) {
+    const kind = kindOfSignal[signal];
+    const word = kind.replace('-', ' ');
     const [first, ...others] = pending;
-    if (!first) {
-      super(word, word);
-      return;
-    }
     const more = others.length === 1 ? ' and 1 more request' : ` and ${others.length} more requests`;
-    const what = `${first.method} ${first.url}${others.length === 0 ? '' : more}`;
-    super(word, `${word}: ${what} may or may not have been applied`, { ...first, applied: 'unknown' });
+    const what = first && `${first.method} ${first.url}${others.length === 0 ? '' : more}`;
+    if (what === undefined) super(kind, word);
+    else super(kind, `${word}: ${what} may or may not have been applied`, { ...first, applied: 'unknown' });
+    this.signal = signal;
   }
 }
 

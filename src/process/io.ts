@@ -1,11 +1,11 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { withDeadline } from './deadline.ts';
-import { exitCodes } from './errors.ts';
+import { exitCodes, type Signal } from './errors.ts';
 import { kindOf, type OutputStream, processOutput } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
 
-export type Signal = 'SIGINT' | 'SIGTERM';
+export type { Signal } from './errors.ts';
 
 export interface InputStream {
   readonly isTerminal: boolean;
@@ -27,7 +27,7 @@ export interface Io {
   readonly packageDir: string;
   /** The text with known secrets masked. Use it before you cut or wrap a text; writing masks everything else. */
   mask(text: string): string;
-  /** Calls the listener at each SIGINT and SIGTERM until released. SIGHUP (the terminal closed) counts as SIGTERM. */
+  /** Calls the listener at each SIGINT, SIGTERM and SIGHUP (the terminal closed) until released. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
 
@@ -70,7 +70,7 @@ export function processIo(): ProcessIo {
     onSignal(listener) {
       const onHangup = () => {
         hasHungUp = true;
-        listener('SIGTERM');
+        listener('SIGHUP');
       };
       process.on('SIGINT', listener).on('SIGTERM', listener).on('SIGHUP', onHangup);
       return () => {
@@ -78,14 +78,15 @@ export function processIo(): ProcessIo {
         // code 129, while it ends.
         process.on('SIGHUP', () => {
           hasHungUp = true;
-          setTimeout(() => process.exit(exitCodes.terminated), patienceMs);
+          setTimeout(() => process.exit(exitCodes['hung-up']), patienceMs);
         });
         process.off('SIGINT', listener).off('SIGTERM', listener).off('SIGHUP', onHangup);
       };
     },
     async flushThenExit(code) {
       const flushed = Promise.all([stdout.flush(), stderr.flush()]);
-      const isInterrupted = code === exitCodes.interrupted || code === exitCodes.terminated;
+      const isInterrupted =
+        code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes['hung-up'];
       await (isInterrupted ? withDeadline(flushed, patienceMs, () => undefined) : flushed);
       await leaveGoneTerminals(hasHungUp);
       process.exit(code);

@@ -1,4 +1,4 @@
-import { CliError, ManyError } from '../process/errors.ts';
+import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
 
 /** The place of a record in an input file. */
 export interface Place {
@@ -92,7 +92,7 @@ export class Work<Item, Result> {
     const { done, failed, total } = this.standing();
     const errors = this.inOrder().flatMap(({ error }) => error ?? []);
     const unsent = total - this.begun;
-    if (stoppedBy?.kind === 'interrupted' || stoppedBy?.kind === 'terminated')
+    if (stoppedBy instanceof InterruptedError)
       return new CliError(
         stoppedBy.kind,
         `${stoppedBy.message}: ${done - failed} of ${total} ${unit} were written`,
@@ -134,8 +134,7 @@ export class Work<Item, Result> {
       this.done += 1;
       return result;
     } catch (error) {
-      if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
-        throw error;
+      if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
       this.done += 1;
       this.keep(index, error, false);
       return undefined;

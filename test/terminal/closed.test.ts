@@ -43,15 +43,15 @@ test.runIf(process.platform === 'linux').each([
   ['a list that is watched', ['pets', 'list', '--offline', '--watch'], 'Luna'],
   ['a confirmation', ['pets', 'delete', '1', '--offline'], 'Delete'],
   ['a question', ['pets', 'create', '--offline'], 'Name'],
-])('a terminal that is closed ends %s with 143, and not with a native stack', async (_, argv, text) => {
-  expect(await codeWhenClosed(argv, text)).toBe('code 143');
+])('a terminal that is closed ends %s with 129, and not with a native stack', async (_, argv, text) => {
+  expect(await codeWhenClosed(argv, text)).toBe('code 129');
 });
 
 test.runIf(process.platform === 'linux')(
-  'a terminal that is closed ends a request that waits with 143',
+  'a terminal that is closed ends a request that waits with 129',
   async () => {
     await using server = await recordingServer({}, () => ({ status: 503, headers: { 'retry-after': '20' } }));
     const argv = ['orders', 'list', '-v', '--base-url', server.url];
-    expect(await codeWhenClosed(argv, '-> 503')).toBe('code 143');
+    expect(await codeWhenClosed(argv, '-> 503')).toBe('code 129');
   },
 );

@@ -97,7 +97,7 @@ test('SIGHUP while a page is awaited ends the run', async () => {
   const outcome = outcomeOf(child);
   await once(child.stdout ?? process.stdout, 'data');
   child.kill('SIGHUP');
-  expect(await outcome).toMatchObject({ code: 143 });
+  expect(await outcome).toMatchObject({ code: 129 });
 });
 
 test.concurrent.each(['jsonl', 'table'])(

@@ -160,6 +160,7 @@ async function planRun(context: Context, run: Run): Promise<Plan> {
     const { kind, message, hint } = stop.reason;
     if (kind === 'interrupted') throw new InterruptedError('SIGINT');
     if (kind === 'terminated') throw new InterruptedError('SIGTERM');
+    if (kind === 'hung-up') throw new InterruptedError('SIGHUP');
     throw new CliError(kind, `${header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   } finally {
     release();
@@ -222,7 +223,6 @@ async function withSignals(
 }
 
 function interruption(signal: Signal): StopReason {
-  return signal === 'SIGINT'
-    ? { kind: 'interrupted', message: 'interrupted' }
-    : { kind: 'terminated', message: 'terminated' };
+  const { kind, message } = new InterruptedError(signal);
+  return { kind, message };
 }
