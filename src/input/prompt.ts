@@ -67,7 +67,7 @@ async function answerTo<Value>(
   // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An
   // answer closes the reader too, but it settles before the next turn of the event loop.
   const end = () => setImmediate(() => ended.abort(new UsageError('no answer: the input has ended')));
-  const onGone = () => ended.abort(new InterruptedError('SIGTERM'));
+  const onGone = () => ended.abort(new InterruptedError('SIGHUP'));
   input.on('pause', end).on('end', end).on('error', onGone);
   const stop = AbortSignal.any([signal, ended.signal]);
   const listeners = new Set(input.listeners('error'));

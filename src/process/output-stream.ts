@@ -146,7 +146,7 @@ function isNullDevice({ rdev }: Stats): boolean {
 function toOutputError(name: string, error: unknown, isDevice: boolean): Error {
   const code = systemCode(error);
   // A terminal that is gone: SIGHUP comes only to some of its processes.
-  if (code === 'EIO' && isDevice) return new InterruptedError('SIGTERM');
+  if (code === 'EIO' && isDevice) return new InterruptedError('SIGHUP');
   if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
   return new CliError('failed', `write to ${name}: ${systemReason(error)}`, { cause: error });
 }
