@@ -1,4 +1,6 @@
-// Rules for texts on a command line, without the schema library: help must not load that.
+// Rules for values, without the schema library: help must not load that.
+
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
@@ -53,4 +55,28 @@ export function isDateTime(value: string): boolean {
   const [, year, month, day] = rfc3339.exec(value) ?? [];
   if (year === undefined) return false;
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+}
+
+/**
+ * Whether a field has the value that was asked for: dates are compared as instants, text without outer spaces, and an
+ * absent, null or empty value is none. An object may have further fields than the ones that were asked for.
+ */
+export function isSameValue(wanted: JsonValue | undefined, seen: JsonValue | undefined): boolean {
+  if (isEmpty(wanted) || isEmpty(seen)) return isEmpty(wanted) && isEmpty(seen);
+  if (Array.isArray(wanted) || Array.isArray(seen)) {
+    const [items, others] = [wanted, seen];
+    if (!Array.isArray(items) || !Array.isArray(others) || items.length !== others.length) return false;
+    return items.every((item, index) => isSameValue(item, others[index]));
+  }
+  if (isJsonObject(wanted))
+    return (
+      isJsonObject(seen) && Object.entries(wanted).every(([name, value]) => isSameValue(value, seen[name]))
+    );
+  const [text, other] = [String(wanted).trim(), String(seen).trim()];
+  if (text === other) return true;
+  return isDateTime(text) && isDateTime(other) && Date.parse(text) === Date.parse(other);
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || value === '';
 }

@@ -1,5 +1,5 @@
-import type { Attempt, CallOptions } from '../client/call.ts';
-import { mayHaveBeenApplied } from '../client/retry.ts';
+import { type Attempt, mayHaveBeenApplied } from '../client/attempt.ts';
+import type { CallOptions } from '../client/call.ts';
 import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
 import { type ErrorKind, UnavailableError } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
@@ -171,11 +171,9 @@ export class PacedCall implements CallOptions {
   };
 
   readonly afterAttempt = (attempt: Attempt): void => {
-    const { request, response, error } = attempt;
     this.isInFlight = false;
     this.last = attempt;
-    const sent = error instanceof UnavailableError && error.sent;
-    if (mayHaveBeenApplied(request.method, response ?? { sent })) this.mayBeApplied = true;
+    if (mayHaveBeenApplied(attempt.request.method, [attempt])) this.mayBeApplied = true;
     this.pace.observe(attempt);
   };
 

@@ -1,7 +1,7 @@
 import type { InventoryItem, PetStatus } from '../api/schemas.ts';
+import type { Answer } from '../client/client.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { ApiError, CliError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
-import { isJsonObject } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { isCountMissing, readEntry } from './counts.ts';
 import { changedSince, countNow } from './make-plan.ts';
@@ -81,13 +81,12 @@ class RowWriter {
         before = await this.look(row, call);
         call.checkAgain = () => this.look(row, call);
       }
-      return this.accept(row, await this.send(row, before, call), call);
+      return await this.accept(row, await this.send(row, before, call), call);
     } catch (error) {
       if (error instanceof SettledError) return error.outcome;
       if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
       if (!(error instanceof CliError)) throw error;
-      const answer = otherAnswer(error);
-      return answer ? this.accept(row, answer, call) : this.fail(row, error, call);
+      return this.fail(row, error, call);
     }
   }
 
@@ -121,7 +120,11 @@ class RowWriter {
   }
 
   /** @param before the entry, if it has just been read. */
-  private async send(row: number, before: InventoryItem | undefined, call: PacedCall): Promise<Accepted> {
+  private async send(
+    row: number,
+    before: InventoryItem | undefined,
+    call: PacedCall,
+  ): Promise<Answer<unknown>> {
     const { client, rows, header } = this.run;
     const petId = rows.id(row);
     const after = rows.after(row);
@@ -136,7 +139,7 @@ class RowWriter {
     }
   }
 
-  private async create(row: number, quantity: number | bigint, call: PacedCall): Promise<Accepted> {
+  private async create(row: number, quantity: number | bigint, call: PacedCall): Promise<Answer<unknown>> {
     const { run } = this;
     const { client, rows, options } = run;
     const petId = rows.id(row);
@@ -153,32 +156,22 @@ class RowWriter {
     }
   }
 
-  /**
-   * The outcome of an answer with a status of success: 200, 201 or 204, with the pet and the quantity that were sent, if
-   * it names them. Anything else may or may not have been applied.
-   */
-  private accept(row: number, { value, status }: Accepted, call: PacedCall): RowOutcome {
-    const { rows } = this.run;
+  /** The outcome of an answer without an error: the row is read back if the answer shows neither value. */
+  private async accept(
+    row: number,
+    { judgement, status }: Answer<unknown>,
+    call: PacedCall,
+  ): Promise<RowOutcome> {
+    const { rows, client } = this.run;
     this.transportFailures = 0;
-    const after = rows.after(row);
-    const { petId, quantity, code, message } = isJsonObject(value) ? value : {};
-    const maybe = (why: string, what: string): RowOutcome => ({
-      effect: 'maybe',
-      reason: reasonOf(call, { code: why, message: what + uncertainty, status, passes: true }),
-    });
-    if (after === null && status === 404) return { effect: 'done' };
-    if (status !== 200 && status !== 201 && status !== 204)
-      return maybe('not_done', `the service answered ${status}, which does not say that it is done`);
-    if (quantity === undefined && code !== undefined && message !== undefined)
-      return maybe(
-        String(code),
-        `the service answered ${status} with the body of an error: ${String(message)}`,
-      );
-    if (petId !== undefined && petId !== null && String(petId) !== String(rows.id(row)))
-      return maybe('other_pet', `the service answered about pet ${String(petId)}`);
-    if (after !== null && quantity !== undefined && quantity !== null && String(quantity) !== String(after))
-      return maybe('other_quantity', `the service answered the quantity ${String(quantity)}, not ${after}`);
-    return { effect: 'done' };
+    const { shows, reason = 'which does not say that it is done' } = judgement ?? { shows: 'asked' };
+    if (shows === 'asked') return { effect: 'done' };
+    const canRead = shows === 'nothing' && client.contract.operations.has('getInventory');
+    const now = canRead ? await readEntry(client, rows.id(row)).catch(() => undefined) : undefined;
+    if (now && now.count === rows.after(row)) return { effect: 'done' };
+    const message = `the service answered ${status}: ${reason}${uncertainty}`;
+    const code = shows === 'other' ? 'other_quantity' : 'not_done';
+    return { effect: 'maybe', reason: reasonOf(call, { code, message, status, passes: true }) };
   }
 
   /** The outcome of a row whose call has failed; stops the run if every remaining row would fail too. */
@@ -253,22 +246,6 @@ function codeOf(error: CliError): string {
   if (error instanceof UnavailableError) return error.reason;
   if (error.kind === 'not-found' && error.details.method === 'GET') return 'no_pet';
   return error.details.code ?? String(error.details.status ?? error.kind);
-}
-
-/** A success, with its body. */
-interface Accepted {
-  readonly value?: unknown;
-  readonly status: number;
-}
-
-/** A success whose JSON body has another shape, because a service need not answer with the entry. */
-function otherAnswer(error: CliError): Accepted | undefined {
-  if (!(error instanceof UnavailableError) || error.answer === undefined) return undefined;
-  const { answer, details } = error;
-  if (details.method === 'GET') return undefined;
-  if (isJsonObject(answer) && answer.quantity !== undefined && typeof answer.quantity !== 'number')
-    return undefined;
-  return { value: answer, status: details.status ?? 200 };
 }
 
 const uncertainty = '; it may or may not have been applied';

@@ -1,6 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
+import { isSameValue } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 import { counted, excerpt } from '../process/text.ts';
 import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
@@ -18,7 +19,7 @@ import {
 import { sunsetOf } from './deprecation.ts';
 import { judge } from './judge-answer.ts';
 import { confirmed, faultOfList, faultOfPages } from './list-faults.ts';
-import { findIds, idsIn, idsOf, isSameValue, recordOf, recordsOf } from './records.ts';
+import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
 
 /** One check for every GET: status, content type, body and paging are as documented. */
 export function operationChecks(contract: Contract): Check<CheckRun>[] {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { CallInput } from '../client/request.ts';
@@ -76,18 +75,3 @@ function ownId(list: Operation, record: JsonObject, name: string) {
 }
 
 const singular = { pets: 'pet', categories: 'category', orders: 'order', inventory: 'pet' } as const;
-
-/** Whether two values are the same: integers of any type, texts of one moment. */
-export function isSameValue(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint';
-  // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint of one value are the same integer
-  if (isNumber(one) && isNumber(other)) return one == other;
-  if (isDeepStrictEqual(one, other) || (isEmpty(one) && isEmpty(other))) return true;
-  const isDate = (value: unknown): value is string =>
-    typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
-  return isDate(one) && isDate(other) && Date.parse(one) === Date.parse(other);
-}
-
-function isEmpty(value: JsonValue | undefined): boolean {
-  return value === undefined || value === null;
-}

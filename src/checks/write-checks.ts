@@ -1,6 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
+import { isSameValue } from '../api/values.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -19,7 +20,7 @@ import {
 import { documentedAnswer, faultOf, judge } from './judge-answer.ts';
 import { demand, type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
 import { type Creation, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';
-import { isSameValue, jsonId, recordOf } from './records.ts';
+import { jsonId, recordOf } from './records.ts';
 
 /** The full life of a record of each kind: create, read back, update, read back, delete, gone. */
 export function writeChecks(contract: Contract, ownership: Ownership): Check<CheckRun>[] {

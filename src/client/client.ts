@@ -4,6 +4,7 @@ import {
   type HttpFields,
   type HttpRequest,
   type HttpResponse,
+  shownUrl,
   type Transport,
 } from '../api/http.ts';
 import {
@@ -15,11 +16,14 @@ import {
   type ReadId,
   type Result,
 } from '../api/operations.ts';
+import { withinTime } from '../process/deadline.ts';
 import { type ApiError, CliError, UnavailableError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { type Attempt, isReading, mayHaveBeenApplied } from './attempt.ts';
 import { checkInput } from './bounds.ts';
-import { Call, type CallOptions, type ClientOptions } from './call.ts';
-import { answeredError, callError, mismatchError } from './call-error.ts';
+import type { Call, CallOptions, ClientOptions } from './call.ts';
+import { answeredError, callError } from './call-error.ts';
+import { type Judgement, judgeWrite, type WriteIntent } from './judge-write.ts';
 import type { ListSource } from './page-walk.ts';
 import {
   askedId,
@@ -33,7 +37,8 @@ import {
   withChanges,
   withMaskedParameter,
 } from './request.ts';
-import { accepted, checkStatus, differences, readResult } from './response.ts';
+import { checkStatus, readResult } from './response.ts';
+import { type CallResult, sendCall, timeoutError } from './send-call.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 export interface Client {
@@ -94,11 +99,9 @@ export interface Answer<Value> {
   readonly status: number;
   readonly fields: HttpFields;
   readonly etag: string | undefined;
-  readonly attempts: number;
-  /** True if the service will do the write later, or not (202). */
-  readonly isAccepted: boolean;
-  /** Names the fields of a write that the service answered with other values than those that were sent. */
-  readonly mismatch: ApiError | undefined;
+  readonly attempts: readonly Attempt[];
+  /** What the answer of a write shows; undefined for a reading. */
+  readonly judgement?: Judgement | undefined;
 }
 
 /** The answer to a raw request, with its content encodings decoded. */
@@ -107,7 +110,7 @@ export interface RawAnswer extends HttpResponse {
   /** The URL that answered, after redirects. */
   readonly url: string;
   readonly isRedirected: boolean;
-  readonly attempts: number;
+  readonly attempts: readonly Attempt[];
   /** The answer as an error, if its status is not that of a success, nor 304. */
   readonly error: ApiError | UnavailableError | undefined;
 }
@@ -148,11 +151,11 @@ export function createClient(options: ClientOptions): Client {
       const { operation, input } = checked(options, id, given, callOptions);
       const request = toWireRequest(operation, input, options);
       const fields = withChanges(request.fields, changes);
-      return fetchRaw(new Call(options, { ...request, fields }, callOptions, operation));
+      return fetchRaw({ client: options, operation, request: { ...request, fields }, options: callOptions });
     },
     toRawRequest: (raw) => withMaskedParameter(toRawRequest(raw, shown), parameter),
     request: async (raw, callOptions = {}) =>
-      fetchRaw(new Call(options, toRawRequest(raw, options), callOptions)),
+      fetchRaw({ client: options, request: toRawRequest(raw, options), options: callOptions }),
     exclusively: transport.exclusively,
     close: () => transport.close(),
   };
@@ -167,8 +170,12 @@ function callOnce(
 ): Promise<Answer<unknown>> {
   const { operation, input } = checked(options, id, given, callOptions);
   const request = withIfMatch(toWireRequest(operation, input, options), callOptions);
-  const call = new Call(options, request, callOptions, operation);
-  return fetchAnswer(call, operation, askedId(operation, given), input.body);
+  const values = (operation.method === 'DELETE' ? undefined : (given.values ?? given.body)) ?? {};
+  const call = { client: options, operation, request, options: callOptions };
+  return fetchAnswer(call, operation, {
+    id: askedId(operation, given),
+    values: values as WriteIntent['values'],
+  });
 }
 
 /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
@@ -189,65 +196,77 @@ function withIfMatch(request: HttpRequest, { ifMatch }: CallOptions): HttpReques
   return ifMatch === undefined ? request : { ...request, fields: { ...request.fields, 'if-match': ifMatch } };
 }
 
-/**
- * @param id the requested id, if the operation is about one record.
- * @param sent the body of the request.
- */
-async function fetchAnswer(
-  call: Call,
-  operation: Operation,
-  id?: bigint,
-  sent?: unknown,
-): Promise<Answer<unknown>> {
+/** A longer body, in bytes, may take so long to read that the deadline and Ctrl-C must be able to end it. */
+const longBody = 2 ** 20;
+
+/** @param intent the id of the record, and what the user set. */
+async function fetchAnswer(call: Call, operation: Operation, intent: WriteIntent): Promise<Answer<unknown>> {
+  const result = await sendCall(call);
+  const { response, attempts } = result;
+  const { status, fields } = response;
+  if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
+  const answer = { status, fields, etag: strongTag(fields), attempts };
+  if (isGone(call, result))
+    return { ...answer, value: undefined, judgement: { shows: 'asked', id: intent.id } };
+  if (status >= 400) throw answeredError(call, attempts, response);
+  const { mask } = call.client.secrets;
+  const isWrite = !isReading(operation.method);
+  const read = () => {
+    if (!isWrite) return { value: readResult(operation, intent.id, response, mask) };
+    const judgement = judgeWrite(operation, intent, response, mask);
+    return { value: judgement.record, judgement };
+  };
+  const late = () => {
+    throw timeoutError(call, true);
+  };
   try {
-    const response = await call.send();
-    const { status, fields } = response;
-    if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
-    let value: unknown;
-    if (!call.isGone) {
-      if (status >= 400) throw answeredError(call, response);
-      value = await readResult(call, operation, id, response);
-    }
-    return {
-      value,
-      status,
-      fields,
-      etag: fieldValue(fields, 'etag'),
-      attempts: call.attempts,
-      isAccepted: status === accepted,
-      mismatch: mismatchError(call, response, differences(sent, originalOf(value))),
-    };
+    checkStatus(operation.method, status);
+    if (response.body.length < longBody) return { ...answer, ...read() };
+    return { ...answer, ...withinTime(result.leftMs, read, late, { endsOnCtrlC: true }) };
   } catch (error) {
-    throw callError(call, error);
-  } finally {
-    call.end();
+    throw callError(call, attempts, error);
   }
+}
+
+/** The entity tag of an answer; a weak one cannot be relied on for a write. @see RFC 9110, 8.8.3 */
+function strongTag(fields: HttpFields): string | undefined {
+  const tag = fieldValue(fields, 'etag');
+  return tag?.startsWith('W/') ? undefined : tag;
+}
+
+/** Whether a DELETE finds nothing after an attempt that may have been applied: it has succeeded. Says so in a note. */
+function isGone({ client, request }: Call, { response: { status }, attempts }: CallResult): boolean {
+  const { method, url } = request;
+  if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
+  if (!mayHaveBeenApplied(method, attempts)) return false;
+  const line = `note: DELETE ${shownUrl(url)}: answered ${status}, and an earlier attempt may have been applied: the record is gone`;
+  client.observe?.({ kind: 'note', line });
+  return true;
 }
 
 async function fetchRaw(call: Call): Promise<RawAnswer> {
-  const { url: askedUrl } = call.request;
-  try {
-    const response = await call.send();
-    const { status, fields } = response;
-    const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
-    const error = call.isGone ? undefined : rawError(call, response);
-    const { url } = call.request;
-    return { status, fields, body, url, isRedirected: url !== askedUrl, attempts: call.attempts, error };
-  } catch (error) {
-    throw callError(call, error);
-  } finally {
-    call.end();
-  }
+  const result = await sendCall(call);
+  const { response, attempts } = result;
+  const { status, fields } = response;
+  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
+  const url = attempts.at(-1)?.request.url ?? call.request.url;
+  const isRedirected = attempts.at(-1)?.isRedirected === true;
+  const error = isGone(call, result) ? undefined : rawError(call, attempts, response);
+  return { status, fields, body, url, isRedirected, attempts, error };
 }
 
 /** An answer that is not of success as an error; a 304 answers a condition of the user's own. */
-function rawError(call: Call, response: HttpResponse): ApiError | UnavailableError | undefined {
-  if (response.status >= 400) return answeredError(call, response);
+function rawError(
+  call: Call,
+  attempts: readonly Attempt[],
+  response: HttpResponse,
+): ApiError | UnavailableError | undefined {
+  if (response.status >= 400) return answeredError(call, attempts, response);
   try {
     if (response.status !== 304) checkStatus(call.request.method, response.status);
     return undefined;
   } catch (error) {
-    return callError(call, error) as UnavailableError;
+    return callError(call, attempts, error) as UnavailableError;
   }
 }
 
@@ -259,7 +278,7 @@ async function* list(
   filters: Filters,
   listOptions: ListOptions,
 ): AsyncGenerator<unknown[]> {
-  let last: Call | undefined;
+  let last: { readonly call: Call; readonly attempts: readonly Attempt[] } | undefined;
   const source: ListSource = {
     contract: options.contract,
     toRequest: (query) => {
@@ -267,12 +286,18 @@ async function* list(
       return toWireRequest(operation, input, options);
     },
     async fetchPage(operation, request) {
-      last = new Call(options, request, listOptions, operation);
-      const { value, fields } = await fetchAnswer(last, operation);
+      const call = { client: options, operation, request, options: listOptions };
+      const { value, fields, attempts } = await fetchAnswer(call, operation, { id: undefined, values: {} });
+      last = { call, attempts };
       const records = value as JsonObject[];
       const answer = originalOf(records);
       const envelope = isJsonObject(answer as JsonValue) ? (answer as JsonObject) : undefined;
-      return { records, envelope, link: fieldValue(fields, 'link'), url: last.request.url };
+      return {
+        records,
+        envelope,
+        link: fieldValue(fields, 'link'),
+        url: attempts.at(-1)?.request.url ?? request.url,
+      };
     },
   };
   try {
@@ -295,7 +320,7 @@ async function* list(
     warned.add(id);
   } catch (error) {
     const isOfList = error instanceof UnavailableError && error.details.url === undefined;
-    throw last && isOfList ? callError(last, error) : error;
+    throw last && isOfList ? callError(last.call, last.attempts, error) : error;
   }
 }
 
@@ -354,9 +379,7 @@ const found = {
   status: 200,
   fields: {},
   etag: undefined,
-  attempts: 1,
-  isAccepted: false,
-  mismatch: undefined,
+  attempts: [],
 } as const;
 
 /** Whether a count is set in a body that has further fields of the entry, which would be wiped. */

@@ -12,6 +12,8 @@ export interface CallInput {
   readonly body?: unknown;
   /** The record as it was read, if the body has only its changes. */
   readonly before?: object | undefined;
+  /** What the user set, if the body has more than that: only this is compared with the answer. */
+  readonly values?: object | undefined;
 }
 
 /** What the requests to a service have in common. */

@@ -2,62 +2,36 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { keepOriginal } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
-import { type Operation, operations } from '../api/operations.ts';
-import { looseResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
-import { isDateTime } from '../api/values.ts';
+import type { NounName, Operation } from '../api/operations.ts';
+import { looseResultSchemas, type ResultName, reasonOf, resultSchemas } from '../api/schemas.ts';
 import { translationOf } from '../binding/adapt.ts';
-import { withinTime } from '../process/deadline.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
-import type { Call } from './call.ts';
-import { mayHaveBeenApplied } from './retry.ts';
+import { isReading } from './attempt.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
 /**
- * The records of a successful answer: all fields in the service's order, also unknown ones, ids as bigints. Undefined
- * if the operation has no result, or if a write is answered without a body.
+ * The records or the record of the answer to a reading: all fields in the service's order, also unknown ones, ids as
+ * bigints.
  *
- * @param asked the requested id, if the operation is about one record.
- * @throws UnavailableError for a status that is no success, another media type, text that is not UTF-8 or JSON, JSON
- *   of another shape, or a record with another id than the requested one.
+ * @param id the requested one, if the operation is about one record.
+ * @throws UnavailableError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
+ *   with another id than the requested one.
  */
 export function readResult(
-  call: Call,
   operation: Operation,
-  asked: bigint | undefined,
+  id: bigint | undefined,
   response: HttpResponse,
+  mask: Mask,
 ): unknown {
-  const { status } = response;
-  const { method } = operations[operation.id];
-  checkStatus(call.request.method, status);
-  if (status === accepted) return undefined;
-  if (!operation.result) {
-    checkBareSuccess(operation, asked, response, call.client.secrets.mask);
-    return undefined;
-  }
-  const text = readJsonText(response, call.client.secrets.mask);
-  if (text === undefined) {
-    if (method !== 'GET') return undefined;
-    throw invalidAnswer(`answered ${status} with no body`);
-  }
-  const read = () => readRecords(operation, asked, parse(text));
-  if (text.length < longText) return read();
-  const late = () => {
-    throw call.timedOut();
-  };
-  return withinTime(call.leftMs, read, late, { endsOnCtrlC: true });
-}
-
-/** A longer text, in UTF-16 units, may take so long to read that the deadline and Ctrl-C must be able to end it. */
-const longText = 2 ** 20;
-
-/** The record of an answer, or its records. */
-function readRecords(operation: Operation, asked: bigint | undefined, answer: JsonValue): unknown {
-  const { envelope = [] } = operation.wire ?? {};
-  const value = translationOf(operation).contentOf(answer);
-  const pointer = Array.isArray(answer) ? '' : envelope.map((field) => `/${field}`).join('');
-  if (!operation.many) return checkId(operation, asked, toRecord(operation, value, pointer));
+  const text = readJsonText(response, mask);
+  if (text === undefined) throw invalidAnswer(`answered ${response.status} with no body`);
+  const answer = parse(text);
+  const value = contentOf(operation, answer);
+  const envelope = Array.isArray(answer) ? [] : (operation.wire?.envelope ?? []);
+  const pointer = envelope.map((field) => `/${field}`).join('');
+  if (!operation.many) return checkId(operation, id, toRecord(operation, value, pointer));
   if (!Array.isArray(value)) {
     const inside = envelope.length > 0 ? ` in ${envelope.join('.')}` : '';
     throw invalidAnswer(`the body is not a list of ${operation.result}${inside}`);
@@ -65,6 +39,17 @@ function readRecords(operation: Operation, asked: bigint | undefined, answer: Js
   const records = value.map((item, index) => toRecord(operation, item, `${pointer}/${index}`));
   if (isJsonObject(answer)) keepOriginal(records, answer);
   return records;
+}
+
+/** The JSON of an answer; undefined if the body is empty. @throws UnavailableError if it is anything else. */
+export function readJson(response: HttpResponse, mask: Mask): JsonValue | undefined {
+  const text = readJsonText(response, mask);
+  return text === undefined ? undefined : parse(text);
+}
+
+/** The record or the records inside the envelope that the service puts around them. */
+export function contentOf(operation: Operation, answer: JsonValue | undefined): JsonValue | undefined {
+  return answer === undefined ? undefined : translationOf(operation).contentOf(answer);
 }
 
 /**
@@ -79,74 +64,12 @@ export function fromWire(operation: Operation, answer: JsonValue): JsonValue | u
   return isJsonObject(content) ? translate(content) : undefined;
 }
 
-/** The status of a write that the service will do later, or not. @see RFC 9110, 15.3.3 */
-export const accepted = 202;
 const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 
-/** @throws UnavailableError for a status that is not known to mean success. */
+/** @throws UnavailableError for a status below 400 that is not known to mean success; 202 is one of a write. */
 export function checkStatus(method: string, status: number): void {
-  if (method === 'DELETE' ? status === 200 || status === 204 : successes.has(status)) return;
-  if (status === accepted && mayHaveBeenApplied(method, { sent: true })) return;
+  if (successes.has(status) || (status === 202 && !isReading(method))) return;
   throw invalidAnswer(`answered ${status}, which is neither a success nor an error`);
-}
-
-/** An answer without a record has no body, or JSON that is neither an error nor about another record. */
-function checkBareSuccess(
-  operation: Operation,
-  asked: bigint | undefined,
-  response: HttpResponse,
-  mask: Mask,
-): void {
-  const text = readJsonText(response, mask);
-  const value = text === undefined ? undefined : parse(text);
-  if (!isJsonObject(value)) return;
-  const { code, message, status } = value;
-  const isError = typeof code === 'string' && typeof message === 'string';
-  if (isError || isErrorNumber(code) || isErrorNumber(status)) {
-    const why = messageIn(value);
-    const words = why === undefined ? '' : `: ${oneLine(mask(why))}`;
-    throw invalidAnswer(`answered ${response.status} with an error${words}`, { answer: value });
-  }
-  checkId(operation, asked, value);
-}
-
-function isErrorNumber(value: JsonValue | undefined): boolean {
-  return (typeof value === 'number' || typeof value === 'bigint') && value >= 400;
-}
-
-/** A field of a write that the service answered with another value than the one that was sent. */
-export interface Difference {
-  readonly field: string;
-  readonly sent: JsonValue;
-  readonly answered: JsonValue;
-}
-
-/**
- * The fields of a write whose values in the answer differ from those that were sent. Fields that the answer does not
- * have, and lists and objects, are not compared.
- */
-export function differences(sent: unknown, answered: unknown): Difference[] {
-  if (!isJsonObject(sent as JsonValue) || !isJsonObject(answered as JsonValue)) return [];
-  const [before, after] = [sent as JsonObject, answered as JsonObject];
-  return Object.keys(before).flatMap((field) => {
-    const [one, other] = [before[field], after[field]];
-    if (one === undefined || other === undefined || !Object.hasOwn(after, field) || isSameValue(one, other))
-      return [];
-    return [{ field, sent: one, answered: other }];
-  });
-}
-
-function isSameValue(one: JsonValue, other: JsonValue): boolean {
-  if (isCompound(one) || isCompound(other)) return true;
-  // A service may leave out a value that is empty, or store it as null.
-  if (one === null || other === null) return one === other || one === '' || other === '';
-  if (typeof one !== 'string' || typeof other !== 'string') return String(one) === String(other);
-  if (one.trim() === other.trim()) return true;
-  return isDateTime(one) && isDateTime(other) && Date.parse(one) === Date.parse(other);
-}
-
-function isCompound(value: JsonValue): boolean {
-  return typeof value === 'object' && value !== null;
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */
@@ -171,25 +94,38 @@ function parse(text: string): JsonValue {
   }
 }
 
-/** @param pointer JSON pointer to the record in the body. */
-function toRecord(operation: Operation, item: JsonValue | undefined, pointer: string): JsonObject {
-  const { result = 'Pet', strict } = operation;
+/** The schema of a noun's records. */
+export const resultOf: Readonly<Record<NounName, ResultName>> = {
+  pets: 'Pet',
+  categories: 'Category',
+  orders: 'Order',
+  inventory: 'InventoryItem',
+};
+
+/**
+ * The record by our names, checked against its schema.
+ *
+ * @param pointer JSON pointer to the record in the body.
+ * @throws UnavailableError if it is none.
+ */
+export function toRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
+  const { noun, strict, result = resultOf[noun] } = operation;
   const value = isJsonObject(item) ? translationOf(operation).fromWire(item) : item;
-  const schema = (strict ? resultSchemas : looseResultSchemas)[result];
+  // A service may answer a delete with a part of the record.
+  const isWhole = strict && operation.method !== 'DELETE';
+  const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];
   const checked = v.safeParse(schema, value);
   if (checked.success && isJsonObject(value)) {
     // Every field of an order is optional, so that any other object would do, such as `{"ok":true}`.
     if (result !== 'Order' || Object.keys(schema.entries).some((name) => name in value))
       return Object.assign(value, checked.output);
-    throw invalidAnswer(`the body is not an Order: ${pointer || 'it'} has none of its fields`, {
-      answer: value,
-    });
+    throw invalidAnswer(`the body is not an Order: ${pointer || 'it'} has none of its fields`);
   }
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
   const where = `${pointer}${path}` || 'it';
   const why = issue ? reasonOf(issue) : '';
-  throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`, { answer: item ?? null });
+  throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`);
 }
 
 function checkId(operation: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {
@@ -259,7 +195,8 @@ function tryJson(body: HttpResponse['body']): JsonValue | undefined {
   }
 }
 
-function messageIn(value: JsonValue | undefined): string | undefined {
+/** What a body of any shape says in words, such as the message of an error. */
+export function messageIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
   const { message, detail, error_description, title, error, errors } = value;

@@ -68,26 +68,6 @@ export function shouldRetry(
   return (ended.status === 429 || ended.status === 503) && ended.fields['retry-after'] !== undefined;
 }
 
-/**
- * Whether a request may have been applied. It was not if nothing of it was sent, or if the answer proves a refusal: a
- * redirect, 4xx except 408, 501, 505, and 503 with Retry-After. Everything else may mean that it was: no valid answer,
- * 408, any other 5xx, 503 without Retry-After (a gateway says that also after the service has applied a write), and
- * every 2xx, because 202 and an answer about another record prove nothing.
- *
- * @param ended an answer, or whether a byte was sent.
- */
-export function mayHaveBeenApplied(
-  method: string,
-  ended: Pick<HttpResponse, 'status' | 'fields'> | { readonly sent: boolean },
-): boolean {
-  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
-  if ('sent' in ended) return ended.sent;
-  const { status, fields } = ended;
-  if (status === 503) return fields['retry-after'] === undefined;
-  if (status === 408 || status < 300) return true;
-  return status >= 500 ? status !== 501 && status !== 505 : !isRedirect(status) && status < 400;
-}
-
 /** A redirect to another place; a 304 is an answer. */
 export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;

@@ -51,7 +51,7 @@ function toJson(error: CliError): object {
     status,
     method,
     url,
-    attempts,
+    attempts: attempts?.length,
     retryable,
     applied,
     requestId,

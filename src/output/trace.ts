@@ -1,5 +1,5 @@
 import { type HttpFields, shownUrl } from '../api/http.ts';
-import type { Attempt } from '../client/call.ts';
+import type { Attempt } from '../client/attempt.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
 

@@ -35,8 +35,8 @@ export interface ErrorDetails {
   readonly method?: string | undefined;
   /** The masked URL: without credentials; for the embedded store the path alone. */
   readonly url?: string | undefined;
-  /** How many requests were sent for this call. */
-  readonly attempts?: number | undefined;
+  /** The attempts of the call: see `attemptsOf` of the client. */
+  readonly attempts?: readonly object[] | undefined;
   /** True if the same command can safely be run again and may then succeed. */
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
@@ -138,21 +138,17 @@ export class UnavailableError extends CliError {
   readonly reason: UnavailableReason;
   /** True if the service may have received a byte of a request and did not refuse it: a write may have been applied. */
   readonly sent: boolean;
-  /** The body, if it is JSON of another shape than the expected one. */
-  readonly answer: unknown;
 
   constructor(
     message: string,
     details: ErrorDetails & {
       readonly reason: UnavailableReason;
       readonly sent: boolean;
-      readonly answer?: unknown;
     },
   ) {
     super(details.reason === 'redirect' ? 'failed' : 'unavailable', message, details);
     this.reason = details.reason;
     this.sent = details.sent;
-    this.answer = details.answer;
   }
 }
 

@@ -14,7 +14,8 @@ import {
   flagOf,
   openAccess,
 } from './noun.ts';
-import { type Write, writeRecord } from './write.ts';
+import type { Write } from './send-write.ts';
+import { writeRecord } from './write.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
 export async function createRecords<Entity>(

@@ -11,8 +11,9 @@ import {
   readRecord,
 } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
+import { sendWrite, type Write } from './send-write.ts';
 import { type Place, Work } from './work.ts';
-import { send, showWrites, type Write, type WriteResult } from './write.ts';
+import { showWrites, type WriteResult } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
 export async function deleteByIdsOrFile<Entity>(
@@ -68,7 +69,7 @@ async function removeAll<Entity>(
   const remove = async (id: bigint) => {
     const missing = known.get(id)?.missing;
     if (missing) throw missing;
-    const { isAccepted } = await send(access.client, prepare(id)).catch((error: unknown) => {
+    const { isAccepted } = await sendWrite(access, prepare(id)).catch((error: unknown) => {
       throw withHolders(context, noun, id, error);
     });
     const what = nameWhatGoes(noun, [id], known);

@@ -8,8 +8,9 @@ import { loadYaml } from '../process/exact-yaml.ts';
 import { checkFields, missingFields } from './body-fields.ts';
 import { type Body, type EditAccess, type EditableNoun, openAccess, readRecord } from './noun.ts';
 import type { IdOrName } from './parse-values.ts';
+import type { Write } from './send-write.ts';
 import { replacement } from './update.ts';
-import { requestOf, type Write, writeRecord } from './write.ts';
+import { requestOf, writeRecord } from './write.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved version back. */
 export async function editRecord<Entity extends object>(

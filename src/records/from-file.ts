@@ -67,9 +67,10 @@ export async function endFile<Entity>(
   { error, failures, standing }: WriteResult<FileRecord>,
 ): Promise<void> {
   if (!error) return;
-  const isUnsure = (failed: CliError | undefined) =>
-    verb === 'create' && failed?.details.applied === 'unknown';
-  const unsure = failures.filter((failure) => failure.isDone || isUnsure(failure.error));
+  // After a success the record exists, although it is not as asked.
+  const isUnsure = ({ details: { applied, status = 400 } }: CliError) =>
+    verb === 'create' && (applied === 'unknown' || status < 300);
+  const unsure = failures.filter(({ error }) => error && isUnsure(error));
   const rejected = failures.filter((failure) => !unsure.includes(failure));
   if (rejected.length > 0 && standing.done - standing.failed + unsure.length > 0) {
     const some = `${counted(rejected.length, noun.one, noun.many)} not done`;

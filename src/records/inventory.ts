@@ -7,7 +7,8 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
 import type { IdOrName } from './parse-values.ts';
 import { readPet } from './pets.ts';
-import { type Write, writeRecord } from './write.ts';
+import type { Write } from './send-write.ts';
+import { writeRecord } from './write.ts';
 
 export const inventory: Noun<InventoryItem> = {
   one: 'the inventory entry of pet',
@@ -110,7 +111,7 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
   const body = { petId, quantity, ...(await statusOf(access, petId)) };
-  await writeRecord(access, { operation: 'createInventory', input: { body } });
+  await writeRecord(access, { operation: 'createInventory', input: { body, values: { petId, quantity } } });
 }
 
 /** The status of a new entry, which is that of its pet; nothing if the service does not ask for it. */

@@ -6,7 +6,8 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import { checkOfferedFields, extraFields, flagFields, type Given } from './body-fields.ts';
 import { type Body, type EditableNoun, flagOf, inputFor, nameAll, openAccess, readRecord } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
-import { type Write, writeRecords } from './write.ts';
+import type { Write } from './send-write.ts';
+import { writeRecords } from './write.ts';
 
 /** Reads each record, changes only the given fields, and writes it back; or does so for each record of a file. */
 export async function updateRecords<Entity extends object>(

@@ -1,4 +1,5 @@
-import type { Attempt, CallOptions } from '../client/call.ts';
+import type { Attempt } from '../client/attempt.ts';
+import type { CallOptions } from '../client/call.ts';
 import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from '../output/columns.ts';

@@ -29,8 +29,6 @@ export interface Failure<Item> {
   readonly item: Item;
   /** Undefined if it was never begun. */
   readonly error: CliError | undefined;
-  /** It was done, but in another way than it should be. */
-  readonly isDone: boolean;
 }
 
 /** Work on every item of a list, even if others fail. Read all `results`, then ask for `failures` and the `error`. */
@@ -74,15 +72,10 @@ export class Work<Item, Result> {
     await Promise.allSettled(this.running);
   }
 
-  /** Counts an item as failed although it has a result. */
-  fail(item: Item, error: CliError): void {
-    this.keep(this.items.indexOf(item), error, true);
-  }
-
   /** The items that failed, and those that were never begun. */
   failures(): readonly Failure<Item>[] {
     const unsent = this.items.slice(this.begun);
-    return [...this.inOrder(), ...unsent.map((item) => ({ item, error: undefined, isDone: false }))];
+    return [...this.inOrder(), ...unsent.map((item) => ({ item, error: undefined }))];
   }
 
   /** The failure of a lone item; a ManyError if some of several items have failed; undefined if none has. */
@@ -136,12 +129,12 @@ export class Work<Item, Result> {
     } catch (error) {
       if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
       this.done += 1;
-      this.keep(index, error, false);
+      this.keep(index, error);
       return undefined;
     }
   }
 
-  private keep(index: number, error: CliError, isDone: boolean): void {
+  private keep(index: number, error: CliError): void {
     const item = this.items[index] as Item;
     const place = this.options.place?.(item);
     const placed = place
@@ -152,7 +145,7 @@ export class Work<Item, Result> {
         })
       : error;
     this.failed += 1;
-    this.ended.set(index, { item, error: placed, isDone });
+    this.ended.set(index, { item, error: placed });
     // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
     if (place && wouldAllFail(error)) this.stop(error);
   }

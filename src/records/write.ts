@@ -1,41 +1,18 @@
 import type { HttpRequest } from '../api/http.ts';
-import type { CallOptions } from '../client/call.ts';
-import type { Answer, Client } from '../client/client.ts';
-import type { CallInput } from '../client/request.ts';
+import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import { withProgress } from '../output/progress.ts';
 import { CliError, InterruptedError, OutputClosedError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import type { Access, Body, RecordOperation } from './noun.ts';
+import type { Access, Body } from './noun.ts';
 import { printResults } from './print-records.ts';
+import { sendWrite, type Write } from './send-write.ts';
 import { showRequests } from './show-requests.ts';
 import { type Failure, type Standing, Work, type WorkOptions } from './work.ts';
 
-/** A request for one record as data; it can be sent or shown. */
-export interface Write {
-  readonly operation: RecordOperation;
-  /** The record's id by the name that the operation has for it, and the body. */
-  readonly input: CallInput;
-  readonly options?: CallOptions;
-  /** The change to report on a terminal after the write: `pet 3: status available -> sold`. */
-  readonly change?: {
-    /** Such as `pet 3`. */
-    readonly subject: string;
-    readonly before: object;
-    /** The fields that the write may change. */
-    readonly names: readonly string[];
-  };
-}
-
-/** Sends a write; the answer has the record, if there is one. */
-export function send<Entity>(client: Client, write: Write): Promise<Answer<Entity | undefined>> {
-  const { operation, input, options } = write;
-  return client.call(operation, input, options) as Promise<Answer<Entity | undefined>>;
-}
-
-/** The request that `send` would send, without a credential. */
+/** The request of a write, without a credential. */
 export function requestOf(client: Client, { operation, input, options }: Write): HttpRequest {
   return client.toRequest(operation, input, options);
 }
@@ -74,7 +51,7 @@ export async function writeRecords<Item, Entity>(
   access: Access<Entity>,
   writes: Writes<Item>,
 ): Promise<WriteResult<Item>> {
-  const { context, client, noun } = access;
+  const { context, noun } = access;
   const { items, asList, prepare, atOnce, place } = writes;
   if (context.flags.dryRun) return showWrites(access, writes);
   const isMany = items.length > 1;
@@ -87,13 +64,11 @@ export async function writeRecords<Item, Entity>(
       unchanged += 1;
       return prepared.unchanged as Entity;
     }
-    const { value: record, isAccepted, mismatch } = await send<Entity>(client, prepared);
+    const { record, isAccepted } = await sendWrite(access, prepared);
     if (isAccepted) accepted += 1;
     else if (record === undefined) unanswered += 1;
-    if (mismatch) work.fail(item, mismatch);
     // The table of a file's records says it too.
-    else if (!isAccepted && !place?.(item))
-      await printChange(context, prepared, record as object | undefined);
+    if (!isAccepted && !place?.(item)) await printChange(context, prepared, record as object | undefined);
     return record;
   };
   const work = new Work(items, write, { unit: noun.many, place, atOnce });

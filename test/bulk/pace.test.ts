@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
 import { Pace, type StopReason } from '../../src/bulk/pace.ts';
-import type { Attempt } from '../../src/client/call.ts';
+import type { Attempt } from '../../src/client/attempt.ts';
 import { UnavailableError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
   const request = { method: 'PUT', url: 'http://127.0.0.1/', fields: {}, body: undefined };
-  return { request, number: 1, elapsedMs: 0, response: { status, fields: {}, body: '' }, ...more };
+  return {
+    request,
+    isRedirected: false,
+    isSent: true,
+    number: 1,
+    elapsedMs: 0,
+    response: { status, fields: {}, body: '' },
+    ...more,
+  };
 }
 
 function paceOf(concurrency: number) {

@@ -26,9 +26,15 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     await using server = await misbehave(mode.always(onlyOnce));
     const client = await connect(open, server.url, { connections: 1 });
     await client.call('updateInventory', set);
-    expect(await client.call('updateInventory', set)).toMatchObject({ attempts: 2 });
+    expect(await client.call('updateInventory', set)).toMatchObject({
+      attempts: [{ number: 1 }, { number: 2 }],
+    });
     const post = client.call('createCategory', { body: { name: 'Dogs' } });
-    await expect(post).rejects.toMatchObject({ reason: 'reset', sent: true, details: { attempts: 1 } });
+    await expect(post).rejects.toMatchObject({
+      reason: 'reset',
+      sent: true,
+      details: { attempts: [{ number: 1 }] },
+    });
     await client.close();
   });
 

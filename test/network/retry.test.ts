@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/retry.ts';
+import { describe, expect, test } from 'vitest';
+import { mayHaveBeenApplied } from '../../src/client/attempt.ts';
+import { retryAfter, retryDelay } from '../../src/client/retry.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
 
@@ -27,14 +28,34 @@ test.each([
   expect(retryAfter({ 'retry-after': value }, now)).toBe(ms);
 });
 
-test('a write may have been applied unless nothing was sent or its answer proves a refusal', () => {
-  const may = (status: number, fields = {}) => mayHaveBeenApplied('PUT', { status, fields });
-  const refusals = [301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 409, 412, 422, 425, 429, 501, 505];
-  expect(refusals.filter((status) => may(status))).toEqual([]);
-  const open = [200, 201, 202, 204, 206, 304, 408, 500, 502, 503, 504, 507, 599];
-  expect(open.filter((status) => !may(status))).toEqual([]);
-  expect(may(503, { 'retry-after': '1' })).toBe(false);
-  expect(mayHaveBeenApplied('POST', { sent: true })).toBe(true);
-  expect(mayHaveBeenApplied('POST', { sent: false })).toBe(false);
-  expect(mayHaveBeenApplied('GET', { sent: true })).toBe(false);
+const answered = (status: number, fields = {}) => ({ isSent: true, response: { status, fields, body: '' } });
+const lost = { isSent: true, response: undefined };
+const unsent = { isSent: false, response: undefined };
+
+describe('a write', () => {
+  test.each([307, 308, 400, 401, 403, 404, 405, 409, 412, 422, 425, 429, 501, 505])(
+    'that is answered %i was not applied',
+    (status) => expect(mayHaveBeenApplied('PUT', [answered(status)])).toBe(false),
+  );
+
+  test.each([200, 201, 202, 204, 206, 301, 302, 303, 304, 408, 500, 502, 503, 504, 507, 599])(
+    'that is answered %i may have been applied',
+    (status) => expect(mayHaveBeenApplied('PUT', [answered(status)])).toBe(true),
+  );
+
+  test('that is answered 503 with Retry-After was not applied', () => {
+    expect(mayHaveBeenApplied('PUT', [answered(503, { 'retry-after': '1' })])).toBe(false);
+  });
+
+  test('may have been applied if an attempt was sent, and a later refusal does not take that back', () => {
+    expect(mayHaveBeenApplied('POST', [])).toBe(false);
+    expect(mayHaveBeenApplied('POST', [unsent, unsent])).toBe(false);
+    expect(mayHaveBeenApplied('POST', [unsent, lost])).toBe(true);
+    expect(mayHaveBeenApplied('DELETE', [lost, answered(404)])).toBe(true);
+    expect(mayHaveBeenApplied('DELETE', [answered(429), answered(404)])).toBe(false);
+  });
+});
+
+test.each(['GET', 'HEAD', 'OPTIONS'])('%s changes nothing', (method) => {
+  expect(mayHaveBeenApplied(method, [lost])).toBe(false);
 });

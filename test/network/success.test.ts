@@ -8,9 +8,18 @@ async function against(reply: Reply, line: Line) {
   return await runAt(server, [...wordsOf(line), '--retries', '0']);
 }
 
+/** The outcome against a service that answers writes and readings each in one way, and what it was asked. */
+async function between(write: Reply, reading: Reply, line: Line) {
+  await using server = await recordingServer({}, ({ method }) => (method === 'GET' ? reading : write));
+  const run = await runAt(server, [...wordsOf(line), '--retries', '0', '-q']);
+  return { ...run, calls: server.calls() };
+}
+
+const missing = { status: 404, body: { code: 'not_found', message: 'no', status: 404 } };
 const html = { 'content-type': 'text/html' };
 const page = '<html><title>Sign in</title></html>';
 const remove = 'pets delete 1 --yes';
+const luna = { id: 1, name: 'Luna', categoryId: 1, status: 'sold' };
 
 describe('a delete', () => {
   test.each<[string, Reply]>([
@@ -18,18 +27,18 @@ describe('a delete', () => {
     ['200 with nothing', { status: 200 }],
     ['200 with nothing of a type', { status: 200, headers: html, body: '' }],
     ['200 with the deleted record', { status: 200, body: { id: 1, name: 'Luna', status: 'sold' } }],
-    ['200 with a status of success', { status: 200, body: { status: 200, code: 0, message: 'ok' } }],
+    ['200 with the deleted record and a code', { status: 200, body: { id: 1, name: 'Luna', code: 1001 } }],
   ])('has succeeded with %s', async (_, reply) => {
     const run = await against(reply, remove);
     expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('deleted pet 1') });
   });
 
-  test.each<[string, Reply]>([
+  describe.each<[string, Reply]>([
     ['a page to sign in', { status: 200, headers: html, body: page }],
-    ['207', { status: 207, body: { status: 500 } }],
-    ['206', { status: 206 }],
     ['201', { status: 201 }],
-    ['299', { status: 299 }],
+    ['200 and a status of success', { status: 200, body: { status: 200, code: 0, message: 'ok' } }],
+    ['200 and deleted: false', { status: 200, body: { deleted: false } }],
+    ['200 and errors', { status: 200, body: { errors: [{ message: 'in use' }] } }],
     ['200 and a status of 500', { status: 200, body: { status: 500, message: 'database down' } }],
     ['200 and a code of 404', { status: 200, body: { code: 404 } }],
     ['200 and an Error', { status: 200, body: { code: 'in_use', message: 'no' } }],
@@ -38,10 +47,26 @@ describe('a delete', () => {
       '200 and JSON cut short',
       { status: 200, headers: { 'content-type': 'application/json' }, body: '{"id":' },
     ],
-  ])('has not succeeded with %s', async (_, reply) => {
-    const run = await against(reply, remove);
-    expect(run).toMatchObject({ code: 6, stdout: '' });
-    expect(run.stderr).not.toContain('deleted');
+  ])('that is answered with %s', (_, reply) => {
+    test('has succeeded if the record is gone', async () => {
+      const run = await between(reply, missing, remove);
+      expect(run).toMatchObject({ code: 0, calls: ['DELETE /pets/1', 'GET /pets/1'] });
+    });
+
+    test('has failed if the record is still there', async () => {
+      const run = await between(reply, { body: luna }, remove);
+      expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining('pet 1 is still there') });
+    });
+
+    test('may have been applied if the record cannot be read', async () => {
+      const run = await between(reply, { status: 500 }, remove);
+      expect(run).toMatchObject({ code: 6, stderr: expect.stringContaining('may or may not have been') });
+    });
+  });
+
+  test.each([206, 207, 299])('that is answered %i has not succeeded', async (status) => {
+    const run = await between({ status }, missing, remove);
+    expect(run).toMatchObject({ code: 6, calls: ['DELETE /pets/1'] });
     expect(run.stderr).toContain('may or may not have been applied');
   });
 
@@ -67,30 +92,68 @@ test.each([202, 206, 207, 299, 304])('a read that is answered %i is no success',
 });
 
 describe('a write that the service answers with another value', () => {
-  const pet = { id: 1, name: 'Luna', categoryId: 1, status: 'sold' };
   const order = { id: 1, petId: 1, quantity: 2, shipDate: '2027-01-01T10:00:00Z', complete: false };
   const item = { petId: 1, quantity: 0, status: 'sold' };
   test.each<[string, object, string]>([
-    ['pets update 1 --name Rex', pet, 'name Luna, not Rex'],
-    ['pets update 1 --status available', pet, 'status sold, not available'],
-    ['pets create --name Rex --category 1', pet, 'name Luna, not Rex'],
-    ['orders complete 1', order, 'complete false, not true'],
-    ['orders update 1 --ship-date 2027-01-02', order, 'shipDate 2027-01-01T10:00:00Z, not 2027-01-02'],
-    ['inventory set 1 10', item, 'quantity 0, not 10'],
-  ])('%s prints the record and fails with both values', async (line, body, values) => {
+    ['pets update 1 --name Rex', luna, 'pet 1 has name Luna, not Rex'],
+    ['pets update 1 --status available', luna, 'pet 1 has status sold, not available'],
+    ['pets create --name Rex --category 1', luna, 'pet 1 has name Luna, not Rex'],
+    ['orders complete 1', order, 'order 1 has complete false, not true'],
+    ['orders update 1 --ship-date 2027-01-02', order, 'has shipDate 2027-01-01T10:00:00Z, not 2027-01-02'],
+    ['inventory set 1 10', item, 'the inventory entry of pet 1 has quantity 0, not 10'],
+  ])('%s fails with both values if the record has it too', async (line, body, values) => {
     const run = await against({ body }, `${line} -o json`);
-    expect(run.code).toBe(1);
-    expect(JSON.parse(run.stdout)).toMatchObject(body);
-    expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'failed', retryable: false });
-    expect(JSON.parse(run.stderr).error.message).toContain(`the service answered ${values}`);
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    const { error } = JSON.parse(run.stderr);
+    expect(error).toMatchObject({ kind: 'failed', status: 200, retryable: false });
+    expect(error.message).toContain(values);
+  });
+
+  test('has succeeded if the record is as asked', async () => {
+    const run = await between(
+      { body: item },
+      { body: { ...item, quantity: 10 } },
+      'inventory set 1 10 --json',
+    );
+    expect(run).toMatchObject({ code: 0, calls: ['PUT /store/inventory/1', 'GET /store/inventory/1'] });
+    expect(JSON.parse(run.stdout)).toMatchObject({ quantity: 10 });
+  });
+
+  test('may have been applied if the record cannot be read', async () => {
+    const run = await between({ body: { success: false } }, { status: 500 }, 'inventory set 1 10 --json');
+    expect(run).toMatchObject({ code: 6, stdout: '' });
+    expect(JSON.parse(run.stderr).error).toMatchObject({ applied: 'unknown', retryable: false });
   });
 
   test.each<[string, object]>([
     ['orders update 1 --ship-date 2027-01-01T11:00:00+01:00', order],
-    ['pets update 1 --name Luna', { ...pet, name: ' Luna ' }],
-    ['pets update 1 --name Luna', { id: 1, name: 'Luna', categoryId: 1 }],
+    ['pets update 1 --name Luna', { ...luna, name: ' Luna ' }],
   ])('in another spelling only has succeeded: %s', async (line, body) => {
     expect(await against({ body }, line)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a create that is answered', () => {
+  const create = 'pets create --name Luna --category 1 -o ids';
+
+  test('with Location and no body prints the record that it reads', async () => {
+    const run = await between({ status: 201, headers: { location: '/pets/1' } }, { body: luna }, create);
+    expect(run).toMatchObject({ code: 0, stdout: '1\n', calls: ['POST /pets', 'GET /pets/1'] });
+  });
+
+  test('with the id alone prints the record that it reads', async () => {
+    const run = await between({ status: 201, body: { id: 1 } }, { body: luna }, create);
+    expect(run).toMatchObject({ code: 0, stdout: '1\n' });
+  });
+
+  test('with neither a body nor Location prints nothing', async () => {
+    const run = await between({ status: 201 }, { body: luna }, create);
+    expect(run).toMatchObject({ code: 0, stdout: '', calls: ['POST /pets'] });
+  });
+
+  test('with something else, and no id to look for, may have been applied', async () => {
+    const run = await between({ status: 201, body: { ok: true } }, { body: luna }, create);
+    expect(run).toMatchObject({ code: 6, stdout: '', calls: ['POST /pets'] });
   });
 });
 

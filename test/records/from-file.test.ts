@@ -215,7 +215,14 @@ test('updates no further record after a refused token, and reports those in prog
   await using server = await recordingServer({}, ({ method, path }) =>
     method === 'PUT' && path.endsWith('/1')
       ? { status: 401 }
-      : { body: { id: Number(path.split('/').at(-1)), name: 'x', categoryId: 1 } },
+      : {
+          body: {
+            id: Number(path.split('/').at(-1)),
+            name: 'x',
+            categoryId: 1,
+            ...(method === 'PUT' && { status: 'sold' }),
+          },
+        },
   );
   const stdin = `id,status\n${Array.from({ length: 50 }, (_, at) => `${at + 1},sold`).join('\n')}\n`;
   const run = await runAt(server, 'pets update --from - -o ids', { stdin, cwd: temporaryFolder() });
@@ -228,8 +235,8 @@ test('updates no further record after a refused token, and reports those in prog
 test('what was certainly not done goes to a file that creates the rest, and nothing twice', async () => {
   using shop = openShop();
   const cwd = temporaryFolder();
-  await using failing = await recordingServer({}, ({ body }) => {
-    const { name } = JSON.parse(body);
+  await using failing = await recordingServer({}, ({ method, body }) => {
+    const { name } = method === 'GET' ? { name: 'other' } : JSON.parse(body);
     if (name === 'bad') return { status: 422, body: { code: 'no_name', message: 'no', status: 422 } };
     if (name === 'lost') return { status: 502 };
     return { status: 201, body: { id: 7, name: name === 'other' ? 'Other' : name, categoryId: 1 } };

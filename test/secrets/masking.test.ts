@@ -103,7 +103,9 @@ test('-vv shows every header but those that carry credentials', () => {
   const response = { status: 200, fields: { 'set-cookie': ['a=1', 'b=2'], server: 'nginx' }, body: '' };
   const request = { method: 'GET', url: 'http://h/pets', fields };
   expect(
-    traceOf({ request, response, number: 1, elapsedMs: 5 }, 2, secrets).split('\n').slice(1, -1),
+    traceOf({ request, response, isRedirected: false, isSent: true, number: 1, elapsedMs: 5 }, 2, secrets)
+      .split('\n')
+      .slice(1, -1),
   ).toEqual([
     '> authorization: ***',
     '> x-api-key: ***',

@@ -140,7 +140,7 @@ test.each([
   await using service = await recordingServer({}, ({ path }) =>
     path.startsWith('/categories')
       ? { body: [{ id: 2, name: 'Cats' }] }
-      : { status: 201, body: { ...rex, id: 1 } },
+      : { status: 201, body: { ...rex, id: 1, categoryId: 2 } },
   );
   const paths = { '/categories': { get: list }, '/pets': { post: { requestBody, responses: {} } } };
   await (await bindTo(service, document(paths))).done(line, stdin);

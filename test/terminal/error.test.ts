@@ -9,7 +9,7 @@ const notFound = new ApiError('get pet 7: not found', {
   code: 'not_found',
   method: 'GET',
   url: 'http://127.0.0.1:4010/pets/7',
-  attempts: 1,
+  attempts: [{}],
   retryable: false,
   hint: 'list pets with `petstore pets list`',
 });

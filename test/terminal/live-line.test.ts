@@ -181,7 +181,15 @@ test('a repeated attempt is named with its reason', async () => {
   void call(2500);
   const request = { method: 'GET', url: 'http://shop.example/pets', fields: {} };
   const response = { status: 503, fields: {}, body: '' };
-  const attempt = { request, response, number: 1, elapsedMs: 10, nextDelayMs: 2000 };
+  const attempt = {
+    request,
+    response,
+    isRedirected: false,
+    isSent: true,
+    number: 1,
+    elapsedMs: 10,
+    nextDelayMs: 2000,
+  };
   waiting.observe({ kind: 'attempt', attempt });
   await vi.advanceTimersByTimeAsync(1500);
   expect(last()).toBe('waiting for shop.example 1 s, attempt 2 after status 503');

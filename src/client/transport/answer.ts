@@ -99,11 +99,10 @@ async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number
  * The error of an answer that is not valid although its status is a success.
  *
  * @param why a clause.
- * @param details `answer` is the body, if it is JSON of another shape. @see UnavailableError.answer
  */
 export function invalidAnswer(
   why: string,
-  details: { readonly status?: number; readonly answer?: unknown; readonly hint?: string | undefined } = {},
+  details: { readonly status?: number; readonly hint?: string | undefined } = {},
 ): UnavailableError {
   return new UnavailableError(why, { ...details, reason: 'invalid-response', sent: true });
 }
