@@ -1,6 +1,6 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { counted, sanitize, sanitizeExcept } from '../process/text.ts';
+import { counted, hasRunnerCommand, sanitize, sanitizeExcept } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
@@ -89,9 +89,9 @@ export function csvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   });
 }
 
-/** A cell in quotes if it needs them. @see RFC 4180 */
+/** A cell in quotes if it needs them, or if the runner of a CI job would obey it without. @see RFC 4180 */
 export function quoteCell(cell: string, delimiter: string): string {
-  const isPlain = !/["\r\n]/.test(cell) && !cell.includes(delimiter);
+  const isPlain = !/["\r\n]/.test(cell) && !cell.includes(delimiter) && !hasRunnerCommand(cell);
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
@@ -100,9 +100,17 @@ export function toCsvCell(text: string): string {
   return sanitizeExcept(withGuard(text), keptInCsv({ isTerminal: false }));
 }
 
+/** Matches text that a spreadsheet would run as a formula. */
+const formula = /^[=+\-@＝＋－＠\t\r\n]/;
+
 /** A text with a leading `'` if a spreadsheet would run it as a formula. */
 export function withGuard(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return formula.test(text) ? `'${text}` : text;
+}
+
+/** The text of a cell without that `'`. */
+export function withoutGuard(cell: string): string {
+  return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
 }
 
 function keptInCsv(sheet: Pick<Sheet<unknown>, 'isTerminal'>): string {

@@ -1,24 +1,25 @@
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
 import type { Secrets } from '../process/secrets.ts';
+import { runnerCommands } from '../process/text.ts';
 import { createLiveLine, type LiveLine } from './live-line.ts';
 
 /**
  * The same process, with a live line, and with a stdout and a stderr that are safe to write to: they break up text that
- * the runner of a CI job would obey, and erase the live line first. stderr also masks the secrets; stdout carries
- * records, which are never changed. Mask a text with `mask` before you cut or wrap it, because half a secret is not
- * recognised.
+ * the runner of a CI job would obey, and erase the live line first. A stdout that is a file is not read by a runner.
+ * stderr also masks the secrets; stdout carries records, which are never masked. Mask a text with `mask` before you cut
+ * or wrap it, because half a secret is not recognised.
  */
 export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; readonly liveLine: LiveLine } {
   const { env } = io;
   const isCiJob = Boolean(env.GITHUB_ACTIONS || env.GITLAB_CI || env.TF_BUILD);
   const liveLine = createLiveLine({ ...io, mask });
-  const safe = (output: OutputStream, toShown: (text: string) => string): OutputStream => {
-    const breakCommands = isCiJob ? createCommandBreaker() : undefined;
+  const safe = (output: OutputStream, toShown: (text: string) => string, isRead: boolean): OutputStream => {
+    const breakCommands = isCiJob && isRead ? createCommandBreaker() : undefined;
     const write: OutputStream['write'] = (data, options) => {
       if (output.isTerminal) liveLine.clear();
       const toWritten = (text: string) =>
-        breakCommands && !options?.commands ? breakCommands(toShown(text)) : toShown(text);
+        breakCommands && !options?.isRaw ? breakCommands(toShown(text)) : toShown(text);
       if (typeof data === 'string') return output.write(toWritten(data));
       // Latin-1 keeps every byte, whatever the encoding.
       const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
@@ -29,22 +30,23 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
     return Object.create(output, { write: { value: write } });
   };
   return {
-    io: { ...io, mask, stdout: safe(io.stdout, (text) => text), stderr: safe(io.stderr, mask) },
+    io: {
+      ...io,
+      mask,
+      stdout: safe(io.stdout, (text) => text, !io.stdout.isFile),
+      stderr: safe(io.stderr, mask, true),
+    },
     liveLine,
   };
 }
 
-/**
- * Commands to a CI runner: `::` of GitHub and `section_start:` of GitLab at a line's start, `##[` and `##vso[` of Azure
- * anywhere.
- */
-const runnerCommand = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
 /** How many characters decide whether the following text completes a command. */
 const longestCommand = 'section_start:'.length;
 
 /**
  * Returns a function that breaks up commands to a CI runner in text that comes in pieces: the last character of the
- * command becomes `\uXXXX`. In JSON that escape means the same character; in other formats it is visible.
+ * command becomes `\uXXXX`. In JSON that escape means the same character. YAML and CSV put such text in quotes before it
+ * comes here: in YAML the escape means the same then, and in CSV a cell does not begin a line. Elsewhere it is visible.
  */
 function createCommandBreaker(): (piece: string) => string {
   let before = '\n';
@@ -55,7 +57,7 @@ function createCommandBreaker(): (piece: string) => string {
       const escaped = `\\u${command.charCodeAt(last).toString(16).padStart(4, '0')}`;
       return at + last < before.length ? command : command.slice(0, last) + escaped;
     };
-    const shown = text.replace(runnerCommand, escapeLast).slice(before.length);
+    const shown = text.replace(runnerCommands, escapeLast).slice(before.length);
     before = endOfLine(text);
     return shown;
   };

@@ -1,5 +1,6 @@
 import type { ScalarTag } from 'yaml';
 import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from './exact-json.ts';
+import { hasRunnerCommand } from './text.ts';
 
 /** YAML, once its package is loaded. */
 interface Yaml {
@@ -24,18 +25,20 @@ export async function loadYaml(): Promise<Yaml> {
     resolve: parseJson,
     stringify: ({ value }) => printJson(value),
   };
-  // The package writes some control characters raw; a JSON string with all of them escaped is also a YAML scalar.
-  const textWithControls: ScalarTag = {
+  // The package writes some control characters raw, and text of several lines so that a CI runner may obey it; a JSON
+  // string with all controls escaped is also a YAML scalar.
+  const unsafeText: ScalarTag = {
     tag: 'tag:yaml.org,2002:str',
     default: true,
-    identify: (value: unknown) => typeof value === 'string' && unsafe.test(value.replaceAll('\n', '')),
+    identify: (value: unknown) =>
+      typeof value === 'string' && (unsafe.test(value.replaceAll('\n', '')) || hasRunnerCommand(value)),
     resolve: String,
     stringify: ({ value }) => printJson(value),
   };
   return {
     print: (value) =>
       stringify(value, {
-        customTags: (tags) => [exactNumber, textWithControls, ...tags],
+        customTags: (tags) => [exactNumber, unsafeText, ...tags],
         compat: 'yaml-1.1',
         lineWidth: 0,
         aliasDuplicateObjects: false,

@@ -20,8 +20,8 @@ export interface OutputStream {
 }
 
 interface WriteOptions {
-  /** True if the text holds intended commands to a CI runner, such as annotations; they are not broken up. */
-  readonly commands?: boolean;
+  /** True for what a CI job gets as it is: commands to its runner that are meant, and the body of a raw request. */
+  readonly isRaw?: boolean;
 }
 
 /** An output stream of the process, by its descriptor. */

@@ -54,6 +54,18 @@ function toEscape(character: string): string {
   return code < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
 }
 
+/**
+ * Commands to the runner of a CI job: `::` of GitHub and `section_start:` of GitLab at a line's start, `##[` and `##vso[`
+ * of Azure anywhere.
+ */
+export const runnerCommands = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
+
+/** Whether the runner of a CI job would obey a part of the text. */
+export function hasRunnerCommand(text: string): boolean {
+  // Most text has none of these signs, and looking for them alone is fast.
+  return /::|_\w+:|##/.test(text) && text.search(runnerCommands) !== -1;
+}
+
 /** The day of a moment in UTC: YYYY-MM-DD. */
 export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);

@@ -2,7 +2,7 @@ import type { Operation } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import { readRecords } from '../input/read-records.ts';
 import { openSource } from '../input/source.ts';
-import { toCsvCell } from '../output/formats.ts';
+import { toCsvCell, withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
@@ -218,11 +218,6 @@ function toCells(cells: readonly string[], columns: readonly string[]): Record<s
     );
   const named = columns.map((column, index) => [column, withoutGuard(cells[index] ?? '')] as const);
   return Object.fromEntries(named.filter(([column, cell]) => cell !== '' && !isNoteColumn(column)));
-}
-
-/** Removes the `'` that `list -o csv` puts before a text that looks like a formula. */
-function withoutGuard(cell: string): string {
-  return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
 }
 
 /**

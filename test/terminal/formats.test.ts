@@ -114,6 +114,8 @@ test.each([
   ['csv', 'two\r\nlines', '"two\r\nlines"'],
   ['csv', ' spaces ', ' spaces '],
   ['csv', '=1+1', "'=1+1"],
+  ['csv', '＝1+1', "'＝1+1"],
+  ['csv', '\n=1', '"\'\n=1"'],
   ['csv', '+49', "'+49"],
   ['csv', '-5', "'-5"],
   ['csv', '@SUM(A1)', "'@SUM(A1)"],
@@ -186,7 +188,7 @@ test('hostile records are read back exactly from JSON and YAML, and no format ha
   );
   expect(JSON.parse(await listed(pets, '-o json')), what).toHaveLength(pets.length);
   // A reader of CSV gets back all but controls and the guards of formulas.
-  const isPlain = ({ name }: { name: string }) => !control.test(name) && !/^[=+@-]/.test(name);
+  const isPlain = ({ name }: { name: string }) => !control.test(name) && !/^[=+@\-＝＋－＠\t\r\n]/.test(name);
   const cells: string[][] = parseCsv(await listed(pets.filter(isPlain), '-o csv'));
   expect(
     cells.slice(1).map(([, name]) => name),

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { openStreams } from '../../src/output/streams.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { listed, rex } from '../helpers/list-pets.ts';
-import { fakeIo } from '../helpers/run-cli.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { fakeIo, runAt } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
 
 const names = [
   '::error::x',
@@ -21,17 +24,40 @@ test.each(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml'])(
       const shown = await listed(pets, flags, { env: { [runner]: 'true' } });
       expect(shown, runner).not.toMatch(/^\s*(::|section_start:)|##\[|##vso\[/m);
       if (format === 'json') expect(JSON.parse(shown)).toEqual(names.map((name) => ({ name })));
+      if (format === 'yaml') expect(parseYaml(shown)).toEqual(names.map((name) => ({ name })));
+      if (format === 'csv') expect(shown).toContain('\n"::error::x"\n');
     }
     expect(await listed(pets, flags)).toContain('##[group]x');
   },
 );
+
+test('a CSV of a CI job gives the names back that it shows', async () => {
+  using shop = openShop();
+  const env = { GITHUB_ACTIONS: 'true' };
+  await shop.run(['pets', 'update', '1', '--name', '::error::x']);
+  const { stdout } = await shop.run('pets list --fields name,id -o csv', { env });
+  expect(stdout).toContain('\n"::error::x",1\n');
+  const { stdout: shown } = await shop.run('pets list -o yaml --fields name', { env });
+  expect(parseYaml(shown)).toContainEqual({ name: '::error::x' });
+});
+
+test('a file, and the body of a raw request, stay as they are in a CI job', async () => {
+  const bytes = Buffer.from('::error::x\n##[y\u00ff', 'latin1');
+  const fake = fakeIo({ env: { GITHUB_ACTIONS: 'true' } });
+  const file = openStreams({ ...fake, stdout: { ...fake.stdout, isFile: true } }, createSecrets()).io;
+  await file.stdout.write('::error::x\n##[y\n');
+  expect(fake.written('stdout')).toBe('::error::x\n##[y\n');
+  await using server = await recordingServer({}, () => ({ body: bytes.toString('latin1') }));
+  const run = await runAt(server, 'api request GET /pets', { env: { GITHUB_ACTIONS: 'true' } });
+  expect(run.stdout).toBe(bytes.toString('latin1'));
+});
 
 test('commands that the program writes stay; secrets are masked on stderr alone', async () => {
   const fake = fakeIo({ env: { GITHUB_ACTIONS: 'true' } });
   const secrets = createSecrets();
   secrets.add('s3cret');
   const { stdout, stderr } = openStreams(fake, secrets).io;
-  await stdout.write('::error::s3cret\n', { commands: true });
+  await stdout.write('::error::s3cret\n', { isRaw: true });
   await stderr.write(Buffer.from('::error::s3cret\n'));
   expect(fake.written('stdout')).toBe('::error::s3cret\n');
   expect(fake.written('stderr')).toBe(':\\u003aerror::***\n');

@@ -63,7 +63,7 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
   if (operation)
     context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
   try {
-    if (given.include) await context.io.stdout.write(headOf(answer, context));
+    if (given.include) await context.io.stdout.write(headOf(answer, context), { isRaw: true });
     await printBody(context, answer);
   } catch (error) {
     // Whoever sends a write again because of a full disk must know that it was answered.
@@ -98,10 +98,10 @@ function headOf({ status, fields }: RawAnswer, { io }: Context): string {
 /** Prints the bytes unchanged; on a terminal as text without control sequences. */
 async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<void> {
   if (body.length === 0) return;
-  if (!io.stdout.isTerminal) return io.stdout.write(body);
+  if (!io.stdout.isTerminal) return io.stdout.write(body, { isRaw: true });
   const type = fieldValue(fields, 'content-type') ?? '';
   const text = new TextDecoder(/charset=iso-8859-1/i.test(type) ? 'latin1' : 'utf-8').decode(body);
-  await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`);
+  await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
 }
 
 /** The longest body that is sent, in bytes. */

@@ -94,7 +94,7 @@ async function createDisplay(context: Context, options: SmokeOptions, flags: Smo
     const text = isSilent ? '' : toHumanReport(report, { style, width: io[name].width, brief });
     const written = await Promise.allSettled([
       text && io[name].write(text),
-      github && io[name].write(toAnnotations(report), { commands: true }),
+      github && io[name].write(toAnnotations(report), { isRaw: true }),
       format === 'json' && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)),
     ]);
     const failures = written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
