@@ -36,7 +36,8 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
 
 /**
  * A client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
- * own origins. It sends headers of `--header` only to the service's origin, or to any origin if no service is set.
+ * own origins. It sends headers of `--header`, and the client certificate, only to the service's origin; headers also to
+ * any origin if no service is set.
  */
 export async function connectTo(
   context: Context,
@@ -48,7 +49,7 @@ export async function connectTo(
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   // The bound contract may be unreadable, and the user may be here to bind again.
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
-  const headers = withToken || isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
+  const headers = isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
   const carried = await readCarried(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
   const { ca, ...identity } = await openTlsFiles(settings);
   const transport = await openTransport(context, origin, { ca, ...(isOwn && identity) }, 'records');

@@ -2,14 +2,7 @@ import { createContext, type MutableContext } from './context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
 import { withDeadline } from './process/deadline.ts';
-import {
-  AnsweredError,
-  CliError,
-  type ExitCode,
-  exitCodes,
-  messageOf,
-  OutputClosedError,
-} from './process/errors.ts';
+import { AnsweredError, CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
 
@@ -53,9 +46,11 @@ async function run(argv: readonly string[], context: MutableContext): Promise<nu
   return runCommand(argv, context, program);
 }
 
-async function report(thrown: unknown, context: MutableContext): Promise<ExitCode> {
+async function report(thrown: unknown, context: MutableContext): Promise<number> {
   const { io, interrupts } = context;
-  if (thrown instanceof OutputClosedError || thrown instanceof AnsweredError) return exitCodes.done;
+  if (thrown instanceof AnsweredError) return exitCodes.done;
+  // A reader that leaves early changes no exit code.
+  if (thrown instanceof OutputClosedError) return context.exitCode;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const isJson = await context.hasJsonErrors();

@@ -22,7 +22,10 @@ export interface Secrets {
   /** Adds a header field whose values are secret. */
   addField(name: string): void;
   hasField(name: string): boolean;
-  /** The text with every secret masked. Call it before you cut or wrap a text: half a secret is not recognised. */
+  /**
+   * The text with every secret masked, and the user and password of every URL. Call it before you cut or wrap a text:
+   * half a secret is not recognised.
+   */
   mask(text: string): string;
   /** Fields that are safe to show: the values of secret ones are masked. */
   maskFields(fields: Fields): Fields;
@@ -38,7 +41,8 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   const secrets = new Set<string>();
   const fieldNames = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
   let patterns: readonly RegExp[] = [];
-  const mask = (text: string) => patterns.reduce((shown, pattern) => shown.replace(pattern, masked), text);
+  const mask = (text: string) =>
+    patterns.reduce((shown, pattern) => shown.replace(pattern, masked), maskUrl(text));
   const add = (secret: string) => {
     if (secret.length < minLength || secrets.has(secret)) return;
     secrets.add(secret);
@@ -62,10 +66,9 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
     hasField: (name) => fieldNames.has(name.toLowerCase()),
     mask,
     maskFields(fields) {
-      const shown = (value: string) => mask(maskUrl(value));
       const masking = Object.entries(fields).map(([name, value]) => {
         if (fieldNames.has(name)) return [name, masked];
-        return [name, typeof value === 'string' ? shown(value) : value.map(shown)];
+        return [name, typeof value === 'string' ? mask(value) : value.map(mask)];
       });
       return Object.fromEntries(masking);
     },

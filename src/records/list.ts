@@ -40,15 +40,17 @@ export async function listRecords<Entity>(
   // The first page is read at the same time as the names.
   const [first, { view, note }] = await Promise.all([pages.next(), fillView(access, 'list')]);
   if (note) await context.warn(note);
-  let found: 'any' | 'none' = 'none';
+  let isEmpty = true;
   async function* all() {
     for (let page = first; !page.done; page = await pages.next()) {
-      if (page.value.length > 0) found = 'any';
+      isEmpty &&= page.value.length === 0;
+      // Before the records are printed: a reader that leaves early ends the list.
+      if (!isEmpty && listing.failIf === 'any') context.exitCode = exitCodes.differs;
       yield page.value;
     }
   }
   await (await context.printer()).records(all(), view, { limit: listing.limit });
-  if (listing.failIf === found) context.exitCode = exitCodes.differs;
+  if (isEmpty && listing.failIf === 'none') context.exitCode = exitCodes.differs;
 }
 
 /** The records of a list that meet all conditions, page by page. */

@@ -174,3 +174,14 @@ test('a token that comes back is masked in every part of an error, also where it
     }
   }
 });
+
+test.each([
+  ['serve', '--cors'],
+  ['pets', 'list', '--base-url'],
+  ['profile', 'create', 'x', '--base-url'],
+  ['api', 'bind', '--base-url', 'http://127.0.0.1:9'],
+])('the password of a URL on the command line is not shown: %s %s', async (...words) => {
+  const { code, stdout, stderr } = await runCli([...words, 'http://me:p4ssw0rd@shop.example']);
+  expect(code).toBe(2);
+  expect(stdout + stderr).not.toContain('p4ssw0rd');
+});

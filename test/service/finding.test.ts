@@ -124,4 +124,28 @@ describe('a document from a URL', () => {
     const sent = docs.seen.map(({ headers }) => headers.authorization);
     expect(sent).toEqual([undefined, undefined, undefined, 'Bearer secret']);
   });
+
+  test('gets headers of -H only on the origin of the service, --with-token or not', async () => {
+    await using docs = await recordingServer({ '/openapi.json': sparse });
+    const env = { PETSTORE_TOKEN: 'secret', PETSTORE_CONFIG_DIR: temporaryFolder() };
+    const url = `${docs.url}/openapi.json`;
+    for (const base of ['http://127.0.0.1:9', docs.url])
+      for (const more of [[], ['--with-token']])
+        await runCli(['api', 'bind', url, '--base-url', base, '-H', 'X-Api-Key: key-of-shop', ...more], {
+          env,
+        });
+    const sent = docs.seen.map(({ headers }) => headers['x-api-key']);
+    expect(sent).toEqual([undefined, undefined, 'key-of-shop', 'key-of-shop']);
+  });
+
+  test('is not read at an address with a password, which is shown nowhere', async () => {
+    await using docs = await recordingServer({ '/openapi.json': sparse });
+    const env = { PETSTORE_CONFIG_DIR: temporaryFolder() };
+    const url = `${docs.url.replace('//', '//me:p4ssw0rd@')}/openapi.json`;
+    const run = await runCli(['api', 'bind', url, '--base-url', docs.url, '-vv'], { env });
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('must not carry a user name or password');
+    expect(run.stderr).not.toMatch(/p4ssw0rd|me:/);
+    expect(docs.seen).toEqual([]);
+  });
 });

@@ -75,6 +75,11 @@ test.each(['jsonl', 'table'])('a reader that leaves early ends the run in silenc
   expect(run.stderr).toBe('');
 });
 
+test('a reader that leaves early does not hide that --fail-if holds', async () => {
+  const run = await inShell('$petstore --fail-if any | head -1 > /dev/null; echo $PIPESTATUS');
+  expect(run).toMatchObject({ stdout: '8\n', stderr: '' });
+});
+
 test('a full disk is a failure with its reason', async () => {
   const run = await inShell('$petstore > /dev/full');
   expect(run).toMatchObject({ code: 1, stdout: '' });

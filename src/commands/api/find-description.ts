@@ -35,7 +35,12 @@ export async function findDescription(
   withToken: boolean,
 ): Promise<Description> {
   if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
-  const { href, origin, pathname } = new URL(location);
+  const { href, origin, pathname, username, password } = new URL(location);
+  if (username || password)
+    throw new UsageError(
+      `api bind ${location}: the address must not carry a user name or password`,
+      'give a token with PETSTORE_TOKEN and --with-token, or a header with -H',
+    );
   const client = await connectTo(context, origin, { withToken });
   try {
     // The address may redirect to a login elsewhere, and its description be open nevertheless.
