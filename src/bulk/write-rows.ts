@@ -187,7 +187,9 @@ class RowWriter {
       if (outcome) return outcome;
     }
     this.stopIfFatal(error);
-    const message = ownMessage(error) + (effect === 'maybe' ? uncertainty : '');
+    const message =
+      error.message.replace('; the request may or may not have been applied', '') +
+      (effect === 'maybe' ? uncertainty : '');
     const passes = effect === 'maybe' || mayPass(error);
     const reason = reasonOf(call, { code: codeOf(error), message, status, passes });
     // The service was busy, and then the run stopped: the row is as if it had not been tried.
@@ -258,12 +260,4 @@ function interrupted(call: PacedCall): RowOutcome {
 /** A reason with what is known of the requests for the row. */
 function reasonOf({ attempts, requestId }: PacedCall, reason: Reason): Reason {
   return { ...reason, attempts, requestId };
-}
-
-/** The message without the parts that all rows share: the operation, the method and the URL. */
-function ownMessage({ message, details: { method, url } }: CliError): string {
-  const request = `${method} ${url}: `;
-  const at = message.indexOf(request);
-  const reason = at === -1 ? message : message.slice(at + request.length);
-  return reason.replace('; the request may or may not have been applied', '');
 }

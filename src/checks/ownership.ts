@@ -81,7 +81,11 @@ export async function removeOwn(run: CheckRun, creation: Creation): Promise<'rem
   // The service may have removed it, whatever it answered.
   const answered = await run
     .ask(demand(run.client.contract, kind.remove), { [kind.idName]: id })
-    .then(({ error }) => error?.message ?? 'its delete was answered as a success', messageOf);
+    .then(
+      ({ error, status }) =>
+        error ? `${error.message} (${status})` : 'its delete was answered as a success',
+      messageOf,
+    );
   const found = await readRecord(run, kind, id as bigint);
   if (!found) return 'removed';
   const cache = found.cache === undefined ? '' : `, from a cache (${found.cache})`;

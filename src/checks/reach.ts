@@ -87,7 +87,7 @@ export async function checkConnection(sockets: Sockets): Promise<Verdict> {
 
 /** Removes the address from the message of a refused connection, because the check names it already. */
 function withoutPlace(message: string): string {
-  return message.replace(/ \([^ ]*:\d+\)$/, '');
+  return message.replace(/^\S+:\d+: /, '');
 }
 
 /** In the order in which they run: a certificate that is not trusted says nothing by its date. */

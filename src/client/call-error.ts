@@ -1,6 +1,5 @@
 import { type HttpResponse, shownUrl } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
-import { lowerFirst } from '../process/text.ts';
 import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './response.ts';
@@ -60,12 +59,7 @@ function detailsOf({ request }: Call, attempts: Attempts) {
 
 function sentence(call: Call, attempts: Attempts, why: string): string {
   const count = attempts.length > 1 ? [`after ${attempts.length} attempts`] : [];
-  return [`${subjectOf(call, attempts)}: ${why}`, ...count, ...additions(call, attempts)].join('; ');
-}
-
-function subjectOf({ operation, request }: Call, attempts: Attempts): string {
-  const sent = `${request.method} ${shownUrl((attempts.at(-1)?.request ?? request).url)}`;
-  return operation === undefined ? sent : `${lowerFirst(operation.summary)}: ${sent}`;
+  return [why, ...count, ...additions(call, attempts)].join('; ');
 }
 
 /** Whether the request may be sent again without applying it twice. */

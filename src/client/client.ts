@@ -239,7 +239,7 @@ function isGone({ client, request }: Call, { response: { status }, attempts }: C
   const { method, url } = request;
   if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
   if (!mayHaveBeenApplied(method, attempts)) return false;
-  const line = `note: DELETE ${shownUrl(url)}: answered ${status}, and an earlier attempt may have been applied: the record is gone`;
+  const line = `note: the record is gone, because an earlier attempt was applied (DELETE ${shownUrl(url)}: ${status})`;
   client.observe?.({ kind: 'note', line });
   return true;
 }
@@ -371,8 +371,8 @@ export async function readThroughList<K extends keyof typeof listOfGet>(
     if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[field] ?? 0)) > id))
       break;
   }
-  const words = get.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`);
-  throw new CliError('not-found', `${words} ${id}: ${list} has no record with this id`);
+  const noun = get.replace('get', '').toLowerCase();
+  throw new CliError('not-found', `${noun} ${id} does not exist: ${list} has no record with this id`);
 }
 
 const found = {

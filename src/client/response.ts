@@ -26,7 +26,7 @@ export function readResult(
   mask: Mask,
 ): unknown {
   const text = readJsonText(response, mask);
-  if (text === undefined) throw invalidAnswer(`answered ${response.status} with no body`);
+  if (text === undefined) throw invalidAnswer(`the service answered ${response.status} with no body`);
   const answer = parse(text);
   const value = contentOf(operation, answer);
   const envelope = Array.isArray(answer) ? [] : (operation.wire?.envelope ?? []);
@@ -69,7 +69,7 @@ const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 /** @throws UnavailableError for a status below 400 that is not known to mean success; 202 is one of a write. */
 export function checkStatus(method: string, status: number): void {
   if (successes.has(status) || (status === 202 && !isReading(method))) return;
-  throw invalidAnswer(`answered ${status}, which is neither a success nor an error`);
+  throw invalidAnswer(`the service answered ${status}, which is neither a success nor an error`);
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */
@@ -80,7 +80,9 @@ function readJsonText({ status, fields, body }: HttpResponse, mask: Mask): strin
     const what = type ? mediaType(type) : 'no content type';
     const hint =
       what === 'text/html' ? 'does the base URL lead to the service, and not to a web page?' : undefined;
-    throw invalidAnswer(`answered ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`, { hint });
+    throw invalidAnswer(`the service answered ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`, {
+      hint,
+    });
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidAnswer('the body is not UTF-8');
   return toText(body);
@@ -155,11 +157,11 @@ export function otherId(
 
 /** The error that a service describes in a body of any shape. */
 interface ErrorBody {
-  /** Its message with the status, or a replacement for it. */
+  /** Its message, or a sentence in its place. */
   readonly why: string;
   /** The service's own code. */
   readonly code?: string | undefined;
-  /** The service's own message, without the status. */
+  /** The service's own message, if it sent one. */
   readonly message?: string | undefined;
 }
 
@@ -170,21 +172,19 @@ interface ErrorBody {
  * @param mask masks secrets in the body before it is cut.
  */
 export function readErrorBody({ status, fields, body }: HttpResponse, mask: Mask): ErrorBody {
-  if (body.length === 0) return { why: `answered ${status}, with no reason given` };
+  if (body.length === 0) return { why: `the service answered ${status}, with no reason given` };
   const type = fieldValue(fields, 'content-type');
   const value = type === undefined || isJsonType(type) ? tryJson(body) : undefined;
   const words = messageIn(value);
   if (words !== undefined) {
     const message = oneLine(mask(words));
     const code = codeIn(value);
-    if (code === undefined) return { why: `${message} (${status})`, message };
-    const shownCode = oneLine(mask(code), 100);
-    return { why: `${message} (${status} ${shownCode})`, code: shownCode, message };
+    return { why: message, code: code && oneLine(mask(code), 100), message };
   }
   const text = beginningOf(body, mask);
   const what = type === undefined ? 'no content type' : mediaType(type);
-  if (what === 'text/plain') return { why: `${text} (${status})`, message: text };
-  return { why: `answered ${status} with ${what}: ${text}` };
+  if (what === 'text/plain') return { why: text, message: text };
+  return { why: `the service answered ${status} with ${what}: ${text}` };
 }
 
 function tryJson(body: HttpResponse['body']): JsonValue | undefined {

@@ -187,18 +187,22 @@ const maxRedirects = 5;
  *   another origin, and a write must not be sent to another URL.
  */
 function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
-  if (redirects === maxRedirects) throw redirectError(`redirected more than ${maxRedirects} times`);
+  if (redirects === maxRedirects)
+    throw redirectError(`the service redirected more than ${maxRedirects} times`);
   const { status } = response;
   const location = fieldValue(response.fields, 'location');
   const from = new URL(request.url);
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !/^https?:$/.test(to.protocol))
-    throw redirectError(`answered ${status}, a redirect that names no target`, { status });
+    throw redirectError(`the service answered ${status}, a redirect that names no target`, { status });
   const notFollowed = (why: string) => {
     const isElsewhere = from.origin !== to.origin;
     const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
-    return redirectError(`answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, { status, hint });
+    return redirectError(`the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, {
+      status,
+      hint,
+    });
   };
   if (request.method !== 'GET' && request.method !== 'HEAD') throw notFollowed('a write is never redirected');
   if (to.origin !== from.origin) throw notFollowed('another origin is never followed');

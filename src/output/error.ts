@@ -4,8 +4,7 @@ import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
 /**
- * An error for people: `error: <what failed>: <why>`, with the service's request id if it sent one, and each different
- * hint as a `hint:` line.
+ * An error for people: `error: <what is wrong> (<request and answer>)`, and each different hint as a `hint:` line.
  *
  * @param show makes a message safe to print, and folds it so that further lines begin at the given column.
  */
@@ -23,8 +22,16 @@ export function errorText(
   return lines.join('');
 }
 
-function messageOf({ message, details: { requestId } }: CliError): string {
-  return requestId === undefined ? message : `${message}; request id ${requestId}`;
+function messageOf(error: CliError): string {
+  const request = requestOf(error);
+  return request === '' ? error.message : `${error.message} (${request})`;
+}
+
+/** The request of an error and its answer: `GET http://host/pets/99: 404 not_found; request id r-7`; empty for none. */
+function requestOf({ details: { method, url, status, code, requestId } }: CliError): string {
+  if (method === undefined || url === undefined) return '';
+  const answer = status === undefined ? '' : `: ${[status, code].filter(Boolean).join(' ')}`;
+  return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 
 /**

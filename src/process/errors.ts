@@ -51,8 +51,9 @@ export interface ErrorDetails {
 }
 
 /**
- * An error with a kind, which determines the exit code. The message reads `<what failed>: <why>`. It may contain
- * control characters of foreign text, because the output makes them visible.
+ * An error with a kind, which determines the exit code. The message says what is wrong, in the user's words; the request
+ * is in the details, and the output adds it. The message may contain control characters of foreign text, because the
+ * output makes them visible.
  */
 export class CliError extends Error {
   readonly kind: ErrorKind;
@@ -178,11 +179,15 @@ export class InterruptedError extends CliError {
   constructor(signal: Signal, pending: readonly PendingWrite[] = []) {
     const kind = kindOfSignal[signal];
     const word = kind.replace('-', ' ');
-    const [first, ...others] = pending;
-    const more = others.length === 1 ? ' and 1 more request' : ` and ${others.length} more requests`;
-    const what = first && `${first.method} ${first.url}${others.length === 0 ? '' : more}`;
-    if (what === undefined) super(kind, word);
-    else super(kind, `${word}: ${what} may or may not have been applied`, { ...first, applied: 'unknown' });
+    const [first] = pending;
+    const such = pending.length === 1 ? '' : ', such as this one';
+    const what = pending.length === 1 ? 'the request' : `${pending.length} requests`;
+    if (first === undefined) super(kind, word);
+    else
+      super(kind, `${word}; ${what} may or may not have been applied${such}`, {
+        ...first,
+        applied: 'unknown',
+      });
     this.signal = signal;
   }
 }

@@ -1,3 +1,4 @@
+import { shownUrl } from '../api/http.ts';
 import { operations } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer } from '../client/client.ts';
@@ -88,12 +89,12 @@ async function readCreated<Entity>(
 }
 
 function errorOf({ status, attempts }: Answer<unknown>, kind: ErrorKind, message: string): CliError {
-  const { method, url } = attempts.at(-1)?.request ?? {};
+  const request = attempts.at(-1)?.request;
   const isOpen = kind === 'unavailable';
   return new CliError(kind, isOpen ? `${message}; the write may or may not have been applied` : message, {
     status,
-    method,
-    url,
+    method: request?.method,
+    url: request && shownUrl(request.url),
     attempts,
     requestId: attempts.at(-1)?.requestId,
     retryable: false,

@@ -185,7 +185,7 @@ test("reports the service's request id, shows control characters, and says wheth
   expect(rejects).toMatch(/^2,6,9,failed,409,no,.*\\x1b\[2Jgone\\u202e.*,1,r-77,r1$/m);
   await shop.inventory(['apply', 'a.json', '--yes']);
   const { _message } = JSON.parse(shop.read('a.rejects.jsonl'));
-  expect(_message).toBe('\\x1b[2Jgone\\u202e\\x9b1m (409 no)');
+  expect(_message).toBe('\\x1b[2Jgone\\u202e\\x9b1m');
   shop.misbehave = ({ method }, response) => (method === 'PUT' ? refuse(response, 503, 'busy') : undefined);
   const busy = await shop.summary([...apply, '--retries', '0']);
   expect(busy).toMatchObject({ unknown: 1, retryable: true });

@@ -111,10 +111,16 @@ const oddRefusals: readonly (readonly [
     1,
     'application/problem+json',
     '{"title":"Bad","detail":"quantity is odd"}',
-    /quantity is odd \(422\)/,
+    /quantity is odd \(PUT \S+: 422\)/,
   ],
-  [409, 1, 'application/vnd.x+json', '{"errors":[{"message":"it is\\n taken"}]}', /it is taken \(409\)/],
-  [403, 4, 'text/plain', 'Not\nyou\u001b[31m', /Not you\\x1b\[31m \(403\)/],
+  [
+    409,
+    1,
+    'application/vnd.x+json',
+    '{"errors":[{"message":"it is\\n taken"}]}',
+    /it is taken \(PUT \S+: 409\)/,
+  ],
+  [403, 4, 'text/plain', 'Not\nyou\u001b[31m', /Not you\\x1b\[31m \(PUT \S+: 403\)/],
   [400, 1, 'application/json', Buffer.from([0xff, 0xfe, 0x00, 0x7b]), /answered 400 with application\/json/],
 ];
 
@@ -152,7 +158,13 @@ export const cases: readonly Case[] = [
   row('list', 'cuts the body short', always(mode.shortBody), cut, again),
   row('list', 'leaves out the last chunk', always(mode.shortChunks), cut, again),
   row('list', 'cuts an error short', writes(`${head('404 No')}content-length: 100\r\n\r\n{"code"`), /404/),
-  row('list', 'listens on no port', unasked(closed), /connection refused \(127\.0\.0\.1:\d+\)/, unsent),
+  row(
+    'list',
+    'listens on no port',
+    unasked(closed),
+    /error: 127\.0\.0\.1:\d+: connection refused \(GET http:/,
+    unsent,
+  ),
   row('create', 'refuses the connection of a POST', unasked(closed), /refused/, unsent),
   row(
     'list',
@@ -186,7 +198,7 @@ export const cases: readonly Case[] = [
     'create',
     'answers 429 to a POST, without saying when',
     status(429),
-    /answered 429, with no reason given$/m,
+    /answered 429, with no reason given \(POST \S+: 429\)$/m,
   ),
   ...[408, 425, 502, 504].map((code) =>
     row('create', `answers ${code} to a POST with Retry-After`, always(waiting(code, '0')), /error: /),
@@ -204,13 +216,13 @@ export const cases: readonly Case[] = [
     'list',
     'answers 503 after all retries',
     answersJson({ code: 'busy', message: 'too many pets', status: 503 }, { status: 503 }),
-    /too many pets \(503 busy\); after 3 attempts/,
+    /too many pets; after 3 attempts \(GET \S+: 503 busy\)/,
     { retries: 2, requests: 3 },
   ),
 
   // Error answers with any body.
   ...Object.entries(refusals).map(([code, exit]) => {
-    const says = new RegExp(`never on a Sunday \\(${code} no\\)$`, 'm');
+    const says = new RegExp(`^error: never on a Sunday \\(PUT \\S+/store/inventory/1: ${code} no\\)$`, 'm');
     return row('set', `refuses with ${code}`, answersJson(no, { status: Number(code) }), says, { exit });
   }),
   ...oddRefusals.map(([code, exit, type, body, says]) => {
@@ -299,12 +311,18 @@ export const cases: readonly Case[] = [
     /redirect to http:\/\/127\.0\.0\.1:\d+\/x; another origin is never followed/,
     notFollowed,
   ),
-  row('set', 'redirects a PUT', always(movedTo(308, '/x')), /\d\/x; a write is never redirected$/m, refused),
+  row(
+    'set',
+    'redirects a PUT',
+    always(movedTo(308, '/x')),
+    /\d\/x; a write is never redirected \(PUT \S+: 308\)$/m,
+    refused,
+  ),
   row(
     'create',
     'redirects a POST',
     always(movedTo(303, '/x')),
-    /\d\/x; a write is never redirected; the request may or may not have been applied$/m,
+    /\d\/x; a write is never redirected; the request may or may not have been applied \(POST \S+: 303\)$/m,
     refused,
   ),
   row('list', 'redirects to nowhere', status(302), /names no target/, refused),
@@ -355,7 +373,7 @@ export const cases: readonly Case[] = [
     'create',
     'is a proxy that drops the CONNECT of a POST',
     proxied('https', mode.first(9, mode.hangUp)),
-    /closed the connection; after 2 attempts$/m,
+    /closed the connection; after 2 attempts \(POST \S+\)$/m,
     again,
   ),
   row(
@@ -381,7 +399,7 @@ export const cases: readonly Case[] = [
     'list',
     'is behind a proxy that does not listen',
     unasked('https://pets.invalid', { HTTPS_PROXY: closed }),
-    /the proxy .* \(HTTPS_PROXY\) cannot be reached: connection refused/,
+    /the proxy .* \(HTTPS_PROXY\) cannot be reached: \S+:\d+: connection refused/,
     unsent,
   ),
   row('list', 'is a proxy that would see a loopback request', loopbackProxy, undefined, unseen),

@@ -99,5 +99,5 @@ test.each([
   await using server = await recordingServer({}, () => reply);
   const run = await runAt(server, 'categories list', { env });
   expect(run.code).toBe(4);
-  expect(run.stderr).toContain(`; request id abc-1\nhint: ${hint}\n`);
+  expect(run.stderr).toContain(`; request id abc-1)\nhint: ${hint}\n`);
 });

@@ -30,7 +30,7 @@ const remove = 'inventory delete 1 --yes';
 const soon = { 'retry-after': '0' };
 const mayBe = 'may or may not have been applied';
 const gone =
-  /^note: DELETE http:\S+\/1: answered 4.., and an earlier attempt may have been applied: the record is gone$/m;
+  /^note: the record is gone, because an earlier attempt was applied \(DELETE http:\S+\/1: 4..\)$/m;
 /** An error that does not say so. */
 const certain = /^(?!.*may or may not have been).*error: /s;
 
@@ -87,7 +87,7 @@ describe('an interrupted write', () => {
     expect(await main([...line.split(' '), '--base-url', url], io)).toBe(130);
     return io.written('stderr').replace(url, '');
   }
-  const open = `error: interrupted: PUT /store/inventory/1 ${mayBe}\n`;
+  const open = `error: interrupted; the request ${mayBe} (PUT /store/inventory/1)\n`;
 
   test('may or may not have been applied, also while it waits to be sent again', async () => {
     expect(await interrupt(set, mode.silence)).toBe(open);

@@ -8,7 +8,7 @@ test('tries all, each once, reports them on stderr, and exits 3 if some failed',
   const run = await shop.run('pets delete 1 999 1 2 --yes');
   expect(run).toMatchObject({ code: 3, stdout: '' });
   expect(run.stderr).toMatch(
-    /^deleted pet 1\ndeleted pet 2\nerror: delete .*pet 999 does not exist \(404 not_found\)\n$/,
+    /^deleted pet 1\ndeleted pet 2\nerror: pet 999 does not exist \(DELETE \S*\/pets\/999: 404 not_found\)\n$/,
   );
   expect(await shop.json('pets list')).toHaveLength(23);
   const json = await shop.run('pets delete 3 999 --yes -o json');

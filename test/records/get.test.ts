@@ -66,7 +66,7 @@ test('says once for several ids that it looks through the list; an update and a 
   expect(JSON.parse(partial.stderr).error.errors).toHaveLength(1);
   const missing = await runAt(server, 'pets get 3');
   expect(missing).toMatchObject({ code: 5, stdout: '' });
-  expect(missing.stderr).toContain('error: get pet 3: listPets has no record with this id\n');
+  expect(missing.stderr).toContain('error: pet 3 does not exist: listPets has no record with this id\n');
   for (const line of [`pets update ${rex.id} --name Rex`, `inventory create ${rex.id} 8`])
     expect((await runAt(server, line)).stderr).toContain('looking through listPets');
   const { body } = server.seen.findLast(({ method }) => method === 'POST') ?? {};

@@ -217,7 +217,7 @@ describe.concurrent('what write checks find', () => {
 
   test.each([
     [204, /^its delete was answered as a success, and a read still shows it/],
-    [409, /no \(409 refused\), and a read still shows it/],
+    [409, /no \(409\), and a read still shows it/],
   ] as const)('a record that a delete answered by %i leaves behind is named', async (status, why) => {
     const ofDelete: Change = (answer) => (status === 204 ? { ...answer, status } : refusal(answer, status));
     const run = await write({ spoil: cached(ofDelete) }, 'write/category', ['--repeat', '2']);

@@ -4,7 +4,7 @@ import { createStyle } from '../../src/output/style.ts';
 import { ApiError, CliError, ManyError, UsageError } from '../../src/process/errors.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
-const notFound = new ApiError('get pet 7: not found', {
+const notFound = new ApiError('pet 7 does not exist', {
   status: 404,
   code: 'not_found',
   method: 'GET',
@@ -16,7 +16,7 @@ const notFound = new ApiError('get pet 7: not found', {
 
 test('an error is one line, and its hint another', () => {
   expect(errorText(notFound)).toBe(
-    'error: get pet 7: not found\nhint: list pets with `petstore pets list`\n',
+    'error: pet 7 does not exist (GET http://127.0.0.1:4010/pets/7: 404 not_found)\nhint: list pets with `petstore pets list`\n',
   );
   expect(errorText(new CliError('failed', 'it: broke'))).toBe('error: it: broke\n');
 });
@@ -26,7 +26,7 @@ test('as JSON it is one object with every known detail', () => {
     `${JSON.stringify({
       error: {
         kind: 'not-found',
-        message: 'get pet 7: not found',
+        message: 'pet 7 does not exist',
         code: 'not_found',
         status: 404,
         method: 'GET',
@@ -40,9 +40,9 @@ test('as JSON it is one object with every known detail', () => {
 });
 
 test('many errors are printed one by one as text, with a shared hint once, and as one object in JSON', () => {
-  const many = new ManyError('2 of 3 pets failed', [notFound, new CliError('auth', 'get pet 8: denied')], 1);
+  const many = new ManyError('2 of 3 pets failed', [notFound, new CliError('auth', 'pet 8 is not yours')], 1);
   expect(errorText(many)).toBe(
-    'error: get pet 7: not found\nerror: get pet 8: denied\nhint: list pets with `petstore pets list`\n',
+    'error: pet 7 does not exist (GET http://127.0.0.1:4010/pets/7: 404 not_found)\nerror: pet 8 is not yours\nhint: list pets with `petstore pets list`\n',
   );
   expect(JSON.parse(errorJson(many))).toMatchObject({
     error: { kind: 'partial', errors: [{ kind: 'not-found', status: 404 }, { kind: 'auth' }] },
@@ -63,7 +63,5 @@ test('foreign text in a message or hint becomes visible escapes', () => {
 test('the words error and hint are coloured on a terminal', async () => {
   const io = fakeIo({ terminals: ['stderr'] });
   const style = await createStyle(io.stderr, io.env, 'auto');
-  expect(errorText(notFound, style)).toMatch(
-    /^\x1b\[31merror:\x1b\[39m get pet 7.*\n\x1b\[36mhint:\x1b\[39m/,
-  );
+  expect(errorText(notFound, style)).toMatch(/^\x1b\[31merror:\x1b\[39m pet 7.*\n\x1b\[36mhint:\x1b\[39m/);
 });

@@ -154,7 +154,7 @@ function describe(error: Error, code: string, reason: UnavailableReason): string
   if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
   if (code === 'ENOTFOUND' && hostname) return `${why}: ${hostname}`;
   if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return why;
-  return `${why} (${address.includes(':') ? `[${address}]` : address}:${port})`;
+  return `${address.includes(':') ? `[${address}]` : address}:${port}: ${why}`;
 }
 
 /**
