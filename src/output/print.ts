@@ -2,7 +2,7 @@ import { originalOf } from '../api/contract.ts';
 import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
 import { AnsweredError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
-import { compareBy, pickColumns, pickFields, type View } from './columns.ts';
+import { type Column, compareBy, pickColumns, pickFields, type View } from './columns.ts';
 import { prose } from './fold.ts';
 import {
   csvWriter,
@@ -117,6 +117,12 @@ export class Printer {
     await writeAll(io, [values], await this.openWriter(view, asList ? 'list' : 'record', undefined));
   }
 
+  /** The table of some records in these columns as text, as `records` prints it on this stdout. */
+  async tableText<Entity>(columns: readonly Column<Entity>[], records: readonly Entity[]): Promise<string> {
+    const writer = writers.table(await this.sheetOf(columns, 'list', true));
+    return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
+  }
+
   private async print<Entity>(pages: Pages<Entity>, view: View<Entity>, shape: Shape): Promise<void> {
     const { io, format } = this;
     const { fields, quiet } = this.options;
@@ -133,20 +139,26 @@ export class Printer {
     shape: Shape,
     fields: PrinterOptions['fields'],
   ): Promise<Writer<Entity>> {
-    const { io, format } = this;
+    return writers[this.format](await this.sheetOf(pickColumns(view, fields), shape, fields !== undefined));
+  }
+
+  private async sheetOf<Entity>(
+    columns: readonly Column<Entity>[],
+    shape: Shape,
+    isPicked: boolean,
+  ): Promise<Sheet<Entity>> {
+    const { io } = this;
     const { header, color } = this.options;
-    const columns = pickColumns(view, fields);
-    const sheet: Sheet<Entity> = {
+    return {
       columns,
-      isPicked: fields !== undefined,
+      isPicked,
       shape,
       header,
       isTerminal: io.stdout.isTerminal,
       width: io.stdout.width ?? 80,
       style: await createStyle(io.stdout, io.env, color),
-      value: fields ? (record) => pickFields(columns, record) : originalOf,
+      value: isPicked ? (record) => pickFields(columns, record) : originalOf,
     };
-    return writers[format](sheet);
   }
 }
 

@@ -138,7 +138,7 @@ function factsOf(reading: Reading, unit: string): string[] {
     failed ? `${groupDigits(failed)} failed` : undefined,
     unknown ? `${groupDigits(unknown)} unknown` : undefined,
     etaSeconds === undefined ? undefined : `${clock(etaSeconds)} left`,
-    `${groupDigits(Math.round(rate))}/s`,
+    rate >= 0.5 ? `${groupDigits(Math.round(rate))}/s` : undefined,
     concurrency === undefined ? undefined : `${concurrency} at once`,
   ];
   return facts.filter((fact) => fact !== undefined);

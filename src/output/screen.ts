@@ -1,7 +1,9 @@
 import type { Io } from '../process/io.ts';
 
 /** A part of the terminal that is redrawn in place, for `--watch`. */
-interface Screen {
+export interface Screen {
+  /** How many lines it shows. */
+  height(): number;
   /**
    * Draws these lines over the previous ones. Lines beyond the terminal's height become one line `… n more lines`; the
    * terminal cuts a line that is too long. Colour sequences are kept.
@@ -31,13 +33,14 @@ export function canRedraw({ stdout, env }: Io): boolean {
  */
 export function openScreen({ stdout }: Io): Screen {
   let isOpen = false;
+  // The last line of the terminal is reserved for the live line.
+  const height = () => (stdout.height ?? 24) - 1;
   return {
+    height,
     async draw(lines) {
-      const height = stdout.height ?? 24;
-      const begin = isOpen ? home : `${hideCursor}${'\n'.repeat(height - 1)}${home}`;
+      const begin = isOpen ? home : `${hideCursor}${'\n'.repeat(height())}${home}`;
       isOpen = true;
-      // The last line of the terminal is reserved for the live line.
-      const shown = fitHeight(lines, height - 1).map((line) => `${line}${eraseRestOfLine}\n`);
+      const shown = fitHeight(lines, height()).map((line) => `${line}${eraseRestOfLine}\n`);
       await stdout.write(`${begin}${cutLines}${shown.join('')}${foldLines}${eraseBelow}`);
     },
     async close() {

@@ -2,6 +2,7 @@ import { sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import { longestPiece, wrap } from './fold.ts';
 import type { Sheet, Writer } from './formats.ts';
+import { nearTime } from './near-time.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
 
@@ -36,7 +37,7 @@ export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
       aligned = alignedWriter(sheet);
       return aligned.print(first);
     },
-    end: () => aligned?.end() ?? (held.length > 0 || sheet.header ? drawHeld() : ''),
+    end: () => aligned?.end() ?? (held.length > 0 ? drawHeld() : alignedWriter(sheet).end()),
     abandon: () => (held.length > 0 ? drawHeld() : ''),
     notice: () => notice,
   };
@@ -52,7 +53,7 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const widths = names.map((name) => (header ? name.length : 0));
   let isFirst = true;
   const print = async (records: readonly Entity[]) => {
-    const lines = records.map((record) => columns.map((column) => shownText(column, record)));
+    const lines = records.map((record) => columns.map((column) => shownText(sheet, column, record)));
     const measure = await createMeasure(lines.flat());
     for (const texts of lines)
       for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
@@ -75,8 +76,9 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
 }
 
 /** A cell, safe to show. */
-function shownText<Entity>(column: Column<Entity>, record: Entity): string {
-  return sanitize(cellText(column.value(record)));
+function shownText<Entity>({ isTerminal }: Sheet<Entity>, column: Column<Entity>, record: Entity): string {
+  const text = cellText(column.value(record));
+  return sanitize(column.time && isTerminal ? nearTime(text, new Date()) : text);
 }
 
 /** A column with the texts of its cells. */
@@ -102,7 +104,7 @@ async function drawFrame<Entity>(
   records: readonly Entity[],
 ): Promise<{ readonly columns: readonly Column<Entity>[]; readonly frame: string | undefined }> {
   const { header, style, width, isPicked } = sheet;
-  const cells = sheet.columns.map((column) => records.map((record) => shownText(column, record)));
+  const cells = sheet.columns.map((column) => records.map((record) => shownText(sheet, column, record)));
   const measure = await createMeasure(cells.flat());
   const all = sheet.columns.map((column, at) => toFramed(column, cells[at] ?? [], header, measure));
   const framed = isPicked ? all : withoutSpare(all, width);

@@ -35,7 +35,7 @@ export async function createRecords<Entity>(
   await confirmWrite(context, { what: `create ${noun.one}` });
   const all = { ...given.values };
   const prompt = await context.prompt();
-  if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask(prompt, access.names);
+  if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask?.(prompt, access.names);
   await writeRecord(
     access,
     creation(noun, await access.names.resolve({ ...flagFields(noun, all), ...extra })),

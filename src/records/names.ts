@@ -1,9 +1,9 @@
 import type { CallOptions } from '../client/call.ts';
 import { type Client, readThroughList } from '../client/client.ts';
 import { collect } from '../client/whole-list.ts';
-import type { Context } from '../context.ts';
+import { type Context, commandLine } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
-import { caseless, letterDistance } from '../process/text.ts';
+import { caseless, groupDigits, letterDistance } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
 
 /** The nouns whose records have names. */
@@ -26,6 +26,9 @@ const referenceFields: Readonly<Record<string, NamedNoun>> = { categoryId: 'cate
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
 }
+
+/** How many records of one name an error lists. */
+const maxIds = 10;
 
 const one = { pets: 'pet', categories: 'category' } as const;
 
@@ -91,10 +94,12 @@ export class Names {
         `Which ${one[noun]}?`,
         described.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
       );
-    const ids = described.map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
+    const ids = described.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
+    const filter = noun === 'pets' ? ['--name', name] : [];
+    const all = commandLine(this.context, [noun, 'list', ...filter]);
     throw new UsageError(
-      `${one[noun]} '${name}': ${found.length} ${noun} have this name`,
-      `give its id: ${ids.join(', ')}`,
+      `${one[noun]} '${name}': ${groupDigits(found.length)} ${noun} have this name`,
+      `give its id: ${ids.join(', ')}${found.length > maxIds ? `, …; \`${all}\` has all` : ''}`,
     );
   }
 

@@ -76,8 +76,8 @@ export interface Field {
   readonly wanted?: true;
   /** Parses the text of a CSV cell; undefined if the text is the value. @throws UsageError that begins with `what`. */
   parse?(text: string, what: string): unknown;
-  /** Asks the user; undefined if they leave it out. */
-  ask(prompt: Prompt, names: Names): Promise<unknown>;
+  /** Asks the user for the value in a new record, undefined if they leave it out. Without it nobody is asked. */
+  ask?(prompt: Prompt, names: Names): Promise<unknown>;
 }
 
 /** The field with this name, in the body or as a column. */

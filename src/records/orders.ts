@@ -1,9 +1,9 @@
 import { NewOrder, type Order } from '../api/schemas.ts';
-import { askOptional, askParsed, type Prompt } from '../input/question.ts';
+import { askOptional, askParsed, type Choice } from '../input/question.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
-import { parseDate, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
+import { parseDate, parseId, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
 
 export const orders: EditableNoun<Order> = {
   one: 'order',
@@ -25,7 +25,7 @@ export const orders: EditableNoun<Order> = {
       extra: true,
     },
     { name: 'quantity', value: (order) => order.quantity, align: 'right' },
-    { name: 'shipDate', value: (order) => order.shipDate },
+    { name: 'shipDate', value: (order) => order.shipDate, time: true },
     { name: 'complete', value: (order) => order.complete },
     { name: 'petId', value: (order) => order.petId, align: 'right', extra: true },
   ],
@@ -37,7 +37,10 @@ export const orders: EditableNoun<Order> = {
       column: 'pet',
       wanted: true,
       parse: parseIdOrName,
-      ask: (prompt, names) => askForPet(prompt, names),
+      ask: async (prompt, names) =>
+        names.isListed('pets')
+          ? prompt.search('Pet', await petChoices(names))
+          : askParsed(prompt, 'Id of the pet', (text) => parseId(text, 'pet')),
     },
     {
       name: 'quantity',
@@ -51,23 +54,18 @@ export const orders: EditableNoun<Order> = {
       ask: (prompt) =>
         askOptional(prompt, 'Ship date (Enter for none)', (text) => parseDate(text, 'ship date')),
     },
-    {
-      name: 'complete',
-      parse: parseTruth,
-      ask: (prompt) => prompt.confirm('Is it complete?'),
-    },
+    { name: 'complete', parse: parseTruth },
   ],
 };
 
-/** Asks again at once for a name that no pet has, and which is meant of several pets of one name. */
-async function askForPet(prompt: Prompt, names: Names): Promise<bigint> {
-  const parse = async (text: string) => {
-    if (text.trim() === '') throw new UsageError('must not be empty');
-    const pet = parseIdOrName(text, 'pet');
-    if (typeof pet === 'string') await names.namesakes('pets', pet);
-    return pet;
-  };
-  return names.idOf('pets', await askParsed(prompt, 'Id or name of the pet', parse));
+async function petChoices(names: Names): Promise<Choice<bigint>[]> {
+  const pets = await names.list('pets');
+  if (pets.length === 0) throw new UsageError('there are no pets', 'make one with `petstore pets create`');
+  return pets.map(({ id, name, status }) => ({
+    name: `${name} (${id})`,
+    value: id,
+    description: status ?? undefined,
+  }));
 }
 
 /** Whether an order is open and the day of its ship date, in UTC, is over. */

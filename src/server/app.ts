@@ -15,15 +15,13 @@ export type SlowApp = (request: HttpRequest) => HttpResponse | Promise<HttpRespo
 interface AppOptions {
   /** The store as it is now. */
   store(): Store;
-  /** The date on which deprecated operations end, YYYY-MM-DD. */
-  readonly sunset?: string | undefined;
   /** Called with an error that is not a Refusal: a defect of the server. */
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
 /** The app of the operations table. HEAD is answered like GET; the sender of the response leaves the body out. */
-export function createApp({ store, sunset = localSunset, onDefect }: AppOptions): App {
-  const routes = createRoutes(sunset);
+export function createApp({ store, onDefect }: AppOptions): App {
+  const routes = createRoutes();
   return (request) => {
     const { method, url } = request;
     const target = splitUrl(url);
@@ -61,19 +59,19 @@ interface Endpoint {
 /** By path and method. If a path ends with an id, which is the only place for one, the id is left out: `/pets/`. */
 type Routes = ReadonlyMap<string, ReadonlyMap<string, Endpoint>>;
 
-function createRoutes(sunset: string): Routes {
+function createRoutes(): Routes {
   const routes = new Map<string, Map<string, Endpoint>>();
   for (const id of operationIds) {
     const path = operations[id].path.replace(/\{\w+\}$/, '');
     const endpoints = routes.get(path) ?? new Map<string, Endpoint>();
-    routes.set(path, endpoints.set(operations[id].method, createEndpoint(id, sunset)));
+    routes.set(path, endpoints.set(operations[id].method, createEndpoint(id)));
   }
   return routes;
 }
 
-function createEndpoint<K extends OperationId>(id: K, sunset: string): Endpoint {
+function createEndpoint<K extends OperationId>(id: K): Endpoint {
   const operation = operations[id];
-  const announced = operation.deprecated ? deprecationFields(sunset) : {};
+  const announced = operation.deprecated ? deprecationFields() : {};
   const read = createReadInput(id);
   const handle = handlers[id];
   return {
@@ -84,15 +82,14 @@ function createEndpoint<K extends OperationId>(id: K, sunset: string): Endpoint 
   };
 }
 
-/** The dates of the local server, chosen: the service document gives none. */
+/** The dates of the local server's deprecated operations, chosen: the service document gives none. */
 export const localSunset = '2027-12-31';
 const deprecatedSince = Date.UTC(2026, 0, 1);
 
-/** @see RFC 9745 (Deprecation, a date that is never after the sunset), RFC 8594 (Sunset) */
-function deprecationFields(sunset: string): HttpFields {
-  const end = new Date(`${sunset}T00:00:00Z`);
-  const since = Math.min(deprecatedSince, end.getTime());
-  return { deprecation: `@${since / 1000}`, sunset: end.toUTCString() };
+/** @see RFC 9745 (Deprecation), RFC 8594 (Sunset) */
+function deprecationFields(): HttpFields {
+  const end = new Date(`${localSunset}T00:00:00Z`);
+  return { deprecation: `@${deprecatedSince / 1000}`, sunset: end.toUTCString() };
 }
 
 function toResponse(reply: Reply, endpoint: Endpoint, target: UrlParts): HttpResponse {

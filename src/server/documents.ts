@@ -5,7 +5,6 @@ import { splitUrl } from './read-input.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 
 interface DocumentsOptions {
-  readonly sunset?: string | undefined;
   readonly readOnly?: boolean | undefined;
 }
 
@@ -49,7 +48,7 @@ async function print(path: string, baseUrl: string, options: DocumentsOptions): 
   if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
   if (path === '/docs.js') return (await import('./docs/docs.js?raw')).default;
   const { toOpenApi } = await import('../api/openapi.ts');
-  const description = toOpenApi({ sunset: options.sunset ?? localSunset });
+  const description = toOpenApi({ sunset: localSunset });
   if (path === '/openapi.json') return printJson(description, 2);
   if (path === '/openapi.yaml')
     return (await (await import('../process/exact-yaml.ts')).loadYaml()).print(description);

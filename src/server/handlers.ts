@@ -68,11 +68,11 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
 
   listOrders: (store, { query = {} }) => store.orders.page(query),
 
-  createOrder(store, { body: { id: chosen, ...fields } }) {
+  createOrder(store, { body: { id: chosen, complete = false, ...fields } }) {
     if (fields.petId !== undefined) found(store.pets, fields.petId, '/petId');
     if (chosen !== undefined) checkUnused(store, chosen);
     const id = chosen ?? store.ids.orders.take();
-    return created(store.orders.put(id, { id, ...fields }));
+    return created(store.orders.put(id, { id, ...fields, complete }));
   },
 
   getOrder: (store, { orderId }) => ok(found(store.orders, orderId)),

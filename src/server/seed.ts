@@ -1,4 +1,4 @@
-import type { PetStatus } from '../api/schemas.ts';
+import type { NewOrder, PetStatus } from '../api/schemas.ts';
 import { Store, type StoredPet } from './store.ts';
 
 const categories = [
@@ -40,22 +40,29 @@ const pets: readonly (readonly [string, number, PetStatus, number])[] = [
   ['Shadow', 2, 'available', 1],
 ];
 
-/** Pet, quantity, ship date, complete: the orders of sold pets are complete, those of pending pets are not. */
-const orders: readonly (readonly [number, number, string, boolean])[] = [
-  [5, 1, '2026-03-02T09:00:00Z', true],
-  [10, 1, '2026-03-09T14:30:00Z', true],
-  [7, 6, '2026-03-11T10:15:00Z', true],
-  [18, 1, '2026-04-01T08:00:00Z', true],
-  [12, 10, '2026-04-07T16:45:00Z', true],
-  [19, 1, '2026-04-20T11:00:00Z', true],
-  [4, 1, '2026-12-01T09:00:00Z', false],
-  [8, 2, '2026-12-03T13:00:00Z', false],
-  [15, 1, '2026-12-08T09:30:00Z', false],
-  [22, 8, '2026-12-15T15:00:00Z', false],
+/** The complete orders, which are those of sold pets: pet, quantity, ship date. */
+const completeOrders: readonly (readonly [number, number, string])[] = [
+  [5, 1, '2026-03-02T09:00:00Z'],
+  [10, 1, '2026-03-09T14:30:00Z'],
+  [7, 6, '2026-03-11T10:15:00Z'],
+  [18, 1, '2026-04-01T08:00:00Z'],
+  [12, 10, '2026-04-07T16:45:00Z'],
+  [19, 1, '2026-04-20T11:00:00Z'],
 ];
 
-/** A small shop whose parts fit together, always the same: the first content of an offline store and of `serve`. */
-export function seedStore(): Store {
+/** The open orders, which are those of pending pets: pet, quantity, days from the day of the seed. */
+const openOrders: readonly (readonly [number, number, number])[] = [
+  [4, 1, -1],
+  [8, 2, 1],
+  [15, 1, 6],
+  [22, 8, 13],
+];
+
+/**
+ * A small shop whose parts fit together, the first content of an offline store and of `serve`. It is always the same, but
+ * its open orders ship around now.
+ */
+export function seedStore(now = new Date()): Store {
   const store = new Store();
   addCategories(store);
   for (const [name, category, status, quantity] of pets) {
@@ -63,11 +70,18 @@ export function seedStore(): Store {
     store.pets.put(id, { id, name, categoryId: BigInt(category), status });
     store.inventory.put(id, { petId: id, quantity, status });
   }
-  for (const [pet, quantity, shipDate, complete] of orders) {
-    const id = store.ids.orders.take();
-    store.orders.put(id, { id, petId: BigInt(pet), quantity, shipDate, complete });
+  for (const [pet, quantity, shipDate] of completeOrders)
+    addOrder(store, { petId: BigInt(pet), quantity, shipDate, complete: true });
+  for (const [pet, quantity, days] of openOrders) {
+    const shipDate = quarterHourFrom(startOfDay(now), days * quartersOfDay + nineOClock);
+    addOrder(store, { petId: BigInt(pet), quantity, shipDate, complete: false });
   }
   return store;
+}
+
+function addOrder(store: Store, order: Omit<NewOrder, 'id'>): void {
+  const id = store.ids.orders.take();
+  store.orders.put(id, { id, ...order });
 }
 
 /** The categories that every shop of ours begins with, their ids from 1. */
@@ -87,26 +101,39 @@ const names = (
   'Tucker Waffles Willow Ziggy'
 ).split(' ');
 
-const firstShipDate = Date.UTC(2026, 0, 5, 8);
+/** The day on which the first complete order of a generated shop shipped. */
+const firstShipDay = Date.UTC(2026, 0, 5);
 const quarterHourMs = 15 * 60 * 1000;
+const quartersOfDay = 96;
+const nineOClock = 36;
 
-/** A shop of `count` pets whose parts fit together: the same one for the same seed. */
-export function generateStore(count: number, seed: number): Store {
+/** A moment some quarters of an hour after another, as RFC 3339. */
+function quarterHourFrom(momentMs: number, quarters: number): string {
+  return new Date(momentMs + quarters * quarterHourMs).toISOString().replace('.000', '');
+}
+
+/** Midnight in UTC, in milliseconds of Unix time. */
+function startOfDay(moment: Date): number {
+  return Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate());
+}
+
+/** A shop of `count` pets whose parts fit together. It is always the same, but its open orders ship around now. */
+export function generateStore(count: number, now = new Date()): Store {
   const store = new Store();
-  const random = createRandom(seed);
+  const random = createRandom(1);
   addCategories(store);
-  for (let made = 0; made < count; made += 1) addPet(store, random);
+  for (let made = 0; made < count; made += 1) addPet(store, random, now);
   return store;
 }
 
-function addPet(store: Store, random: Random): void {
+function addPet(store: Store, random: Random, now: Date): void {
   const id = store.ids.pets.take();
   const categoryId = BigInt(1 + below(random, store.categories.size));
   const pet: StoredPet = { id, name: oneOf(random, names), categoryId, status: anyStatus(random) };
   store.pets.put(id, pet);
   const quantity = pet.status === 'sold' ? 0 : 1 + below(random, 40);
   store.inventory.put(id, { petId: id, quantity, status: pet.status });
-  if (pet.status !== 'available' && random() < 0.5) addOrder(store, pet, random);
+  if (pet.status !== 'available' && random() < 0.5) addOrder(store, orderOf(pet, random, now));
 }
 
 function anyStatus(random: Random): PetStatus {
@@ -115,17 +142,13 @@ function anyStatus(random: Random): PetStatus {
   return share < 0.8 ? 'pending' : 'sold';
 }
 
-/** An order of a pet that is sold is complete, one of a pet that is pending is open. */
-function addOrder(store: Store, pet: StoredPet, random: Random): void {
-  const id = store.ids.orders.take();
-  const shipDate = new Date(firstShipDate + below(random, 20_000) * quarterHourMs);
-  store.orders.put(id, {
-    id,
-    petId: pet.id,
-    quantity: 1 + below(random, 5),
-    shipDate: shipDate.toISOString().replace('.000', ''),
-    complete: pet.status === 'sold',
-  });
+/** An order of a pet that is sold is complete. One of a pet that is pending is open and ships within three weeks of now. */
+function orderOf(pet: StoredPet, random: Random, now: Date): Omit<NewOrder, 'id'> {
+  const complete = pet.status === 'sold';
+  const shipDate = complete
+    ? quarterHourFrom(firstShipDay, below(random, 200 * quartersOfDay))
+    : quarterHourFrom(startOfDay(now), below(random, 28 * quartersOfDay) - 7 * quartersOfDay);
+  return { petId: pet.id, quantity: 1 + below(random, 5), shipDate, complete };
 }
 
 /** Returns numbers from 0 up to 1, the same sequence for the same seed. */

@@ -12,14 +12,10 @@ import type { Store } from './store.ts';
 
 interface ServerOptions extends ListenOptions {
   readonly store: Store;
-  /** YYYY-MM-DD. */
-  readonly sunset?: string | undefined;
   readonly readOnly?: boolean | undefined;
   /** Requests to the API must bear it. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
-  /** The same seed and the same requests meet the same faults. */
-  readonly seed?: number | undefined;
 }
 
 export interface ListenOptions extends ExchangeOptions {
@@ -50,10 +46,11 @@ const graceMs = 1000;
 
 /** Starts the local server: the app with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
-  const { store, readOnly, token, origins, faults = {}, seed = 1 } = options;
+  const { store, readOnly, token, origins, faults = {} } = options;
   const whole = createApp({ ...options, store: () => store });
   const app = readOnly ? withoutWrites(whole) : whole;
-  const faulty = withFaults(token === undefined ? app : withToken(app, token), faults, createRandom(seed));
+  // The same requests meet the same faults.
+  const faulty = withFaults(token === undefined ? app : withToken(app, token), faults, createRandom(1));
   const documented = withDocuments(faulty, options);
   return listen(origins ? withCors(documented, origins) : documented, options);
 }

@@ -58,6 +58,23 @@ test.each([
   expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
 });
 
+test('lists ten ids of a name that many have, and the command that has all', async () => {
+  const many = Array.from({ length: 1200 }, (_, at) => ({
+    id: at + 1,
+    name: 'Apollo',
+    categoryId: 1,
+    status: 'sold',
+  }));
+  await using server = await recordingServer({}, ({ path }) => ({
+    body: path.startsWith('/pets') ? many : [],
+  }));
+  const { code, stderr } = await runAt(server, 'pets get Apollo --no-input');
+  expect(code).toBe(2);
+  expect(stderr).toContain("error: pet 'Apollo': 1,200 pets have this name\n");
+  expect(stderr.match(/\d+ \(category 1, sold\)/g)).toHaveLength(10);
+  expect(stderr).toContain(`, …; \`petstore pets list --name Apollo --base-url ${server.url}\` has all\n`);
+});
+
 test('a person chooses one of several pets with the same name, and sees the category and status of each', async () => {
   await using server = await service();
   const argv = ['pets', 'get', 'luna', '-o', 'ids', '--base-url', server.url];

@@ -2,84 +2,121 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
+import { fakeIo, type RunOptions, runAt } from '../helpers/run-cli.ts';
 
 const bella = { id: 1, name: 'Bella', categoryId: 1, status: 'available' };
-const max = { id: 2, name: 'Max', categoryId: 1, status: 'sold' };
+const max = { id: 2, name: 'Max', categoryId: 1, status: 'available' };
 const sold = { ...bella, status: 'sold' };
+const busy: Reply = { status: 503, headers: { 'retry-after': '3' } };
 
-/** Watches a list, gives each poll the next answer, and presses Ctrl-C when the last has been shown. */
-async function watch(answers: readonly Reply[], flags = '--watch 1s', options: RunOptions = {}) {
-  let polls = 0;
+interface Watch {
+  readonly code: number;
+  readonly stderr: string;
+  /** Each drawing without its sequences, the last one first. */
+  readonly drawings: readonly (readonly string[])[];
+  readonly written: string;
+  readonly calls: readonly string[];
+  /** How long the service waited for its polls, in milliseconds. */
+  readonly pausesMs: readonly number[];
+}
+
+/** Watches a list on a terminal, gives each poll the next answer, and presses Ctrl-C when the last has been drawn. */
+async function watch(answers: readonly Reply[], flags = '', options: RunOptions = {}): Promise<Watch> {
+  const polledAt: number[] = [];
   await using server = await recordingServer({}, ({ path }) => {
     if (!path.startsWith('/pets')) return { body: [] };
-    polls += 1;
-    return answers[Math.min(polls, answers.length) - 1] ?? {};
+    polledAt.push(performance.now());
+    return answers[Math.min(polledAt.length, answers.length) - 1] ?? {};
   });
-  const io = fakeIo(options);
-  const ended = main(['pets', 'list', ...flags.split(' '), '--retries', '0', '--base-url', server.url], io);
-  for (let waited = 0; polls < answers.length && waited < 8000; waited += 20) await sleep(20);
-  await sleep(100);
+  const io = fakeIo({ terminals: ['stdout', 'stderr'], ...options });
+  const words = ['pets', 'list', '--watch', '1s', ...flags.split(' ').filter(Boolean)];
+  const ended = main([...words, '--retries', '0', '--base-url', server.url], io);
+  const drawn = () => io.written('stdout').split('\x1b[H').slice(1);
+  for (let waited = 0; drawn().length < answers.length && waited < 9000; waited += 20) await sleep(20);
   io.raise('SIGINT');
   const code = await ended;
-  return { code, stdout: io.written('stdout'), stderr: io.written('stderr'), calls: server.calls() };
+  const drawings = drawn().map((text) =>
+    text
+      .replace(/\x1b\[[\d;?]*[a-zA-Z]/g, '')
+      .trimEnd()
+      .split('\n'),
+  );
+  return {
+    code,
+    stderr: io.written('stderr'),
+    drawings,
+    written: io.written('stdout'),
+    calls: server.calls(),
+    pausesMs: polledAt.slice(1).map((at, index) => at - (polledAt[index] ?? 0)),
+  };
 }
 
 describe.concurrent('a watch', () => {
-  test('in a pipe prints each change as a JSON line, all records as added first', async () => {
-    const run = await watch([{ body: [bella, max] }, { body: [bella, max] }, { body: [sold] }]);
+  test('redraws the table with its time and marks the records that changed or came', async () => {
+    const run = await watch([{ body: [bella] }, { body: [sold, max] }]);
     expect([run.code, run.stderr]).toEqual([130, '']);
-    const lines = run.stdout.trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { event: 'added', record: bella },
-      { event: 'added', record: max },
-      { event: 'deleted', record: max },
-      { event: 'changed', record: sold },
-    ]);
+    const [first = [], second = []] = run.drawings;
+    expect(first[0]).toMatch(/^pets of http:\S+ at \d\d:\d\d:\d\d, every 1 s$/);
+    expect(first.join('\n')).not.toContain('*');
+    expect(second[0]).toMatch(/every 1 s: 2 changed$/);
+    expect(second.join('\n')).toMatch(/│ \* │ +1 │ Bella .*│ \* │ +2 │ Max /s);
+  });
+
+  test('says nothing of a record that is no longer listed', async () => {
+    const run = await watch([{ body: [bella, max] }, { body: [max] }]);
+    const [, second = []] = run.drawings;
+    expect(second[0]).toMatch(/every 1 s$/);
+    expect(second.join('\n')).not.toMatch(/deleted|Bella|\*/);
+  });
+
+  test('shows changed records first if the table is taller than the screen', async () => {
+    const others = [3, 4, 5, 6, 7].map((id) => ({ ...max, id }));
+    const run = await watch([{ body: [...others, bella] }, { body: [...others, sold] }], '', { rows: 9 });
+    const [first = [], second = []] = run.drawings;
+    expect(first.join('\n')).not.toContain('Bella');
+    expect(second.join('\n')).toMatch(/│ \* │ +1 │ Bella/);
+    expect(second.at(-1)).toBe('… 4 more lines');
+    expect(second).toHaveLength(8);
+  });
+
+  test('shows the whole cause of a failed poll above the last table, and polls again', async () => {
+    const run = await watch([{ body: [bella] }, { status: 500 }, { body: [max] }], '', { columns: 50 });
+    const [, failed = [], third = []] = run.drawings;
+    const cause = failed.slice(
+      0,
+      failed.findIndex((line) => line.startsWith('┌')),
+    );
+    expect(cause.join(' ')).toMatch(/^\d\d:\d\d:\d\d: .*500.*; the next poll is in 1 s$/);
+    expect(failed.join('\n')).toContain('Bella');
+    expect(third.join('\n')).toContain('Max');
+  });
+
+  test('waits as long as Retry-After asks', async () => {
+    const run = await watch([{ body: [bella] }, busy, { body: [bella] }]);
+    expect(run.pausesMs[1]).toBeGreaterThan(2900);
   });
 
   test('ends a poll with the page that reaches --limit', async () => {
     const headers = { link: '</pets?limit=2&after=2>; rel="next"' };
-    const { calls } = await watch([{ body: [bella, max], headers }], '--limit 2 --watch 60s');
+    const { calls } = await watch([{ body: [bella, max], headers }], '--limit 2');
     expect(calls.filter((call) => call.includes('/pets'))).toEqual(['GET /pets?limit=2']);
   });
 
-  test('notes a failed poll, and polls again', async () => {
-    const run = await watch(
-      [{ body: [bella] }, { status: 500 }, { body: [bella, max] }],
-      '--watch 1s -o jsonl',
-    );
-    expect(run.stderr).toMatch(/note: the service answered 500, .*; the next attempt is in 1 s\n/);
-    expect(run.stdout.trim().split('\n')).toHaveLength(2);
+  test('hides the cursor while it draws in place, and shows it again at the end', async () => {
+    const { written } = await watch([{ body: [bella] }], '', { rows: 8 });
+    expect(written.startsWith(`\x1b[?25l${'\n'.repeat(7)}\x1b[H`)).toBe(true);
+    expect(written.endsWith('\x1b[?25h')).toBe(true);
   });
 
-  test('waits as long as Retry-After asks', async () => {
-    const began = Date.now();
-    const busy = { status: 503, headers: { 'retry-after': '3' } };
-    await watch([{ body: [bella] }, busy, { body: [bella] }]);
-    expect(Date.now() - began).toBeGreaterThan(3900);
-  });
-
-  test('on a terminal redraws the table in place and marks changed records', async () => {
-    const terminal: RunOptions = { terminals: ['stdout', 'stderr'], rows: 8 };
-    const others = [3, 4, 5, 6].map((id) => ({ ...max, id }));
-    const run = await watch([{ body: [bella, max] }, { body: [sold, ...others] }], '--watch 1s', terminal);
-    const plain = run.stdout.replace(/\x1b\[[\d;?]*[a-zA-Z]/g, '');
-    expect(plain).toContain(': 4 added, 1 changed, 1 deleted');
-    expect(plain).toMatch(/│ \* │ +1 │ Bella/);
-    expect(plain).toContain('… 4 more lines');
-    const [first = '', ...drawings] = run.stdout.split('\x1b[H\x1b[?7l');
-    expect(first).toBe(`\x1b[?25l${'\n'.repeat(7)}`);
-    expect(drawings).toHaveLength(2);
-    for (const drawing of drawings) expect(drawing).toMatch(/^[^\n]*\x1b\[K\n.*\x1b\[\?7h\x1b\[J/s);
-    expect(run.stdout.split('\x1b[?25h')).toHaveLength(2);
-  });
-
-  test('on a dumb terminal prints changes', async () => {
-    const run = await watch([{ body: [bella] }], '--watch 1s', {
-      terminals: ['stdout'],
-      env: { TERM: 'dumb' },
-    });
-    expect(run.stdout).toBe(`${JSON.stringify({ event: 'added', record: bella })}\n`);
+  test.each<[string, string, RunOptions]>([
+    ['in a pipe', '', {}],
+    ['on a dumb terminal', '', { terminals: ['stdout'], env: { TERM: 'dumb' } }],
+    ['with another format', ' -o csv', { terminals: ['stdout'] }],
+  ])('%s exits 2, names the ways there are, and sends nothing', async (_, flags, options) => {
+    await using server = await recordingServer({});
+    const run = await runAt(server, `pets list --watch${flags}`, options);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toMatch(/^error: --watch: .*\nhint: run the command in a loop, or .*--until/);
+    expect(server.seen).toEqual([]);
   });
 });

@@ -63,7 +63,7 @@ test('ids are not assigned again after a restart', async () => {
 
 test('the largest int64 keeps every digit in the file', async () => {
   await send('POST', '/store/orders', '{"id":9223372036854775807,"petId":1}');
-  expect(await readFile(file, 'utf8')).toContain('{"id":9223372036854775807,"petId":1}');
+  expect(await readFile(file, 'utf8')).toContain('{"id":9223372036854775807,"petId":1,"complete":false}');
   expect((await send('GET', '/store/orders/9223372036854775807')).status).toBe(200);
 });
 
@@ -124,16 +124,30 @@ test('if the file cannot be written, the store does not change', async () => {
   expect((await sendTo(transport, 'POST', '/pets', rex)).fields.location).toBe('/pets/26');
 });
 
-test('the seeded and the generated shop fit together, and the same seed gives the same shop', () => {
+test('the seeded and the generated shop fit together, and are the same each time', () => {
   const sizes = ({ categories, pets, orders, inventory }: Store) =>
     [categories, pets, orders, inventory].map(({ size }) => size);
   expect(sizes(seedStore())).toEqual([6, 25, 10, 25]);
-  expect(generateStore(500, 3).pets.size).toBe(500);
-  expect(printStore(generateStore(500, 3))).toBe(printStore(generateStore(500, 3)));
-  expect(printStore(generateStore(500, 4))).not.toBe(printStore(generateStore(500, 3)));
+  expect(generateStore(500).pets.size).toBe(500);
+  expect(printStore(generateStore(500))).toBe(printStore(generateStore(500)));
   // Reading checks that the records fit together.
-  for (const store of [seedStore(), generateStore(500, 3)])
+  for (const store of [seedStore(), generateStore(500)])
     expect(printStore(parseStore(printStore(store), 'shop.json'))).toBe(printStore(store));
+});
+
+test.each([
+  ['seeded', seedStore],
+  ['generated', (now: Date) => generateStore(500, now)],
+])('the open orders of the %s shop ship around the day it starts, some before and some after', (_, make) => {
+  const now = new Date('2031-05-17T12:00:00Z');
+  const open = make(now)
+    .orders.all()
+    .filter(({ record }) => !record.complete)
+    .map(({ record }) => (Date.parse(record.shipDate ?? '') - now.getTime()) / 86_400_000);
+  expect(Math.min(...open)).toBeGreaterThan(-9);
+  expect(Math.max(...open)).toBeLessThan(23);
+  expect(open.filter((days) => days < -1).length).toBeGreaterThan(0);
+  expect(open.filter((days) => days > 1).length).toBeGreaterThan(0);
 });
 
 test('a file may leave out statuses, entries and id counters, and a complete order may be of a deleted pet', async () => {

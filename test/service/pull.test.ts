@@ -16,7 +16,7 @@ let requests: string[];
 
 beforeEach(async () => {
   shop = openShop();
-  store = generateStore(2500, 1);
+  store = generateStore(2500);
   store.orders.put(9223372036854775806n, { id: 9223372036854775806n, petId: 7n, complete: true });
   requests = [];
   server = await startServer({
@@ -104,7 +104,6 @@ test('a service that fails during the pull leaves the store unchanged', async ()
     port: 0,
     store,
     faults: { errorRate: 0.5 },
-    seed: 3,
   });
   const failed = await runCli(['--base-url', failing.url, '--retries', '0', 'offline', 'pull'], {
     env: { PETSTORE_OFFLINE_STORE: shop.file },

@@ -46,19 +46,14 @@ test('on a terminal, says what becomes of changes and how to stop', async () => 
   );
 });
 
-test('starts empty, or with the given number of pets, the same for the same seed', async () => {
+test('starts empty, or with the given number of pets, the same each time', async () => {
   const empty = await serve('--empty');
   expect((await get(empty, '/pets')).body).toEqual([]);
   await empty.stop();
-  const shops = await Promise.all([
-    serve('--pets 300'),
-    serve('--pets 300 --seed 1'),
-    serve('--pets 300 --seed 2'),
-  ]);
+  const shops = await Promise.all([serve('--pets 300'), serve('--pets 300')]);
   const bodies = await Promise.all(shops.map(async (shop) => (await get(shop, '/pets?limit=1000')).body));
   expect(bodies[0]).toHaveLength(300);
   expect(bodies[1]).toEqual(bodies[0]);
-  expect(bodies[2]).not.toEqual(bodies[0]);
   await Promise.all(shops.map((shop) => shop.stop()));
 });
 
@@ -203,7 +198,6 @@ test.each([
   [['--require-token'], '--require-token: PETSTORE_TOKEN is not set'],
   [['--error-rate', '2'], '--error-rate 2: must be a number from 0 to 1'],
   [['--rate-limit', '0'], '--rate-limit 0: must be more than 0'],
-  [['--sunset', '2027-02-30'], '--sunset 2027-02-30: must be a date'],
   [['--save'], '--save: there is no file to save to'],
   [['--empty', '--pets', '3'], '--empty and --pets: give one of them'],
   [['--data', 'x.json', '--empty'], '--data and --empty'],

@@ -16,18 +16,12 @@ export const flags = {
   ),
   empty: flag('--empty', 'start with an empty shop'),
   pets: value('--pets <n>', 'start with a generated shop of n pets', { parse: integer(10_000_000) }),
-  seed: value('--seed <n>', 'seed of the generated shop and of the faults (default 1)', {
-    parse: integer(2 ** 32 - 1),
-  }),
   latency: value('--latency <duration>', 'wait this long before each answer', { parse: parseLatency }),
   errorRate: value('--error-rate <share>', 'answer this share of requests, 0 to 1, with 503', {
     parse: number(1),
   }),
   rateLimit: value('--rate-limit <n/s>', 'answer requests beyond this rate with 429 and Retry-After', {
     parse: parseRate,
-  }),
-  sunset: value('--sunset <date>', 'when getPet ends, YYYY-MM-DD, in its Sunset header', {
-    parse: parseDate,
   }),
   readOnly: flag('--read-only', 'answer every write with 405'),
   requireToken: flag(
@@ -89,10 +83,4 @@ function parseHost(text: string, name: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1');
   if (/^[\w.:-]+$/.test(host)) return host;
   throw new UsageError(`${name} ${text}: must be an address or a name, without a port`);
-}
-
-function parseDate(text: string, name: string): string {
-  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
-  if (date && date.toString() !== 'Invalid Date' && date.toISOString().startsWith(text)) return text;
-  throw new UsageError(`${name} ${text}: must be a date, YYYY-MM-DD`);
 }

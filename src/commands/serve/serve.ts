@@ -64,11 +64,11 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
 }
 
 /** @throws UsageError if the shop should be in a file: with --save the file may be missing. */
-function newShop({ data, save, empty, pets, seed }: ServeFlags): Store {
+function newShop({ data, save, empty, pets }: ServeFlags): Store {
   if (data !== undefined && !save)
     throw new UsageError(`--data ${data}: no such file`, 'with --save a missing file is created');
   if (empty) return new Store();
-  return pets === undefined ? seedStore() : generateStore(pets, seed ?? 1);
+  return pets === undefined ? seedStore() : generateStore(pets);
 }
 
 /** Saves the shop: soon after a change, at most once a second, and at the end. */

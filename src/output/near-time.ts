@@ -1,0 +1,42 @@
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/**
+ * A moment as a person reads it: local date and time, and the distance from now: `2026-12-02 14:00 (in 8d)`. Midnight in
+ * UTC stands for a whole day and is shown without a time: `2026-12-02 (in 8d)`.
+ *
+ * @param text RFC 3339; any other text is returned as it is.
+ */
+export function nearTime(text: string, now: Date): string {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) return text;
+  const isDay = moment.getTime() % dayMs === 0;
+  const distance = isDay ? dayDistance(moment, now) : distanceText(moment.getTime() - now.getTime());
+  return `${isDay ? text.slice(0, 10) : localMinute(moment)} (${distance})`;
+}
+
+function dayDistance(day: Date, now: Date): string {
+  const days = day.getTime() / dayMs - Math.floor(now.getTime() / dayMs);
+  if (days === 0) return 'today';
+  return days > 0 ? `in ${days}d` : `${-days}d ago`;
+}
+
+function distanceText(ms: number): string {
+  const size = Math.abs(ms);
+  if (size < minuteMs) return 'now';
+  const text =
+    size < hourMs
+      ? `${Math.floor(size / minuteMs)}m`
+      : size < 2 * dayMs
+        ? `${Math.floor(size / hourMs)}h`
+        : `${Math.floor(size / dayMs)}d`;
+  return ms > 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** `2026-12-02 14:00` in the time zone of the process. */
+function localMinute(moment: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const date = [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join('-');
+  return `${date} ${two(moment.getHours())}:${two(moment.getMinutes())}`;
+}
