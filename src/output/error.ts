@@ -16,13 +16,14 @@ export function errorText(
   const errors = error instanceof ManyError ? error.errors : [error];
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
   const lines = [
-    ...errors.map((each) => `${style.red('error:')} ${show(messageOf(each), 'error: '.length)}\n`),
+    ...errors.map((each) => `${style.red('error:')} ${show(errorSentence(each), 'error: '.length)}\n`),
     ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${show(hint, 'hint: '.length)}\n`),
   ];
   return lines.join('');
 }
 
-function messageOf(error: CliError): string {
+/** What an error says in one line: what is wrong, and then its request. */
+export function errorSentence(error: CliError): string {
   const request = requestOf(error);
   return request === '' ? error.message : `${error.message} (${request})`;
 }

@@ -1,4 +1,3 @@
-import type { CallOptions } from '../client/call.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../process/errors.ts';
 import { type Access, type Body, type Noun, openAccess } from './noun.ts';
@@ -33,7 +32,7 @@ export async function listRecords<Entity>(
     return watchRecords(access, {
       intervalMs: listing.watch,
       limit: listing.limit,
-      read: (options) => readList(access, listing, options),
+      read: () => readList(access, listing),
     });
   }
   const pages = await readList(access, listing);
@@ -57,13 +56,11 @@ export async function listRecords<Entity>(
 async function readList<Entity>(
   access: Access<Entity>,
   { where, matches, limit }: Listing<Entity>,
-  options: CallOptions = {},
 ): Promise<AsyncGenerator<Entity[]>> {
   const { context, client, noun, names } = access;
   const filters = await names.resolve(where);
   const isWhole = !matches && context.flags.sort === undefined;
-  const listOptions = { ...options, limit: isWhole ? limit : undefined };
-  const read = client.list(noun.operations.list, filters, listOptions);
+  const read = client.list(noun.operations.list, filters, { limit: isWhole ? limit : undefined });
   async function* pages() {
     for await (const page of read as AsyncIterable<unknown> as AsyncIterable<Entity[]>)
       yield matches ? page.filter(matches) : page;

@@ -1,8 +1,8 @@
-import type { Attempt } from '../client/attempt.ts';
-import type { CallOptions } from '../client/call.ts';
+import { attemptsOf } from '../client/attempt.ts';
 import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, type View } from '../output/columns.ts';
+import { errorSentence } from '../output/error.ts';
 import { fold } from '../output/fold.ts';
 import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
 import { race, sleep } from '../process/deadline.ts';
@@ -16,7 +16,7 @@ interface Watched<Entity> {
   readonly intervalMs: number;
   readonly limit: number | undefined;
   /** Reads the list once, page by page. */
-  read(options: CallOptions): Promise<AsyncIterable<readonly Entity[]>>;
+  read(): Promise<AsyncIterable<readonly Entity[]>>;
 }
 
 /** What a poll read: the records, and those of them that the poll before did not read, or read with other values. */
@@ -46,20 +46,17 @@ export async function watchRecords<Entity>(access: Access<Entity>, watched: Watc
   let last: readonly Entity[] | undefined;
   let lines: readonly string[] = [];
   const pollOnce = async (): Promise<number> => {
-    let retryAfterMs = 0;
-    const afterAttempt = (attempt: Attempt) => {
-      retryAfterMs = attempt.retryAfterMs ?? 0;
-    };
     try {
-      const poll = await readPoll(access, watched, last, { afterAttempt });
+      const poll = await readPoll(access, watched, last);
       last = poll.records;
       lines = await drawTable(access, screen, poll);
       await screen.draw([...(await headOf(access, intervalMs, poll.changed.size)), ...lines]);
       return intervalMs;
     } catch (error) {
       if (end.signal.aborted || !(error instanceof CliError) || error.kind === 'usage') throw error;
+      const { retryAfterMs = 0 } = attemptsOf(error).at(-1) ?? {};
       const waitMs = Math.max(intervalMs, retryAfterMs);
-      const cause = `${clock(context)}: ${error.message}; the next poll is in ${Math.round(waitMs / 1000)} s`;
+      const cause = `${clock(context)}: ${errorSentence(error)}; the next poll is in ${Math.round(waitMs / 1000)} s`;
       const { red } = await context.style('stdout');
       const folded = fold(sanitize(cause), context.io.stdout.width).split('\n');
       await screen.draw([...folded.map(red), ...lines]);
@@ -90,11 +87,10 @@ async function readPoll<Entity>(
   access: Access<Entity>,
   { limit, read }: Watched<Entity>,
   last: readonly Entity[] | undefined,
-  options: CallOptions,
 ): Promise<Poll<Entity>> {
   const { sort } = access.context.flags;
   access.names.forget();
-  const records = await collect(await read(options), sort === undefined ? limit : undefined);
+  const records = await collect(await read(), sort === undefined ? limit : undefined);
   const { view } = await fillView(access, 'list');
   if (sort !== undefined) records.sort(compareBy(view, sort));
   const before = new Set(last?.map((record) => printJson(record)));
