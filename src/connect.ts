@@ -10,7 +10,6 @@ import { type GivenField, parseHeaderFlag, rejectInsecure, toFields } from './cl
 import type { TlsFiles } from './client/transport/tls.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
-import type { Settings } from './config/settings.ts';
 import { type Credential, readCredential } from './config/token.ts';
 import { type ClientUse, type Context, commandLine } from './context.ts';
 import { createWaiting } from './output/waiting.ts';
@@ -30,7 +29,7 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
       )
-    : await openTransport(context, baseUrl, await openTlsFiles(settings), use);
+    : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
   return openClient(context, { baseUrl, contract, ...carried, transport, use });
 }
 
@@ -51,8 +50,9 @@ export async function connectTo(
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
   const headers = isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
   const carried = await readCarried(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
-  const { ca, ...identity } = await openTlsFiles(settings);
-  const transport = await openTransport(context, origin, { ca, ...(isOwn && identity) }, 'records');
+  const { cert, key, ...trust } = await openTlsFiles(context, origin);
+  const tls = isOwn ? { ...trust, cert, key } : trust;
+  const transport = await openTransport(context, origin, tls, 'records');
   const contract = builtInContract;
   return openClient(context, { baseUrl: origin, contract, ...carried, transport, use: 'records' });
 }
@@ -206,14 +206,21 @@ async function openTransport(
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
-/** The certificates and the key that the settings name, read and checked. */
-async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
+/** The certificates and the key that the settings name, read and checked, and for https those of SSL_CERT_FILE. */
+async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
+  const settings = await context.settings();
+  const { SSL_CERT_FILE: roots } = context.io.env;
   const named = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, givenBy } = settings.explain(key);
     return value === undefined ? undefined : { path: value, source: givenBy };
   };
-  const files = { ca: named('ca-cert'), cert: named('client-cert'), key: named('client-key') };
-  if (!files.ca && !files.cert && !files.key) return {};
+  const files = {
+    roots: roots && baseUrl.startsWith('https:') ? { path: roots, source: 'SSL_CERT_FILE' } : undefined,
+    ca: named('ca-cert'),
+    cert: named('client-cert'),
+    key: named('client-key'),
+  };
+  if (Object.values(files).every((file) => file === undefined)) return {};
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
@@ -224,7 +231,7 @@ export async function openSockets(context: Context, baseUrl: string, timeoutMs?:
   return new Sockets({
     baseUrl,
     embedded: settings.offline !== undefined,
-    tls: await openTlsFiles(settings),
+    tls: await openTlsFiles(context, baseUrl),
     env: context.io.env,
     timeoutMs: timeoutMs ?? settings.get('timeout'),
   });

@@ -1,7 +1,8 @@
-import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
+import type { PeerCertificate } from 'node:tls';
+import { bareHost, fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
 import { messageOf, UnavailableError, type UnavailableReason } from '../../process/errors.ts';
 import { systemCode, systemReason } from '../../process/system-error.ts';
-import { formatBytes } from '../../process/text.ts';
+import { formatBytes, shorten } from '../../process/text.ts';
 
 /** The largest body in bytes, encoded or decoded: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -126,8 +127,7 @@ export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }
   // undici's parser gives some of its errors no code.
   const code = systemCode(root) ?? root.name;
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
-  const isUntrusted = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(code);
-  const hint = isUntrusted ? 'if you trust its authority, name it with --ca-cert <file>' : undefined;
+  const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
   return new UnavailableError(describe(root, code, reason), { reason, sent, hint, cause: error });
 }
 
@@ -143,6 +143,17 @@ const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] 
   [/TIMEDOUT|TIMEOUT/, 'timeout'],
   [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
+];
+
+const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
+    'if you trust its authority, name its certificate: `petstore config set ca-cert <file>`',
+  ],
+  [
+    /ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNKNOWN_CA)/,
+    'the service may want a client certificate that it knows: `petstore config set client-cert <file>`',
+  ],
 ];
 
 function describe(error: Error, code: string, reason: UnavailableReason): string {
@@ -161,10 +172,28 @@ function describe(error: Error, code: string, reason: UnavailableReason): string
  * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`; of
  * a certificate, the reason without the advice that Node 24 adds, which is about a flag of node.
  */
-function plainTls({ message }: Error, code: string): string {
+function plainTls(error: Error, code: string): string {
+  const { message } = error;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongName(error as NameError);
   if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
   const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
   return why === 'wrong version number' || why === 'packet length too long'
     ? `${why}; the server may speak plain http`
     : why;
+}
+
+/** The certificate of a service does not bear its name. */
+interface NameError extends Error {
+  readonly host: string;
+  readonly cert: PeerCertificate;
+}
+
+/** Names in a certificate that are listed. */
+const mostNames = 5;
+
+function wrongName({ host, cert: { subject, subjectaltname } }: NameError): string {
+  const names = subjectaltname?.split(', ').map((name) => name.replace(/^[\w ]+:/, '')) ?? [subject?.CN];
+  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
+  const listed = names.filter(Boolean).slice(0, mostNames).join(', ') || 'nobody';
+  return `the certificate is not for ${bareHost(host)}, but for ${shorten(listed, 300)}${more}`;
 }

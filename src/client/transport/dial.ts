@@ -41,11 +41,13 @@ export function createTransport(dialer: Dialer, sender: Sender): Transport {
   const { origin, proxy, isForwarded } = dialer;
   const authorization = proxy?.authorization && { 'proxy-authorization': proxy.authorization };
   return {
-    send(request, options) {
+    async send(request, options) {
       const { url, fields } = request;
-      if (isForwarded) {
+      if (proxy && isForwarded) {
         const all = { host: origin.host, ...fields, ...authorization };
-        return sender.send(url, { ...request, fields: all }, options);
+        const response = await sender.send(url, { ...request, fields: all }, options);
+        if (response.status === 407) throw refusedByProxy(proxy, 'answered', response.status);
+        return response;
       }
       // Parsing it as a URL takes ten times as long, in each of many requests.
       const path = url.slice(url.indexOf('/', url.indexOf('://') + 3));
@@ -58,16 +60,22 @@ export function createTransport(dialer: Dialer, sender: Sender): Transport {
   };
 }
 
-/** The way to an origin. */
-interface Route {
+/** What a dialer shows of its way to the origin. */
+interface Way {
   readonly origin: URL;
   readonly proxy: HttpProxy | undefined;
   /** True if the proxy forwards whole requests with absolute URLs, as for plain http. */
   readonly isForwarded: boolean;
 }
 
+/** The way to an origin, and how TLS is started on it. */
+interface Route extends Way {
+  readonly secure: Secure;
+  readonly secureProxy: Secure;
+}
+
 /** Opens connections to one origin; closing the dialer closes them. */
-export interface Dialer extends Route {
+export interface Dialer extends Way {
   /** A socket that is ready for a request: connected, tunnelled, secured. */
   dial(): Promise<Socket>;
   close(): void;
@@ -77,8 +85,14 @@ export interface Dialer extends Route {
 export function createDialer({ baseUrl, tls, env, connectTimeoutMs }: TransportOptions): Dialer {
   const origin = new URL(baseUrl);
   const proxy = findProxy(origin, env);
-  const route = { origin, proxy, isForwarded: proxy !== undefined && origin.protocol === 'http:' };
-  const secure = createSecure(tls, env);
+  const route = {
+    origin,
+    proxy,
+    isForwarded: proxy !== undefined && origin.protocol === 'http:',
+    secure: createSecure(tls, env),
+    // The client certificate is for the service alone.
+    secureProxy: createSecure({ roots: tls.roots, ca: tls.ca }, env),
+  };
   const open = new Set<Socket>();
   return {
     ...route,
@@ -92,7 +106,7 @@ export function createDialer({ baseUrl, tls, env, connectTimeoutMs }: TransportO
         socket.on('error', () => {});
       };
       try {
-        return await withDeadline(build(route, secure, track), connectTimeoutMs, () => {
+        return await withDeadline(build(route, track), connectTimeoutMs, () => {
           const message = `no connection within ${connectTimeoutMs / 1000} s`;
           throw new UnavailableError(message, { reason: 'timeout', sent: false });
         });
@@ -114,11 +128,11 @@ function destroyAll(sockets: Iterable<Socket>): void {
 
 type Track = (socket: Socket) => void;
 
-async function build(route: Route, secure: Secure, track: Track): Promise<Socket> {
-  const { origin, proxy, isForwarded } = route;
+async function build(route: Route, track: Track): Promise<Socket> {
+  const { origin, proxy, isForwarded, secure, secureProxy } = route;
   const host = bareHost(origin.hostname);
   const port = portOf(origin);
-  const socket = proxy ? await reachProxy(proxy, secure, track) : await connected(host, port, track);
+  const socket = proxy ? await reachProxy(proxy, secureProxy, track) : await connected(host, port, track);
   if (proxy && !isForwarded)
     await openTunnel(socket, proxy, `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
   return origin.protocol === 'https:' ? await secure(socket, host, track) : socket;
@@ -191,9 +205,15 @@ async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): 
   });
   const { statusCode: status = 0, statusMessage } = answer;
   if (status >= 200 && status < 300) return;
-  const why = `answered CONNECT ${authority} with ${status} ${statusMessage}`.trimEnd();
-  const hint = status === 407 ? 'the proxy needs a user name and a password' : undefined;
-  throw proxyError(proxy, why, { retryable: status >= 500, hint });
+  throw refusedByProxy(proxy, `answered CONNECT ${authority} with`, status, statusMessage);
+}
+
+function refusedByProxy(proxy: HttpProxy, what: string, status: number, reason = ''): UnavailableError {
+  const hint = proxy.authorization
+    ? `it does not accept the user name and password of ${proxy.source}`
+    : `it wants a user name and a password, as in ${proxy.source}=http://user:password@${proxy.host}:${proxy.port}`;
+  const details = { retryable: status >= 500, hint: status === 407 ? hint : undefined };
+  return proxyError(proxy, `${what} ${status} ${reason}`.trimEnd(), details);
 }
 
 function tunnelError(proxy: HttpProxy, error: Error): UnavailableError {

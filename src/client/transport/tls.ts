@@ -6,6 +6,8 @@ import { systemReason } from '../../process/system-error.ts';
 
 /** PEM texts. */
 export interface TlsFiles {
+  /** Trusted authorities in place of those that Node brings, as OpenSSL reads them from SSL_CERT_FILE. */
+  readonly roots?: string | undefined;
   /** Further trusted authorities. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
@@ -19,22 +21,25 @@ export interface TlsFiles {
  * @throws Error of OpenSSL if a text is not PEM, or a key does not match its certificate.
  */
 export function createTlsContext(
-  { ca, cert, key }: TlsFiles,
+  { roots, ca, cert, key }: TlsFiles,
   env: Readonly<Record<string, string | undefined>>,
   options: tls.SecureContextOptions = {},
 ): tls.SecureContext {
   return tls.createSecureContext({
     ...options,
-    ...(ca === undefined ? {} : { ca: [...ownAuthorities(env.NODE_EXTRA_CA_CERTS), ca] }),
+    ...((roots ?? ca) !== undefined && {
+      ca: [...authorities(roots, env.NODE_EXTRA_CA_CERTS), ...[ca ?? []].flat()],
+    }),
     ...(cert === undefined ? {} : { cert, key: key ?? cert }),
   });
 }
 
-/** The authorities that Node trusts without `--ca-cert`. */
-function ownAuthorities(extraFile: string | undefined): readonly string[] {
+/** The authorities that are trusted without a `ca-cert`. */
+function authorities(roots: string | undefined, extraFile: string | undefined): readonly string[] {
+  const extra = extraFile ? readable(extraFile) : [];
+  if (roots !== undefined) return [roots, ...extra];
   const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
-  if (getCACertificates) return getCACertificates('default');
-  return extraFile ? [...tls.rootCertificates, ...readable(extraFile)] : tls.rootCertificates;
+  return getCACertificates?.('default') ?? [...tls.rootCertificates, ...extra];
 }
 
 /** The file's authorities; none if it cannot be read: Node has already warned about that. */
@@ -53,6 +58,7 @@ interface NamedFile {
 }
 
 interface NamedTlsFiles {
+  readonly roots?: NamedFile | undefined;
   readonly ca?: NamedFile | undefined;
   readonly cert?: NamedFile | undefined;
   readonly key?: NamedFile | undefined;
@@ -64,19 +70,23 @@ interface NamedTlsFiles {
  *
  * @throws UsageError that names the file and its source.
  */
-export async function readTlsFiles({ ca, cert, key }: NamedTlsFiles): Promise<TlsFiles> {
+export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Promise<TlsFiles> {
   if (key && !cert)
-    throw new UsageError(`${key.source}: a client key without a certificate`, 'name it with --client-cert');
-  const [caText, certText = '', keyText = ''] = await Promise.all([ca, cert, key ?? cert].map(readNamed));
+    throw new UsageError(`${key.source}: a client key without a certificate`, 'name it with client-cert');
+  const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
+    [roots, ca, cert, key ?? cert].map(readNamed),
+  );
   const { X509Certificate, createPrivateKey } = await import('node:crypto');
+  if (roots) readPem(roots, 'not a PEM certificate', () => new X509Certificate(rootsText ?? ''));
   if (ca) readPem(ca, 'not a PEM certificate', () => new X509Certificate(caText ?? ''));
-  if (!cert) return { ca: caText };
-  const shown = readPem(cert, 'not a PEM certificate', () => new X509Certificate(certText));
+  if (!cert) return { roots: rootsText, ca: caText };
+  const certificate = readPem(cert, 'not a PEM certificate', () => new X509Certificate(certText));
   const keyFile = key ?? cert;
-  if (/ENCRYPTED/.test(keyText)) throw fault(keyFile, 'the key has a password, and nobody is asked for one');
+  if (/ENCRYPTED/.test(keyText))
+    throw fault(keyFile, 'the key has a passphrase, and this program does not ask for one');
   const privateKey = readPem(keyFile, 'not a PEM private key', () => createPrivateKey(keyText));
-  if (!shown.checkPrivateKey(privateKey)) throw fault(keyFile, `the key is not that of ${cert.path}`);
-  return { ca: caText, cert: certText, key: keyText };
+  if (!certificate.checkPrivateKey(privateKey)) throw fault(keyFile, `the key is not that of ${cert.path}`);
+  return { roots: rootsText, ca: caText, cert: certText, key: keyText };
 }
 
 /** Longest file of certificates: that of all public authorities has a quarter of it. */
