@@ -138,7 +138,7 @@ interface CarriedTarget {
 
 /** The common fields, the credential, and the user's own headers. */
 async function readCarried(
-  { io, flags, secrets, warn, interrupts, settings: resolve }: Context,
+  { flags, secrets, warn, readToken, settings: resolve }: Context,
   { baseUrl, headers, places }: CarriedTarget,
 ): Promise<Carried> {
   const settings = await resolve();
@@ -151,11 +151,10 @@ async function readCarried(
   for (const name of names) secrets.addField(name);
   if (baseUrl !== embeddedOrigin && !allowInsecureHttp) rejectInsecure(added, baseUrl, secrets);
   for (const each of added) addSecrets(secrets, each);
-  const reader = { io, secrets, warn, signal: interrupts.signal };
   const credential =
     settings.offline || !places
       ? undefined
-      : await readCredential(settings, { baseUrl, allowInsecureHttp, places }, reader);
+      : await readCredential(settings, { baseUrl, allowInsecureHttp, places }, { readToken, secrets, warn });
   const fields = toFields([...commonFields, ...tokenField(credential), ...added]);
   const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');
   const parameter =

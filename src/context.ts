@@ -3,6 +3,7 @@ import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { OutputFormat } from './config/setting-values.ts';
 import type { SettingFlags, Settings } from './config/settings.ts';
+import type { TokenSource } from './config/token.ts';
 import type { Prompt } from './input/question.ts';
 import type { LiveLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';
@@ -34,6 +35,8 @@ export interface Context extends Pick<Notices, 'print' | 'warn' | 'lifecycle'> {
   settings(): Promise<Settings>;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
+  /** The token of the settings, read once for all clients: a token-command may ask for a PIN. */
+  readToken(source: TokenSource): Promise<string>;
   /** @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
   /** Undefined if questions are impossible: a stream is not a terminal, TERM is dumb, CI is set, or --no-input was given. */
@@ -82,6 +85,7 @@ export function createContext(
     return client;
   });
   let isQuiet = false;
+  let token: Promise<string> | undefined;
   const resolve = async (from: SettingFlags) =>
     (await import('./config/settings.ts')).resolveSettings(io, from);
   const unwarnedSettings = once(async () => {
@@ -126,6 +130,10 @@ export function createContext(
     },
     settings: once(() => settingsWithWarnings(context, isRepair)),
     contract: once(() => readContract(context)),
+    readToken(source) {
+      token ??= readTokenOf(context, source);
+      return token;
+    },
     client: (use = 'records') => clients(use),
     prompt: once(() => (whyNotAsked(context) === undefined ? openPrompt(context) : undefined)),
     liveLine,
@@ -151,6 +159,12 @@ async function settingsWithWarnings(
     await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
   for (const warning of settings.warnings) await warn(warning);
   return settings;
+}
+
+async function readTokenOf({ io, interrupts, settings }: Context, source: TokenSource): Promise<string> {
+  const { readToken } = await import('./config/token.ts');
+  const timeoutMs = (await settings()).get('timeout');
+  return readToken(source, { io, signal: interrupts.signal, timeoutMs });
 }
 
 /** The embedded store has the built-in contract; a service has the one that is bound to its profile or its origin. */

@@ -23,8 +23,7 @@ const outputMs = 100;
  */
 export async function runTokenCommand(
   line: string,
-  { io, signal }: { readonly io: Io; readonly signal: AbortSignal },
-  limitMs = 10_000,
+  { io, signal, limitMs }: { readonly io: Io; readonly signal: AbortSignal; readonly limitMs: number },
 ): Promise<string> {
   const [command, ...words] = splitWords(line);
   // A group of its own, so that whatever the command has started can be ended with it.
@@ -72,7 +71,7 @@ export async function runTokenCommand(
  * @param limitMs how long it may take.
  * @throws CliError `auth` if it cannot be read, is too long or takes too long.
  */
-export async function readTokenFile(path: string, limitMs = 10_000): Promise<string> {
+export async function readTokenFile(path: string, limitMs: number): Promise<string> {
   try {
     const bytes = await withDeadline(readWhole(path, maxBytes), limitMs, () => {
       throw new Error('nothing was written to it in time');

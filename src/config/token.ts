@@ -7,7 +7,7 @@ import { matchesOrigin } from './setting-values.ts';
 import { isNearer, isOfConfig, originOf, type SettingSource, type Settings, unsetLine } from './settings.ts';
 
 /** The source of the token; no file is read yet, and no command run. */
-interface TokenSource {
+export interface TokenSource {
   readonly kind: 'variable' | 'file' | 'command';
   /** The value of the variable, which is the secret itself; the path of a file; a command line. */
   readonly text: string;
@@ -139,13 +139,11 @@ export interface Credential {
   readonly source: string;
 }
 
-/** The capabilities that reading a token needs. */
-interface TokenReader {
-  readonly io: Io;
-  /** Gets the token before any other output of its source is shown. */
+/** The capabilities that reading a credential needs. */
+interface CredentialReader {
+  readToken(source: TokenSource): Promise<string>;
+  /** Gets the token. */
   readonly secrets: Secrets;
-  /** Aborts a token-command. */
-  readonly signal: AbortSignal;
   /** Shows why a token is not sent. */
   warn(line: string): Promise<void>;
 }
@@ -160,7 +158,7 @@ interface TokenReader {
 export async function readCredential(
   settings: Settings,
   target: TokenTarget,
-  reader: TokenReader,
+  reader: CredentialReader,
 ): Promise<Credential | undefined> {
   const plan = planToken(settings, target);
   if (plan === undefined) return undefined;
@@ -175,7 +173,7 @@ export async function readCredential(
     await reader.warn(`warning: the token of ${source} is not sent: ${plan.why}`);
     return undefined;
   }
-  const secret = await readToken(plan.source, reader);
+  const secret = await reader.readToken(plan.source);
   checkSendable(secret, source);
   reader.secrets.add(secret);
   // What is sent as Basic is not the token itself.
@@ -198,12 +196,27 @@ function toBasic(secret: string): string {
   return secret.includes(':') ? Buffer.from(secret).toString('base64') : secret;
 }
 
-/** One newline at the end of a file or of a command's output is dropped. */
-async function readToken({ kind, text }: TokenSource, reader: TokenReader): Promise<string> {
+/** The longest time that reading a token may take. */
+const longestReadMs = 10_000;
+
+/**
+ * The token of a source. One newline at the end of a file or of a command's output is dropped.
+ *
+ * @param signal ends a token-command.
+ * @throws CliError `auth` if it cannot be read, or takes longer than a call may take, or than 10 s.
+ */
+export async function readToken(
+  { kind, text }: TokenSource,
+  { io, signal, timeoutMs }: { readonly io: Io; readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<string> {
   if (kind === 'variable') return text;
+  const limitMs = Math.min(timeoutMs, longestReadMs);
   const { readTokenFile, runTokenCommand } = await import('./read-token.ts');
-  const read = kind === 'file' ? await readTokenFile(text) : await runTokenCommand(text, reader);
-  return read.replace(/\r?\n$/, '');
+  const output =
+    kind === 'file'
+      ? await readTokenFile(text, limitMs)
+      : await runTokenCommand(text, { io, signal, limitMs });
+  return output.replace(/\r?\n$/, '');
 }
 
 /** @see RFC 9110, 5.5: the characters of a field value. */

@@ -331,7 +331,13 @@ export const cases: readonly Case[] = [
 
   // TLS.
   row('list', 'shows a certificate that is trusted by --ca-cert', secure({ trusted: true })),
-  row('list', 'shows a self-signed certificate', secure({}), /TLS: .*self-signed[\s\S]*config set ca-cert/, unknownCa),
+  row(
+    'list',
+    'shows a self-signed certificate',
+    secure({}),
+    /TLS: .*self-signed[\s\S]*config set ca-cert/,
+    unknownCa,
+  ),
   row('list', 'shows an expired certificate', secure({ trusted: true, days: -1 }), /TLS: .*expired/, unseen),
   row(
     'list',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -218,10 +218,35 @@ test.concurrent.each([
   ['has ended is not waited for, but', 'echo s3cret', undefined],
 ])('a token command that %s a child of it that goes on is ended', async (_, rest, error) => {
   const mark = join(temporaryFolder(), 'mark');
-  const reader = { io: fakeIo(), signal: new AbortController().signal };
-  const text = runTokenCommand(`sh -c '(sleep 1; touch ${mark}) & ${rest}'`, reader, error ? 300 : undefined);
+  const reader = { io: fakeIo(), signal: new AbortController().signal, limitMs: error ? 300 : 10_000 };
+  const text = runTokenCommand(`sh -c '(sleep 1; touch ${mark}) & ${rest}'`, reader);
   if (error) await expect(text).rejects.toThrow(error);
   else expect(await text).toBe('s3cret\n');
   await sleep(1200);
   expect(existsSync(mark)).toBe(false);
+});
+
+test('a token command runs once for a command that reads records and writes many', async () => {
+  const folder = temporaryFolder();
+  const editor = `sh -c 'sed -i s/5/6/ "$1"' sh`;
+  await using server = await recordingServer({ '/pets': [] }, ({ method, path }) => {
+    const entry = { petId: 1, quantity: method === 'PUT' ? 6 : 5, status: 'available' };
+    return { body: path.startsWith('/store/inventory/') ? entry : [entry] };
+  });
+  const run = await runAt(server, ['inventory', 'edit', '--yes'], {
+    env: {
+      PETSTORE_TOKEN_COMMAND: `sh -c 'echo run >> ${folder}/started; echo s3cret'`,
+      PETSTORE_STATE_DIR: folder,
+      EDITOR: editor,
+    },
+  });
+  expect(server.seen.map(({ method }) => method)).toContain('PUT');
+  expect(run.code).toBe(0);
+  expect(readFileSync(join(folder, 'started'), 'utf8')).toBe('run\n');
+});
+
+test('a token command has no longer than a call may take', async () => {
+  const env = { PETSTORE_TOKEN_COMMAND: 'sleep 5' };
+  const { code, stderr } = await show(shop, { env, flags: '--timeout 200ms' });
+  expect([code, stderr]).toEqual([4, 'error: token-command sleep: took longer than 0.2 s\n']);
 });
