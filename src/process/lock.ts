@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
+import { lstatSync, lutimesSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { monotonicMs, sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
@@ -16,8 +16,9 @@ interface LockOptions {
  * file share one lock, `<real path>.lock`. It is a symbolic link to nowhere whose target names the owner: a link is
  * created in one system call, so nobody sees it half written.
  *
- * A lock whose process has ended is taken over at once. Only processes of this machine can be judged, so a folder with
- * locks belongs to one machine.
+ * A lock whose process has ended is taken over at once. Where the system does not tell when a process began, another one
+ * may have its id by now: such a lock is touched each minute, and taken over if it was not touched for a day. Only
+ * processes of this machine can be judged, so a folder with locks belongs to one machine.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for `waitMs`.
  */
@@ -41,8 +42,9 @@ export function takeLock(path: string, { waitMs = 30_000 }: LockOptions = {}): P
 
 /** The id of the process that holds the lock of the file at `path`; undefined if it is free or may be taken over. */
 export function holderOf(path: string): string | undefined {
-  const owner = readOwner(lockOf(path));
-  return owner === undefined || hasEnded(owner) ? undefined : processOf(owner);
+  const lock = lockOf(path);
+  const owner = readOwner(lock);
+  return owner === undefined || hasEnded(lock, owner) ? undefined : readOwnerName(owner).id;
 }
 
 function lockOf(path: string): string {
@@ -53,11 +55,32 @@ async function take(lock: string, deadline: number): Promise<() => void> {
   for (let pauseMs = 1; !create(lock); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const owner = readOwner(lock);
     if (owner === undefined) continue;
-    if (hasEnded(owner)) await removeAbandoned(lock, owner, deadline);
+    if (hasEnded(lock, owner)) await removeAbandoned(lock, owner, deadline);
     else if (monotonicMs() >= deadline) throw heldBy(owner, lock);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
-  return () => remove(lock, self());
+  const stopTouching = self().includes('~') ? () => {} : keepTouched(lock);
+  return () => {
+    stopTouching();
+    remove(lock, self());
+  };
+}
+
+const touchEachMs = 60_000;
+const untouchedMs = 24 * 60 * 60_000;
+
+/** Touches the lock each minute until the returned function is called. */
+function keepTouched(lock: string): () => void {
+  const timer = setInterval(() => {
+    const now = new Date();
+    try {
+      lutimesSync(lock, now, now);
+    } catch {
+      // Somebody removed it.
+    }
+  }, touchEachMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /**
@@ -105,23 +128,31 @@ function remove(lock: string, owner: string): void {
   }
 }
 
-let ownName: string | undefined;
+let nameOfSelf: string | undefined;
 
-/** The name of this process in a lock: its id and its start. */
+/** The name of this process in a lock: its id, and its start if the system tells it, as in `4711~88123`. */
 function self(): string {
-  ownName ??= `${processId()}~${startOf(processId()) ?? 0}`;
-  return ownName;
+  nameOfSelf ??= [processId(), startOf(processId())].filter((part) => part !== undefined).join('~');
+  return nameOfSelf;
 }
 
-function processOf(owner: string): string {
-  return owner.slice(0, owner.indexOf('~'));
+function readOwnerName(owner: string): { readonly id: string; readonly start: string | undefined } {
+  const [id = '', start] = owner.split('~');
+  return { id, start };
 }
 
-function hasEnded(owner: string): boolean {
-  const id = Number(processOf(owner));
-  if (!Number.isInteger(id) || id < 1 || !processExists(id)) return true;
-  const found = startOf(id);
-  return found !== undefined && owner !== `${id}~${found}`;
+function hasEnded(lock: string, owner: string): boolean {
+  const { id, start } = readOwnerName(owner);
+  if (!/^[1-9]\d*$/.test(id) || !processExists(Number(id))) return true;
+  if (start === undefined) return isUntouched(lock);
+  const startNow = startOf(Number(id));
+  return startNow !== undefined && startNow !== start;
+}
+
+/** Whether nobody touched the lock for a day; false if it has just been released. */
+function isUntouched(lock: string): boolean {
+  const touched = lstatSync(lock, { throwIfNoEntry: false });
+  return touched !== undefined && Date.now() - touched.mtimeMs > untouchedMs;
 }
 
 /**
@@ -140,7 +171,7 @@ function startOf(id: number): string | undefined {
 }
 
 function heldBy(owner: string, lock: string): CliError {
-  return new CliError('failed', `lock ${lock}: process ${processOf(owner)} holds it`, {
+  return new CliError('failed', `lock ${lock}: process ${readOwnerName(owner).id} holds it`, {
     hint: 'wait for that process to end',
     retryable: true,
   });

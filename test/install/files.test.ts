@@ -150,6 +150,19 @@ describe('a lock', () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
+  test.each([
+    ['an hour ago belongs to its process', 1, false],
+    ['two days ago belongs to nobody', 48, true],
+  ])('without the start of its process that was touched %s', async (_, hours, isFree) => {
+    const path = join(folder, `touched-${hours}`);
+    symlinkSync(String(process.pid), `${path}.lock`);
+    const touched = new Date(Date.now() - hours * 3_600_000);
+    lutimesSync(`${path}.lock`, touched, touched);
+    const locked = withLock(path, async () => 'in', { waitMs: 0 });
+    if (isFree) expect(await locked).toBe('in');
+    else await expect(locked).rejects.toThrow(`process ${process.pid} holds it`);
+  });
+
   test('is released when its work fails, but not if another process has it by then', async () => {
     const path = join(folder, 'lost');
     await expect(withLock(path, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
