@@ -123,6 +123,16 @@ export class Printer {
     return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
   }
 
+  /** Some records in these columns as text, aligned as in a pipe; nothing for none. */
+  async alignedText<Entity>(
+    columns: readonly Column<Entity>[],
+    records: readonly Entity[],
+    header = this.options.header,
+  ): Promise<string> {
+    if (records.length === 0) return '';
+    return alignedWriter({ ...(await this.sheetOf(columns, 'list', true)), header }).print(records);
+  }
+
   private async print<Entity>(pages: Pages<Entity>, view: View<Entity>, shape: Shape): Promise<void> {
     const { io, format } = this;
     const { fields, quiet } = this.options;

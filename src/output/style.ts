@@ -45,6 +45,7 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['running', 'yellow'],
   ['stopped', 'yellow'],
   ['killed', 'red'],
+  ['overdue', 'red'],
 ]);
 
 /** The colour of a state; if a word is also a pet status, that of the pet. */

@@ -6,16 +6,21 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { collect } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
-import { paintStatus, type Style, withoutColor } from '../output/style.ts';
-import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
+import type { Column } from '../output/columns.ts';
+import { errorSentence } from '../output/error.ts';
+import type { Printer } from '../output/print.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { counted, groupDigits, sanitize } from '../process/text.ts';
+import { groupDigits } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isOverdue } from './orders.ts';
 
 /** The most low counts, and the most orders. */
-const maxShown = 10;
+const maxRows = 10;
 const maxCategories = 7;
+/** The width of the longest bar, in columns. */
+const barWidth = 30;
+/** The rows of each section that stay if the terminal is too short for all. */
+const leastRows = 2;
 /** More requests than this are noted. */
 const quietRequests = 20;
 
@@ -40,8 +45,7 @@ export async function showOverview(context: Context, below: number): Promise<voi
   };
   const { lowCount, ...overview } = await readOverview(context, client, below, { afterAttempt });
   if (requests > quietRequests) await context.warn(`note: ${groupDigits(requests)} requests were sent`);
-  const lines = overviewLines(overview, lowCount, await canvasFor(context, overview));
-  await printer.documents([overview], `${lines.join('\n')}\n`);
+  await printer.documents([overview], await overviewText(context, printer, overview, lowCount));
 }
 
 type Overview = Omit<Awaited<ReturnType<typeof readOverview>>, 'lowCount'>;
@@ -49,27 +53,26 @@ type Overview = Omit<Awaited<ReturnType<typeof readOverview>>, 'lowCount'>;
 /** Reads every list, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. */
 async function readOverview(context: Context, client: Client, below: number, options: CallOptions) {
   const now = context.now();
-  const failures: CliError[] = [];
-  const read = async <K extends ListId>(id: K, what: string) => {
+  const read = async <K extends ListId>(id: K) => {
     try {
       offeredOperation(client.contract, id);
       return await collect(client.list(id, {}, { ...options, whole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
-      failures.push(error);
-      await context.warn(`warning: ${what} missing: ${error.message}`);
-      return undefined;
+      return error;
     }
   };
   const categories = new Map<bigint, string>();
-  const [pets, inventory, orders] = await Promise.all([
-    read('listPets', 'pets are'),
-    read('listInventory', 'the counts are'),
-    read('listOrders', 'orders are'),
+  const [petsRead, inventoryRead, ordersRead, categoriesNote] = await Promise.all([
+    read('listPets'),
+    read('listInventory'),
+    read('listOrders'),
     new Names(context, client).addAll('categories', categories, options),
   ]);
-  const [failure] = failures;
-  if (failure && !pets && !inventory && !orders) throw failure;
+  const failures = { pets: petsRead, counts: inventoryRead, orders: ordersRead };
+  for (const warning of missingParts(failures)) await context.warn(warning);
+  const [pets, inventory, orders] = [listOr(petsRead), listOr(inventoryRead), listOr(ordersRead)];
+  if (pets && categoriesNote !== undefined) await context.warn(categoriesNote);
   const byId = new Map(pets?.map((pet) => [pet.id, pet]));
   const isSold = ({ petId, status }: InventoryItem) => (status ?? byId.get(petId)?.status) === 'sold';
   const low = inventory
@@ -84,7 +87,7 @@ async function readOverview(context: Context, client: Client, below: number, opt
       ? {
           below,
           lowest: low
-            .slice(0, maxShown)
+            .slice(0, maxRows)
             .map(({ petId, quantity }) => ({ petId, name: byId.get(petId)?.name ?? null, quantity })),
         }
       : null,
@@ -92,7 +95,7 @@ async function readOverview(context: Context, client: Client, below: number, opt
       ? {
           open: open.length,
           overdue: open.filter((order) => isOverdue(order, now)).length,
-          next: open.slice(0, maxShown).map((order) => ({
+          next: open.slice(0, maxRows).map((order) => ({
             id: order.id,
             petId: order.petId,
             name: (typeof order.petId === 'bigint' && byId.get(order.petId)?.name) || null,
@@ -105,6 +108,32 @@ async function readOverview(context: Context, client: Client, below: number, opt
     /** How many counts are low, shown or not. */
     lowCount: low?.length ?? 0,
   };
+}
+
+/**
+ * A warning for each cause that parts are missing for, which names them: `warning: counts and orders are missing: …`.
+ *
+ * @param parts each part's list, or the error of its reading.
+ * @throws CliError the first of the errors if all parts are missing.
+ */
+function missingParts(parts: Readonly<Record<string, readonly unknown[] | CliError>>): string[] {
+  const byCause = new Map<string, { readonly names: string[]; readonly error: CliError }>();
+  for (const [name, part] of Object.entries(parts)) {
+    if (!(part instanceof CliError)) continue;
+    const cause = byCause.get(part.message) ?? { names: [], error: part };
+    cause.names.push(name);
+    byCause.set(part.message, cause);
+  }
+  const causes = [...byCause.values()];
+  const missing = causes.flatMap(({ names }) => names);
+  if (causes[0] && missing.length === Object.keys(parts).length) throw causes[0].error;
+  return causes.map(
+    ({ names, error }) => `warning: ${names.join(' and ')} are missing: ${errorSentence(error)}`,
+  );
+}
+
+function listOr<Entity>(part: readonly Entity[] | CliError): readonly Entity[] | undefined {
+  return part instanceof CliError ? undefined : part;
 }
 
 /** A bound service may have statuses of its own. */
@@ -135,144 +164,127 @@ function byShipDate(one: Order, other: Order): number {
   return time(one) - time(other);
 }
 
-/** The area that the overview is drawn on. */
-interface Canvas {
-  readonly width: number;
-  /** The number of lines available. */
-  readonly height: number;
-  readonly style: Style;
-  /** The character of the bars. */
-  readonly block: string;
-  readonly measure: Measure;
-  /** The command line that lists the open orders. */
-  readonly ordersCommand: string;
+/** A part of the overview on a terminal or in a pipe. */
+interface Section {
+  readonly title: string;
+  /** Lines that it always has: title, headers, statuses. */
+  readonly fixedLines: number;
+  /** The rows that it has at most, and how many there would be. */
+  readonly rows: number;
+  readonly total: number;
+  /** Draws the first rows. */
+  draw(rows: number): Promise<string>;
+  /** The words of the command that shows all. */
+  readonly command?: readonly string[];
 }
 
-async function canvasFor(context: Context, { pets, inventory, orders }: Overview): Promise<Canvas> {
-  const { stdout } = context.io;
-  const named = [...(pets?.byCategory ?? []), ...(inventory?.lowest ?? []), ...(orders?.next ?? [])];
-  return {
-    width: stdout.width ?? 80,
-    height: stdout.isTerminal ? (stdout.height ?? 24) - 1 : Number.POSITIVE_INFINITY,
-    style: await context.style('stdout'),
-    block: stdout.isTerminal ? '█' : '#',
-    measure: await createMeasure(named.map(({ name }) => sanitize(name ?? ''))),
-    ordersCommand: commandLine(context, ['orders', 'list', '--open', '--sort', 'shipDate']),
-  };
-}
-
-/** The overview as lines: pets next to low counts, and orders below them. */
-function overviewLines({ pets, inventory, orders }: Overview, lowCount: number, canvas: Canvas): string[] {
-  const { style, measure } = canvas;
-  const gap = 4;
-  const isWide = canvas.width >= 72;
-  const half = isWide ? Math.floor((canvas.width - gap) / 2) : canvas.width;
-  const missing = (title: string) => [`${style.bold(title)}  missing`];
-  const left = pets ? petLines(pets, half, canvas) : missing('Pets');
-  const right = inventory ? countLines(inventory, lowCount, half, canvas) : missing('Lowest counts');
-  const top = isWide
-    ? Array.from({ length: Math.max(left.length, right.length) }, (_, at) =>
-        `${pad(left[at] ?? '', half, measure)}${' '.repeat(gap)}${right[at] ?? ''}`.trimEnd(),
-      )
-    : [...left, '', ...right];
-  if (!orders) return [...top, '', ...missing('Open orders')];
-  const room = Math.max(3, canvas.height - top.length - 2);
-  const overdue = orders.overdue > 0 ? style.red(`, ${groupDigits(orders.overdue)} overdue`) : '';
-  const lines = orderLines(orders, canvas);
-  const shown = lines.length > room ? room - 1 : lines.length;
-  const unseen = orders.open - shown;
-  return [
-    ...top,
-    '',
-    `${style.bold(`Open orders  ${groupDigits(orders.open)}`)}${overdue}`,
-    ...lines.slice(0, shown),
-    ...(unseen > 0 ? [style.dim(moreOrders(unseen, canvas))] : []),
-  ];
-}
-
-/** Without the command if there is no room for it: half of it would be of no use. */
-function moreOrders(count: number, { width, measure, ordersCommand }: Canvas): string {
-  const more = `  and ${groupDigits(count)} more`;
-  const line = `${more}: ${ordersCommand}`;
-  return measure(line) <= width ? line : more;
-}
-
-function petLines(
-  { total, byStatus, byCategory }: NonNullable<Overview['pets']>,
-  width: number,
-  { style, block, measure }: Canvas,
-): string[] {
-  const most = Math.max(byCategory[0]?.total ?? 0, ...Object.values(byStatus), 1);
-  const shown = byCategory.slice(0, maxCategories);
-  const labels = shown.map(({ name, categoryId }) => sanitize(name ?? `category ${categoryId}`));
-  const label = Math.min(Math.max(9, ...labels.map(measure)), Math.floor(width * 0.4));
-  const digits = groupDigits(most).length;
-  const bar = (text: string, count: number, paint: (text: string) => string) => {
-    const room = Math.max(1, width - label - digits - 4);
-    const length = count === 0 ? 0 : Math.max(1, Math.round((count / most) * room));
-    const name = pad(cut(text, label, measure), label, measure);
-    return `  ${name} ${groupDigits(count).padStart(digits)} ${paint(block.repeat(length))}`;
-  };
-  const more = byCategory.length - shown.length;
-  return [
-    style.bold(`Pets  ${groupDigits(total)}`),
-    ...petStatuses.map((status) => bar(status, byStatus[status] ?? 0, paintStatus(style, status))),
-    '',
-    ...shown.map((category, at) => bar(labels[at] ?? '', category.total, style.cyan)),
-    ...(more > 0 ? [style.dim(`  and ${counted(more, 'category', 'categories')} more`)] : []),
-  ];
-}
-
-function countLines(
-  { below, lowest }: NonNullable<Overview['inventory']>,
+/** The overview as tables. On a terminal it has as many rows as fit its height. */
+async function overviewText(
+  context: Context,
+  printer: Printer,
+  { pets, inventory, orders }: Overview,
   lowCount: number,
-  width: number,
-  { style, measure }: Canvas,
-): string[] {
-  const title = style.bold(`Lowest counts  under ${groupDigits(below)}`);
-  if (lowest.length === 0) return [title, style.dim('  none')];
-  const digits = Math.max(...lowest.map(({ quantity }) => groupDigits(quantity).length));
-  const ids = Math.max(...lowest.map(({ petId }) => `${petId}`.length));
-  const room = Math.max(4, width - digits - ids - 6);
-  return [
-    title,
-    ...lowest.map(({ petId, name, quantity }) => {
-      const count = groupDigits(quantity).padStart(digits);
-      const painted = quantity <= 0 ? style.red(count) : style.yellow(count);
-      return `  ${painted}  ${cut(sanitize(name ?? ''), room, measure)} ${style.dim(`(${petId})`)}`;
-    }),
-    ...(lowCount > lowest.length ? [style.dim(`  and ${groupDigits(lowCount - lowest.length)} more`)] : []),
+): Promise<string> {
+  const { stdout } = context.io;
+  const sections = [
+    pets ? petsSection(printer, pets, stdout.isTerminal ? '█' : '#') : missing('Pets'),
+    inventory ? countsSection(printer, inventory, lowCount) : missing('Lowest counts'),
+    orders ? ordersSection(printer, orders) : missing('Open orders'),
   ];
-}
-
-function orderLines({ next }: NonNullable<Overview['orders']>, { width, style, measure }: Canvas): string[] {
-  const dates = next.map(({ shipDate }) =>
-    sanitize(shipDate?.replace(/T00:00:00(\.0+)?Z$/, '') ?? 'no date'),
-  );
-  const dateWidth = Math.max(0, ...dates.map(measure));
-  const idWidth = Math.max(0, ...next.map(({ id }) => `${id ?? ''}`.length));
-  return next.map(({ id, petId, name, quantity, overdue }, at) => {
-    const date = pad(dates[at] ?? '', dateWidth, measure);
-    const pet = name === null ? `pet ${petId ?? 'unknown'}` : `${sanitize(name)} (${petId})`;
-    const text = `order ${`${id ?? ''}`.padStart(idWidth)}  ${quantity ?? '?'} of ${pet}`;
-    const mark = overdue ? 'overdue' : '';
-    const room = Math.max(8, width - dateWidth - 4 - mark.length - 2);
-    const shownDate = overdue ? style.red(date) : date;
-    return `  ${shownDate}  ${cut(text, room, measure)}${mark === '' ? '' : `  ${style.red(mark)}`}`;
+  const limits = rowsThatFit(sections, stdout.isTerminal ? (stdout.height ?? 24) - 1 : undefined);
+  const { bold, dim } = await context.style('stdout');
+  const texts = sections.map(async ({ title, total, draw, command }, at) => {
+    const rows = limits[at] ?? 0;
+    const all = command === undefined ? '' : `: ${commandLine(context, command)}`;
+    const more = total > rows ? `${dim(`and ${groupDigits(total - rows)} more${all}`)}\n` : '';
+    return `${bold(title)}\n${await draw(rows)}${more}`;
   });
+  return (await Promise.all(texts)).join('\n');
 }
 
-/** Pads to a width in columns; colour sequences count as zero. */
-function pad(text: string, width: number, measure: Measure): string {
-  return text + ' '.repeat(Math.max(0, width - measure(withoutColor(text))));
+function missing(name: string): Section {
+  return { title: `${name}: missing`, fixedLines: 1, rows: 0, total: 0, draw: async () => '' };
 }
 
-function cut(text: string, width: number, measure: Measure): string {
-  if (measure(text) <= width) return text;
-  let shown = '';
-  for (const character of charactersOf(text)) {
-    if (measure(`${shown}${character}…`) > width) break;
-    shown += character;
-  }
-  return `${shown}…`;
+/** Rows of the sections so that all fit a height in lines; the longest section gives up rows first. */
+function rowsThatFit(sections: readonly Section[], height = Number.POSITIVE_INFINITY): number[] {
+  const limits = sections.map(({ rows }) => rows);
+  const lines = () =>
+    sections.reduce(
+      (sum, { fixedLines, total }, at) =>
+        sum + fixedLines + (limits[at] ?? 0) + (total > (limits[at] ?? 0) ? 1 : 0),
+      sections.length - 1,
+    );
+  while (lines() > height && Math.max(...limits) > leastRows)
+    limits[limits.indexOf(Math.max(...limits))] = Math.max(...limits) - 1;
+  return limits;
 }
+
+/** How many pets have a status, or are of a category. */
+interface Share {
+  readonly name: string;
+  readonly total: number;
+}
+
+/** Pets by status, and below them by category, with bars made of a character. */
+function petsSection(printer: Printer, pets: NonNullable<Overview['pets']>, block: string): Section {
+  const statuses = Object.entries(pets.byStatus).map(([name, total]) => ({ name, total }));
+  const categories = pets.byCategory.map(({ categoryId, name, total }) => ({
+    name: name ?? `category ${categoryId}`,
+    total,
+  }));
+  const most = Math.max(1, ...[...statuses, ...categories].map(({ total }) => total));
+  const columns: readonly Column<Share>[] = [
+    { name: 'name', value: ({ name }) => name, status: true },
+    { name: 'total', value: ({ total }) => groupDigits(total), align: 'right' },
+    { name: 'bar', value: ({ total }) => block.repeat(Math.ceil((total / most) * barWidth)) },
+  ];
+  return {
+    title: `Pets: ${groupDigits(pets.total)}`,
+    fixedLines: 1 + statuses.length,
+    rows: Math.min(categories.length, maxCategories),
+    total: categories.length,
+    draw: (rows) => printer.alignedText(columns, [...statuses, ...categories.slice(0, rows)], false),
+  };
+}
+
+function countsSection(
+  printer: Printer,
+  { below, lowest }: NonNullable<Overview['inventory']>,
+  total: number,
+): Section {
+  return {
+    title: `Lowest counts, under ${groupDigits(below)}: ${groupDigits(total)}`,
+    fixedLines: 2,
+    rows: lowest.length,
+    total,
+    draw: (rows) => printer.alignedText(countColumns, lowest.slice(0, rows)),
+    command: ['inventory', 'list', '--below', `${below}`, '--sort', 'quantity'],
+  };
+}
+
+const countColumns: readonly Column<NonNullable<Overview['inventory']>['lowest'][number]>[] = [
+  { name: 'petId', value: ({ petId }) => petId, align: 'right' },
+  { name: 'name', value: ({ name }) => name },
+  { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
+];
+
+function ordersSection(printer: Printer, { open, overdue, next }: NonNullable<Overview['orders']>): Section {
+  return {
+    title: `Open orders: ${groupDigits(open)}${overdue > 0 ? `, ${groupDigits(overdue)} overdue` : ''}`,
+    fixedLines: 2,
+    rows: next.length,
+    total: open,
+    draw: (rows) => printer.alignedText(orderColumns, next.slice(0, rows)),
+    command: ['orders', 'list', '--open', '--sort', 'shipDate'],
+  };
+}
+
+const orderColumns: readonly Column<NonNullable<Overview['orders']>['next'][number]>[] = [
+  { name: 'id', value: ({ id }) => id, align: 'right' },
+  { name: 'pet', value: ({ petId }) => petId, align: 'right' },
+  { name: 'name', value: ({ name }) => name },
+  { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
+  { name: 'shipDate', value: ({ shipDate }) => shipDate, time: true },
+  { name: '', value: ({ overdue }) => (overdue ? 'overdue' : undefined), status: true },
+];
