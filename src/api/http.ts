@@ -85,8 +85,6 @@ export interface SendOptions {
  */
 export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
-  /** Does some work while nobody else can change the store; undefined if the service has no such way. */
-  exclusively?<Value>(work: () => Promise<Value>): Promise<Value>;
   close(): Promise<void>;
 }
 

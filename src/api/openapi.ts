@@ -56,6 +56,11 @@ const reasons: Readonly<Record<number, readonly [reason: string, code: string, m
   400: ['A parameter or the body does not parse', 'invalid_parameter', 'limit: must be an integer'],
   404: ['No such record exists', 'not_found', 'pet 42 does not exist'],
   409: ['The record exists already, or is in use', 'in_use', 'category 1 has pets'],
+  412: [
+    'The record is not the one that If-Match names (RFC 9110, 13.1.1)',
+    'precondition_failed',
+    'pet 42 has changed: its ETag is "1kf9x2"',
+  ],
   413: ['The body is larger than 1 MiB', 'payload_too_large', 'the body is larger than 1 MiB'],
   415: ['The body is not application/json', 'unsupported_media_type', 'the body must be application/json'],
   422: ['The body breaks its schema', 'validation_failed', '/name: must be a string'],
@@ -81,6 +86,12 @@ const headers = {
     description: 'The new record',
     schema: { type: 'string', format: 'uri-reference' },
     example: '/pets/26',
+  },
+  ETag: {
+    description:
+      'Changes with the record; to be sent as If-Match, so that no change by others is lost (RFC 9110, 8.8.3)',
+    schema: { type: 'string' },
+    example: '"1kf9x2"',
   },
   Deprecation: {
     description: 'When the operation was deprecated: @ and Unix seconds (RFC 9745)',
@@ -160,6 +171,7 @@ function toResponses(operation: Operation) {
 function toSuccess({ many, result, deprecated }: Operation, status: number) {
   const names = [
     ...(many ? ['Link'] : []),
+    ...(result && !many ? ['ETag'] : []),
     ...(status === 201 ? ['Location'] : []),
     ...(deprecated ? ['Deprecation', 'Sunset'] : []),
   ];

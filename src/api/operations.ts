@@ -205,8 +205,14 @@ const create = {
   errors: [400, 413, 415, 422],
 } as const;
 const get = { ...usual, method: 'GET', success: [200], errors: [400, 404] } as const;
-const update = { ...usual, method: 'PUT', success: [200], errors: [400, 404, 413, 415, 422] } as const;
-const remove = { ...usual, method: 'DELETE', result: undefined, success: [204], errors: [400, 404] } as const;
+const update = { ...usual, method: 'PUT', success: [200], errors: [400, 404, 412, 413, 415, 422] } as const;
+const remove = {
+  ...usual,
+  method: 'DELETE',
+  result: undefined,
+  success: [204],
+  errors: [400, 404, 412],
+} as const;
 
 const petBody = toBody('NewPet', ['name', 'categoryId']);
 const categoryBody = toBody('NewCategory', ['name']);
@@ -250,7 +256,7 @@ const table = {
     ...pet,
     ...remove,
     summary: 'Delete a pet',
-    errors: [400, 404, 409],
+    errors: [400, 404, 409, 412],
     example: { id: '25' },
   },
   listCategories: {
@@ -283,7 +289,7 @@ const table = {
     ...category,
     ...remove,
     summary: 'Delete a category',
-    errors: [400, 404, 409],
+    errors: [400, 404, 409, 412],
     example: { id: '6' },
   },
   listOrders: {

@@ -1,12 +1,5 @@
 import { type Contract, offeredOperation, originalOf } from '../api/contract.ts';
-import {
-  fieldValue,
-  type HttpFields,
-  type HttpRequest,
-  type HttpResponse,
-  shownUrl,
-  type Transport,
-} from '../api/http.ts';
+import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse, shownUrl } from '../api/http.ts';
 import {
   type Input,
   idName,
@@ -76,8 +69,6 @@ export interface Client {
   send(id: OperationId, input: CallInput, options?: CallOptions, changes?: FieldChanges): Promise<RawAnswer>;
   /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
   request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
-  /** That of the transport. */
-  readonly exclusively: Transport['exclusively'];
   close(): Promise<void>;
 }
 
@@ -156,7 +147,6 @@ export function createClient(options: ClientOptions): Client {
     toRawRequest: (raw) => withMaskedParameter(toRawRequest(raw, shown), parameter),
     request: async (raw, callOptions = {}) =>
       fetchRaw({ client: options, request: toRawRequest(raw, options), options: callOptions }),
-    exclusively: transport.exclusively,
     close: () => transport.close(),
   };
   return client;

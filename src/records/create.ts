@@ -36,10 +36,8 @@ export async function createRecords<Entity>(
   const all = { ...given.values };
   const prompt = await context.prompt();
   if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask?.(prompt, access.names);
-  await writeRecord(
-    access,
-    creation(noun, await access.names.resolve({ ...flagFields(noun, all), ...extra })),
-  );
+  const body = await access.names.resolve({ ...flagFields(noun, all), ...extra });
+  await writeRecord(access, () => creation(noun, body));
 }
 
 function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Write {

@@ -38,7 +38,10 @@ export async function editRecord<Entity extends object>(
       return;
     }
     if (before.etag === undefined && !flags.dryRun) await checkUnchanged(access, id, before);
-    await writeRecord(access, write);
+    await writeRecord(access, async (refusal) => {
+      if (refusal) await checkUnchanged(access, id, before);
+      return write;
+    });
     if (flags.dryRun) await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
     else await draft.discard();
   } catch (error) {

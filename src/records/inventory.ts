@@ -30,22 +30,24 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   const access = await openAccess(context, inventory, 'updateInventory');
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
-  const shown = await readForPerson(access, petId);
-  await writeCount(access, petId, quantity, { shown, before: context.flags.dryRun ? shown : undefined });
+  await writeRecord(access, async () => {
+    // The further fields of an entry go back as they came.
+    if (!access.operation.partial) return countWrite(quantity, await readRecord(access, petId));
+    const before = await readForPerson(access, petId);
+    const input = { petId, body: { quantity } };
+    return { operation: 'updateInventory', input, change: before && changeOf(before) };
+  });
 }
 
-/**
- * The entry before the change, to print what changed on a terminal, or the whole request with --dry-run; undefined
- * elsewhere.
- */
+/** The entry before the change, if there is a person on a terminal to be shown what changed; undefined elsewhere. */
 async function readForPerson(
-  { context, client, ...access }: Access<InventoryItem>,
+  access: Access<InventoryItem>,
   petId: bigint,
 ): Promise<Answer<InventoryItem> | undefined> {
-  const { dryRun } = context.flags;
-  const isShown = dryRun ? !access.operation.partial : context.io.stderr.isTerminal;
-  if (!isShown || context.quiet || !client.contract.operations.has('getInventory')) return undefined;
-  return readRecord({ context, client, ...access }, petId).catch(() => undefined);
+  const { context, client } = access;
+  const isShown = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
+  if (!isShown || !client.contract.operations.has('getInventory')) return undefined;
+  return readRecord(access, petId).catch(() => undefined);
 }
 
 /** Reads a count, adds to it and writes the sum. */
@@ -53,29 +55,42 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
   const access = await openAccess(context, inventory, 'updateInventory');
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
-  const { exclusively } = access.client;
-  const adjust = () => readAndAdd(access, petId, change);
-  await (exclusively ? exclusively(adjust) : adjust());
-}
-
-async function readAndAdd(access: Access<InventoryItem>, petId: bigint, change: bigint): Promise<void> {
-  const { context, client } = access;
-  const before = await readRecord(access, petId);
-  const old = before.value.quantity;
-  const quantity = toQuantity(
-    BigInt(old) + change,
-    `adjust the stock of pet ${petId}: ${old} now, ${change < 0n ? change : `+${change}`}`,
-  );
-  if (before.etag === undefined && !client.exclusively) await context.warn(notAtomic);
+  let sum: Sum | undefined;
   try {
-    await writeCount(access, petId, quantity, { shown: before, before });
+    await writeRecord(access, async (refusal) => {
+      // To add again what may have been added would count it twice.
+      if (refusal?.details.applied === 'unknown') throw refusal;
+      const before = await readRecord(access, petId);
+      sum = addTo(before.value, change);
+      return countWrite(sum.quantity, before);
+    });
   } catch (error) {
-    throw await settleAdjustment(access, error, { petId, old, quantity });
+    throw sum ? await settleSum(access, error, sum) : error;
   }
 }
 
-const notAtomic =
-  'note: adjust is not atomic because the service sends no ETag: a change by somebody else at this moment would be lost';
+/** The write of a count. @param before the entry that alone may be changed. */
+function countWrite(quantity: number, before: Answer<InventoryItem>): Write {
+  const { value, etag } = before;
+  const input = { petId: value.petId, body: { quantity }, before: value };
+  return { operation: 'updateInventory', input, options: { ifMatch: etag }, change: changeOf(before) };
+}
+
+function changeOf({ value }: Answer<InventoryItem>) {
+  return { subject: `pet ${value.petId}`, before: value, names: ['quantity'] };
+}
+
+/** A count and what it is to become. */
+interface Sum {
+  readonly petId: bigint;
+  readonly old: number | bigint;
+  readonly quantity: number;
+}
+
+function addTo({ petId, quantity: old }: InventoryItem, change: bigint): Sum {
+  const what = `adjust the stock of pet ${petId}: ${old} now, ${change < 0n ? change : `+${change}`}`;
+  return { petId, old, quantity: toQuantity(BigInt(old) + change, what) };
+}
 
 /** @throws UsageError if the sum is not a valid count. */
 function toQuantity(sum: bigint, what: string): number {
@@ -85,33 +100,14 @@ function toQuantity(sum: bigint, what: string): number {
   return Number(sum);
 }
 
-/**
- * Sets one count and prints the entry.
- *
- * @param entry `before` is the entry that alone may be changed; `shown` the one to print the change of.
- */
-async function writeCount(
-  access: Access<InventoryItem>,
-  petId: bigint,
-  quantity: number,
-  { before, shown }: { readonly [Name in 'before' | 'shown']: Answer<InventoryItem> | undefined },
-): Promise<void> {
-  const write: Write = {
-    operation: 'updateInventory',
-    input: { petId, body: { quantity }, before: before?.value },
-    options: { ifMatch: before?.etag },
-    ...(shown && { change: { subject: `pet ${petId}`, before: shown.value, names: ['quantity'] } }),
-  };
-  await writeRecord(access, write);
-}
-
 /** Creates the entry of a pet. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const access = await openAccess(context, inventory, 'createInventory');
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
   const body = { petId, quantity, ...(await statusOf(access, petId)) };
-  await writeRecord(access, { operation: 'createInventory', input: { body, values: { petId, quantity } } });
+  const input = { body, values: { petId, quantity } };
+  await writeRecord(access, () => ({ operation: 'createInventory', input }));
 }
 
 /** The status of a new entry, which is that of its pet; nothing if the service does not ask for it. */
@@ -125,27 +121,16 @@ async function statusOf({ context, client, operation }: Access<InventoryItem>, p
  * The error for an adjustment whose write failed. If the write may have been applied, it reads the count back and
  * advises against adjusting again, which could count twice.
  */
-async function settleAdjustment(
-  access: Access<InventoryItem>,
-  error: unknown,
-  adjustment: Adjustment,
-): Promise<unknown> {
+async function settleSum(access: Access<InventoryItem>, error: unknown, sum: Sum): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
-  const { petId } = adjustment;
-  const now = await readRecord(access, petId)
-    .then(({ value }) => value.quantity)
-    .catch(() => undefined);
-  const found = describeCount(now, adjustment);
+  const { petId } = sum;
+  const now = await readRecord(access, petId).then(
+    ({ value }) => value.quantity,
+    () => undefined,
+  );
   const hint = `do not run it again before you have looked: ${commandLine(access.context, ['inventory', 'get', `${petId}`])}`;
-  return new CliError(error.kind, `${error.message}; ${found}`, { ...error.details, retryable: false, hint });
-}
-
-interface Adjustment {
-  readonly petId: bigint;
-  /** The count before it. */
-  readonly old: number | bigint;
-  /** The count that was sent. */
-  readonly quantity: number;
+  const message = `${error.message}; ${describeCount(now, sum)}`;
+  return new CliError(error.kind, message, { ...error.details, retryable: false, hint });
 }
 
 /**
@@ -153,8 +138,8 @@ interface Adjustment {
  *
  * @param now undefined if it could not be read.
  */
-function describeCount(now: number | bigint | undefined, { old, quantity }: Adjustment): string {
-  if (now === undefined) return 'it may or may not have been applied, and the count could not be read back';
+function describeCount(now: number | bigint | undefined, { old, quantity }: Sum): string {
+  if (now === undefined) return 'the count could not be read back';
   if (now === quantity)
     return `read back, the count is ${now}, which is the result of this adjustment: it was probably applied`;
   if (now === old)

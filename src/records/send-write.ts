@@ -4,8 +4,10 @@ import type { CallOptions } from '../client/call.ts';
 import type { Answer } from '../client/client.ts';
 import { type Judgement, judgeRecord, locatedId } from '../client/judge-write.ts';
 import type { CallInput } from '../client/request.ts';
-import { CliError, type ErrorKind, messageOf } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
+import { retryDelay } from '../client/retry.ts';
+import { sleep } from '../process/deadline.ts';
+import { CliError, type ErrorKind, InterruptedError } from '../process/errors.ts';
+import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { type Access, type RecordOperation, readRecord } from './noun.ts';
 
 /** A request for one record as data; it can be sent or shown. */
@@ -15,21 +17,80 @@ export interface Write {
   readonly input: CallInput;
   readonly options?: CallOptions;
   /** The change to report on a terminal after the write: `pet 3: status available -> sold`. */
-  readonly change?: {
-    /** Such as `pet 3`. */
-    readonly subject: string;
-    readonly before: object;
-    /** The fields that the write may change. */
-    readonly names: readonly string[];
-  };
+  readonly change?:
+    | {
+        /** Such as `pet 3`. */
+        readonly subject: string;
+        readonly before: object;
+        /** The fields that the write may change. */
+        readonly names: readonly string[];
+      }
+    | undefined;
 }
+
+/** A record that needs no write. */
+export interface Unchanged {
+  readonly unchanged: object;
+}
+
+/**
+ * Makes a write for a record as it is now; may read from the service. A record that is already as it should be is not
+ * sent.
+ *
+ * @param refusal the 412 of the write before, because somebody else has changed the record in between; throws it if
+ *   that write must not be made again.
+ */
+export type PrepareWrite = (refusal?: CliError) => Promise<Write | Unchanged> | Write;
 
 /** A write that has succeeded. */
 export interface WriteSuccess<Entity> {
+  /** The write that was made last. */
+  readonly write: Write;
   /** Undefined for a delete, and if the service shows none. */
   readonly record: Entity | undefined;
   /** True if the service will do the write later, or not (202). */
   readonly isAccepted: boolean;
+}
+
+/** How often a write is made again after 412. */
+const maxAgain = 3;
+
+/**
+ * Sends a write of a record as it is now. If somebody else has changed the record in between (412), it is prepared and
+ * sent again, three times. If the record is still as it was, its ETag is not to be relied on: the write is prepared
+ * once more and sent without it.
+ *
+ * @throws as `sendWrite`.
+ */
+export async function sendPrepared<Entity>(
+  access: Access<Entity>,
+  prepare: PrepareWrite,
+): Promise<WriteSuccess<Entity> | Unchanged> {
+  let write = await prepare();
+  for (let again = 0; ; again += 1) {
+    if ('unchanged' in write) return write;
+    try {
+      return await sendWrite(access, write);
+    } catch (error) {
+      const isOvertaken = error instanceof CliError && error.details.status === 412;
+      if (!isOvertaken || write.options?.ifMatch === undefined || again === maxAgain) throw error;
+      const last = write;
+      write = await prepare(error);
+      if (isSameRecord(last, write)) write = withoutTag(await prepare(error), last);
+      // Those who change one record at the same time do not meet again and again.
+      else await sleep(retryDelay(again + 1), access.context.interrupts.signal);
+    }
+  }
+}
+
+function isSameRecord(one: Write, other: Write | Unchanged): boolean {
+  return 'unchanged' in other || printJson(one.input.before) === printJson(other.input.before);
+}
+
+/** The write without If-Match, if its record is still the one of the write before. */
+function withoutTag(write: Write | Unchanged, before: Write): Write | Unchanged {
+  if ('unchanged' in write || !isSameRecord(before, write)) return write;
+  return { ...write, options: { ...write.options, ifMatch: undefined } };
 }
 
 /**
@@ -42,35 +103,43 @@ export async function sendWrite<Entity>(access: Access<Entity>, write: Write): P
   const { operation, input, options } = write;
   const answer = (await access.client.call(operation, input, options)) as Answer<Entity | undefined>;
   const judgement: Judgement = answer.judgement ?? { shows: 'asked' };
-  const { shows, id } = judgement;
-  if (shows === 'asked')
-    return { record: answer.value ?? (await readCreated(access, write, answer)), isAccepted: false };
-  if (shows === 'accepted') return { record: undefined, isAccepted: true };
-  const place = id ?? locatedId(answer);
-  if (place === undefined)
-    throw errorOf(answer, 'unavailable', `${judgement.reason}, and it does not say which record it is about`);
-  const subject = `${access.noun.one} ${place}`;
+  const { shows } = judgement;
+  if (shows === 'accepted') return { write, record: undefined, isAccepted: true };
+  const record =
+    shows === 'asked'
+      ? (answer.value ?? (await readCreated(access, write, answer)))
+      : await readBack(access, write, answer, judgement);
+  return { write, record, isAccepted: false };
+}
+
+/** Reads the record of a write whose answer does not show what was asked. @throws as `sendWrite` */
+async function readBack<Entity>(
+  access: Access<Entity>,
+  { operation, input }: Write,
+  answer: Answer<Entity | undefined>,
+  { id = locatedId(answer), reason }: Judgement,
+): Promise<Entity | undefined> {
+  if (id === undefined)
+    throw errorOf(answer, 'unavailable', `${reason}, and it does not say which record it is about`);
+  const subject = `${access.noun.one} ${id}`;
   const isDelete = operations[operation].method === 'DELETE';
+  const failed = (what: string) =>
+    errorOf(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);
   let record: Entity;
   try {
-    record = (await readRecord(access, place)).value;
+    record = (await readRecord(access, id)).value;
   } catch (error) {
-    if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
-      throw error;
+    if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
     if (error.kind !== 'not-found')
-      throw errorOf(
-        answer,
-        'unavailable',
-        `${judgement.reason}, and ${subject} cannot be read: ${messageOf(error)}`,
-      );
-    if (isDelete) return { record: undefined, isAccepted: false };
-    throw errorOf(answer, 'failed', `the service answered ${answer.status}, but ${subject} does not exist`);
+      throw errorOf(answer, 'unavailable', `${reason}, and ${subject} cannot be read: ${error.message}`);
+    if (isDelete) return undefined;
+    throw failed('does not exist');
   }
-  if (isDelete)
-    throw errorOf(answer, 'failed', `the service answered ${answer.status}, but ${subject} is still there`);
-  const { reason } = judgeRecord((input.values ?? input.body ?? {}) as JsonObject, record as JsonObject);
-  if (reason === undefined) return { record, isAccepted: false };
-  throw errorOf(answer, 'failed', `the service answered ${answer.status}, but ${subject} has ${reason}`);
+  if (isDelete) throw failed('is still there');
+  const values = (input.values ?? input.body ?? {}) as JsonObject;
+  const { reason: difference } = judgeRecord(values, record as JsonObject);
+  if (difference !== undefined) throw failed(`has ${difference}`);
+  return record;
 }
 
 /** The record that Location names, if the answer to a create has no body; undefined if it cannot be read. */

@@ -8,7 +8,7 @@ import type { JsonValue } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import type { Access, Body } from './noun.ts';
 import { printResults } from './print-records.ts';
-import { sendWrite, type Write } from './send-write.ts';
+import { type PrepareWrite, sendPrepared, type Write } from './send-write.ts';
 import { showRequests } from './show-requests.ts';
 import { type Failure, type Standing, Work, type WorkOptions } from './work.ts';
 
@@ -21,13 +21,8 @@ export interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
   readonly items: readonly Item[];
   /** Print a list, even of one. */
   readonly asList: boolean;
-  /** Prepares the write of an item; may read from the service. A record that is already as it should be is not sent. */
-  prepare(item: Item): Write | Unchanged | Promise<Write | Unchanged>;
-}
-
-/** A record that needs no write. */
-interface Unchanged {
-  readonly unchanged: object;
+  /** Prepares the write of an item. */
+  prepare(item: Item, ...refusal: Parameters<PrepareWrite>): ReturnType<PrepareWrite>;
 }
 
 /** How many writes have ended, and what is left of them. */
@@ -38,8 +33,12 @@ export interface WriteResult<Item> {
 }
 
 /** Sends one write and prints the record in the answer. @see writeRecords */
-export async function writeRecord<Entity>(access: Access<Entity>, write: Write): Promise<void> {
-  const { error } = await writeRecords(access, { items: [write], asList: false, prepare: () => write });
+export async function writeRecord<Entity>(access: Access<Entity>, prepare: PrepareWrite): Promise<void> {
+  const { error } = await writeRecords(access, {
+    items: [undefined],
+    asList: false,
+    prepare: (_, refusal) => prepare(refusal),
+  });
   if (error) throw error;
 }
 
@@ -59,16 +58,16 @@ export async function writeRecords<Item, Entity>(
   let accepted = 0;
   let unchanged = 0;
   const write = async (item: Item) => {
-    const prepared = await prepare(item);
-    if ('unchanged' in prepared) {
+    const result = await sendPrepared(access, (refusal) => prepare(item, refusal));
+    if ('unchanged' in result) {
       unchanged += 1;
-      return prepared.unchanged as Entity;
+      return result.unchanged as Entity;
     }
-    const { record, isAccepted } = await sendWrite(access, prepared);
+    const { record, isAccepted, write: sent } = result;
     if (isAccepted) accepted += 1;
     else if (record === undefined) unanswered += 1;
     // The table of a file's records says it too.
-    if (!isAccepted && !place?.(item)) await printChange(context, prepared, record as object | undefined);
+    if (!isAccepted && !place?.(item)) await printChange(context, sent, record as object | undefined);
     return record;
   };
   const work = new Work(items, write, { unit: noun.many, place, atOnce });

@@ -1,4 +1,4 @@
-import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
+import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { type OperationId, operationIds, operations } from '../api/operations.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type HandlerReply, handlers } from './handlers.ts';
@@ -34,8 +34,12 @@ export function createApp({ store, onDefect }: AppOptions): App {
     if (!endpoint)
       return methodNotAllowed(`${path} does not take ${method}`, [...endpoints.keys()]).toResponse();
     try {
-      const reply = endpoint.carryOut(store(), request, path.slice(slash), target.query);
-      return toResponse(reply, endpoint, target);
+      const id = path.slice(slash);
+      const carryOut = endpoint.prepare(request, id, target.query);
+      const ifMatch = fieldValue(request.fields, 'if-match');
+      if (ifMatch !== undefined && endpoint.method !== 'GET')
+        checkPrecondition(ifMatch, () => endpoints.get('GET')?.prepare(request, id, '')(store()));
+      return toResponse(carryOut(store()), endpoint, target);
     } catch (error) {
       const refusal = toRefusal(error, onDefect).toResponse();
       return { ...refusal, fields: { ...refusal.fields, ...endpoint.announced } };
@@ -47,8 +51,12 @@ type Reply = RecordPage<object> | HandlerReply<object>;
 
 /** An operation with what is needed to answer it. */
 interface Endpoint {
-  /** @param id the last segment of the path, still percent-encoded. */
-  carryOut(store: Store, request: HttpRequest, id: string, query: string): Reply;
+  /**
+   * Reads the input of a request, and returns what carries it out.
+   *
+   * @param id the last segment of the path, still percent-encoded.
+   */
+  prepare(request: HttpRequest, id: string, query: string): (store: Store) => Reply;
   /** Fields of every response, also of refusals. */
   readonly announced: HttpFields;
   /** Fields of every response that has a body. */
@@ -76,7 +84,10 @@ function createEndpoint<K extends OperationId>(id: K): Endpoint {
   const handle = handlers[id];
   return {
     method: operation.method,
-    carryOut: (store, ...parts) => handle(store, read(...parts)),
+    prepare(...parts) {
+      const input = read(...parts);
+      return (store) => handle(store, input);
+    },
     announced,
     json: { 'content-type': 'application/json', ...announced },
   };
@@ -98,10 +109,39 @@ function toResponse(reply: Reply, endpoint: Endpoint, target: UrlParts): HttpRes
   const { status, stored } = reply;
   // The text of a written record is not kept: after a million writes it would take 100 MB.
   const body = endpoint.method === 'GET' ? textOf(stored) : printJson(stored.record);
-  if (status === 200) return { status, fields: endpoint.json, body };
+  const etag = tagOf(body);
+  // The own fields come before the spread: V8 makes a new shape for each object whose fields follow one.
+  if (status === 200) return { status, fields: { etag, ...endpoint.json }, body };
   const location = endpoint.method === 'POST' ? `${target.path}/${stored.id}` : target.path;
-  // `location` comes before the spread: V8 makes a new shape for each object whose fields follow one.
-  return { status, fields: { location, ...endpoint.json }, body };
+  return { status, fields: { etag, location, ...endpoint.json }, body };
+}
+
+/**
+ * Refuses a change of a record that is not the one that If-Match names. A record that does not exist passes: the
+ * operation itself answers that.
+ *
+ * @param read the record as it is now.
+ * @see RFC 9110, 13.1.1
+ */
+function checkPrecondition(ifMatch: string, read: () => Reply | undefined): void {
+  const tags = ifMatch.split(',').map((tag) => tag.trim());
+  const reply = read();
+  const stored = reply && 'status' in reply && reply.status !== 204 ? reply.stored : undefined;
+  const tag = stored && tagOf(textOf(stored));
+  if (tag === undefined || tags.includes('*') || tags.includes(tag)) return;
+  throw new Refusal('precondition_failed', `the record has changed: its ETag is ${tag}`);
+}
+
+/** The strong entity tag of a record: a hash of its text (FNV-1a, twice 32 bits). @see RFC 9110, 8.8.3 */
+function tagOf(text: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x01234567;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    low = Math.imul(low ^ unit, 0x01000193);
+    high = Math.imul(high ^ unit, 0x01000193);
+  }
+  return `"${(low >>> 0).toString(36)}${(high >>> 0).toString(36)}"`;
 }
 
 function toPage({ stored, after }: RecordPage<object>, { json }: Endpoint, target: UrlParts): HttpResponse {

@@ -14,7 +14,6 @@ export async function createOfflineTransport(file: string): Promise<Transport> {
   const kept = file === ':memory:' ? undefined : new KeptStore(file);
   const send = kept ? await sendToFile(kept) : sendToMemory();
   return {
-    exclusively: (work) => (kept ? kept.exclusively(work) : work()),
     async send(request, options) {
       if (options.cancellation.isCancelled) throw options.cancellation.reason;
       const response = await send(request, options);
@@ -57,8 +56,6 @@ class KeptStore {
   /** The changes that the next save makes. */
   private changes: (() => void)[] = [];
   private nextSave: Promise<void> | undefined;
-  /** This process holds the lock of the file. */
-  private isHeld = false;
   /** Settles when all reads and saves up to now have ended; never rejects. */
   private last: Promise<unknown> = Promise.resolve();
 
@@ -102,19 +99,6 @@ class KeptStore {
     return value as Value;
   }
 
-  /** Does some work, which may read and change the store, while no other process can change it. */
-  async exclusively<Value>(work: () => Promise<Value>): Promise<Value> {
-    const { withLock } = await import('../process/lock.ts');
-    return withLock(this.file, async () => {
-      this.isHeld = true;
-      try {
-        return await work();
-      } finally {
-        this.isHeld = false;
-      }
-    });
-  }
-
   /** Begins work when all that was asked for before it has ended. */
   private inTurn<Value>(work: () => Value | Promise<Value>): Promise<Value> {
     const turn = this.last.then(work);
@@ -141,7 +125,7 @@ class KeptStore {
         await writeFileAtomic(this.file, printStore(this.current));
       this.version = versionOf(this.file);
     };
-    await (this.isHeld ? saveAll() : withLock(this.file, saveAll));
+    await withLock(this.file, saveAll);
   }
 
   private load(): void {

@@ -13,6 +13,7 @@ const statuses = {
   request_timeout: 408,
   already_exists: 409,
   in_use: 409,
+  precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   expectation_failed: 417,

@@ -37,28 +37,46 @@ test('adjusts by a signed or a plain number, and refuses to go below 0', async (
   expect(await shop.json('inventory get 4')).toMatchObject({ quantity: 0 });
 });
 
-test('parallel adjustments of the embedded store are all counted, and none has a note', async () => {
+test('three adjustments of the embedded store at once are all counted', async () => {
   using shop = openShop();
   await shop.run('inventory set 1 0');
-  const runs = await Promise.all(Array.from({ length: 11 }, () => shop.run('inventory adjust 1 +1 -o ids')));
+  const runs = await Promise.all([1, 2, 3].map(() => shop.run('inventory adjust 1 +1 -o ids')));
   for (const run of runs) expect(run).toEqual({ code: 0, stdout: '1\n', stderr: '' });
-  expect(await shop.json('inventory get 1')).toMatchObject({ quantity: 11 });
+  expect(await shop.json('inventory get 1')).toMatchObject({ quantity: 3 });
 });
 
-test('an adjustment is atomic if the service sends an ETag, and warns if it sends none', async () => {
-  const body = { petId: 4, quantity: 10, status: 'sold' };
-  await using plain = await recordingServer({}, () => ({ body }));
-  expect((await runAt(plain, 'inventory adjust 4 +1')).stderr).toContain('note: adjust is not atomic');
-  await using tagged = await recordingServer({}, ({ method }) =>
-    method === 'GET'
-      ? { headers: { etag: '"3"' }, body }
-      : { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } },
-  );
-  const run = await runAt(tagged, 'inventory adjust 4 +1');
-  expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).not.toContain('atomic');
-  const put = { method: 'PUT', headers: { 'if-match': '"3"' }, body: '{"quantity":11}' };
-  expect(tagged.seen.at(-1)).toMatchObject(put);
+test('of many adjustments at once each is counted, or refused', async () => {
+  using shop = openShop();
+  await shop.run('inventory set 1 0');
+  const runs = await Promise.all(Array.from({ length: 12 }, () => shop.run('inventory adjust 1 +1 -q')));
+  const counted = runs.filter(({ code }) => code === 0).length;
+  expect(runs.every(({ code }) => code === 0 || code === 1)).toBe(true);
+  expect(await shop.json('inventory get 1')).toMatchObject({ quantity: counted });
+});
+
+test('an adjustment beside others is made again, three times, and only if the service sends ETags', async () => {
+  const refused = { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } };
+  let quantity = 10;
+  let refusals = 3;
+  await using server = await recordingServer({}, ({ method, headers, body }) => {
+    if (method === 'PUT' && refusals > 0) {
+      refusals -= 1;
+      quantity += 5;
+      return refused;
+    }
+    if (method === 'PUT' && headers['if-match'] !== `"${quantity}"`) return refused;
+    if (method === 'PUT') ({ quantity } = JSON.parse(body));
+    return { headers: { etag: `"${quantity}"` }, body: { petId: 4, quantity, status: 'sold' } };
+  });
+  expect(await runAt(server, 'inventory adjust 4 +1')).toMatchObject({ code: 0, stderr: '' });
+  expect(quantity).toBe(26);
+  refusals = 4;
+  const last = await runAt(server, 'inventory adjust 4 +1');
+  expect(last).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('412') });
+  expect(quantity).toBe(46);
+  await using plain = await recordingServer({}, () => refused);
+  expect((await runAt(plain, 'inventory adjust 4 +1')).code).toBe(1);
+  expect(plain.calls()).toEqual(['GET /store/inventory/4']);
 });
 
 test('a count beyond a double is never rounded by an adjustment', async () => {

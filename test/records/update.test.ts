@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -45,15 +45,79 @@ test('updates several records at once, and tries all of them', async () => {
   expect(await shop.json('orders list --open')).toEqual([]);
 });
 
-test('overwrites nothing if the record has changed in the meantime', async () => {
-  const answer = { code: 'precondition_failed', message: 'changed', status: 412 };
-  await using server = await recordingServer({}, ({ method }) =>
-    method === 'GET' ? { headers: { etag: '"v7"' }, body: rex } : { status: 412, body: answer },
+describe('an update that is answered 412', () => {
+  const refused = { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } };
+
+  test('is made again for the record as it is now, three times', async () => {
+    let version = 0;
+    await using server = await recordingServer({}, ({ method }) => {
+      if (method === 'PUT') version += 1;
+      return method === 'PUT'
+        ? refused
+        : { headers: { etag: `"v${version}"` }, body: { ...rex, chip: version } };
+    });
+    const run = await runAt(server, 'pets update 3 --name x -o json');
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    const error = { kind: 'failed', status: 412, code: 'precondition_failed' };
+    expect(JSON.parse(run.stderr).error).toMatchObject(error);
+    const puts = server.seen.filter(({ method }) => method === 'PUT');
+    expect(puts.map(({ headers, body }) => [headers['if-match'], JSON.parse(body).chip])).toEqual([
+      ['"v0"', 0],
+      ['"v1"', 1],
+      ['"v2"', 2],
+      ['"v3"', 3],
+    ]);
+  });
+
+  test.each(['pets update 3 --name x', 'pets edit 3'])(
+    'although the record is still the same is made without If-Match: %s',
+    async (line) => {
+      let count = 0;
+      await using server = await recordingServer({}, ({ method, headers, body }) => {
+        count += 1;
+        if (method === 'PUT' && headers['if-match'] !== undefined) return refused;
+        const record = method === 'GET' ? rex : { id: 3, ...JSON.parse(body) };
+        return { headers: { etag: `"${count}"` }, body: record };
+      });
+      const env = { EDITOR: 'sed -i s/Rex/x/' };
+      expect(await runAt(server, `${line} -o json`, { env })).toMatchObject({ code: 0 });
+      expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'PUT', 'GET', 'GET', 'PUT']);
+      expect(JSON.parse(server.seen.at(-1)?.body ?? '')).toMatchObject({ name: 'x', chip: rex.chip });
+    },
   );
-  const run = await runAt(server, 'pets update 3 --name x -o json');
-  expect(run).toMatchObject({ code: 1, stdout: '' });
-  const error = { kind: 'failed', status: 412, code: 'precondition_failed' };
-  expect(JSON.parse(run.stderr).error).toMatchObject(error);
+
+  test('never sends a weak ETag', async () => {
+    await using server = await petService({ etag: 'W/"v7"' });
+    expect(await runAt(server, 'pets update 3 --name x')).toMatchObject({ code: 0 });
+    expect(putOf(server)?.headers['if-match']).toBeUndefined();
+  });
+});
+
+test('three updates of one record of the embedded store at once lose nothing', async () => {
+  using shop = openShop();
+  for (let round = 0; round < 5; round += 1) {
+    const status = round % 2 === 0 ? 'sold' : 'pending';
+    const category = 1 + (round % 3);
+    const runs = await Promise.all(
+      [`--name r${round}`, `--status ${status}`, `--category ${category}`].map((flags) =>
+        shop.run(`pets update 1 ${flags} -q`),
+      ),
+    );
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const wanted = { name: `r${round}`, status, categoryId: category };
+    expect(await shop.json('pets get 1 -q')).toMatchObject(wanted);
+  }
+});
+
+test('what is only sent back is not compared with the answer', async () => {
+  let version = 1;
+  await using server = await recordingServer({}, ({ method, body }) => {
+    if (method === 'PUT') version += 1;
+    const record = method === 'PUT' ? { ...JSON.parse(body), id: 3 } : rex;
+    return { body: { ...record, version, updatedAt: `2027-01-0${version}T00:00:00Z` } };
+  });
+  expect(await runAt(server, 'pets update 3 --status available')).toMatchObject({ code: 0 });
+  expect(JSON.parse(putOf(server)?.body ?? '')).toMatchObject({ version: 1 });
 });
 
 test('a bare 2xx is a success with no record to print', async () => {

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { type OperationId, operationIds, operations } from '../../src/api/operations.ts';
 import { bodySchemas, resultSchemas } from '../../src/api/schemas.ts';
-import { parseJson } from '../../src/process/exact-json.ts';
+import { parseJson, printJson } from '../../src/process/exact-json.ts';
 import { type App, createApp } from '../../src/server/app.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { Store } from '../../src/server/store.ts';
@@ -317,4 +317,51 @@ test('a write that fails changes nothing', () => {
   for (const path of ['/pets/4', '/categories/1']) send('DELETE', path);
   send('POST', '/store/inventory', '{"petId":1,"quantity":1,"status":"available"}');
   expect(store.revision).toBe(before);
+});
+
+describe('an ETag', () => {
+  const withTag = (method: string, path: string, tag: string, body?: string) =>
+    app({
+      method,
+      url: `http://shop.test${path}`,
+      fields: { 'if-match': tag, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      body,
+    });
+  const tagOf = (path: string) => String(send('GET', path).fields.etag);
+
+  test.each(['/pets/1', '/categories/1', '/store/orders/1', '/store/inventory/1'])(
+    'of %s is strong, stays while the record does, and changes with it',
+    (path) => {
+      const before = tagOf(path);
+      expect(before).toMatch(/^"[\x21\x23-\x7e]+"$/);
+      expect(tagOf(path)).toBe(before);
+      const record = body(send('GET', path)) as object;
+      const changed = printJson({ ...record, name: 'x', quantity: 77 });
+      const put = send('PUT', path, changed);
+      expect(put.fields.etag).not.toBe(before);
+      expect(tagOf(path)).toBe(put.fields.etag);
+    },
+  );
+
+  test.each([
+    ['PUT', '/pets/1', rex],
+    ['DELETE', '/pets/1', undefined],
+    ['PUT', '/categories/1', '{"name":"x"}'],
+    ['DELETE', '/store/orders/1', undefined],
+    ['PUT', '/store/inventory/1', '{"quantity":7}'],
+    ['DELETE', '/store/inventory/1', undefined],
+  ])('that is another stops %s %s', (method, path, change) => {
+    const before = send('GET', path);
+    const refused = withTag(method, path, '"other"', change);
+    expect(refused.status).toBe(412);
+    expect(refusal(refused)).toContain('precondition_failed: ');
+    expect(send('GET', path)).toEqual(before);
+  });
+
+  test('that is the same, in a list, or * lets the change through', () => {
+    for (const tag of [tagOf('/pets/1'), `"other", ${tagOf('/pets/2')}`, '*'])
+      expect(withTag('PUT', `/pets/${tag.startsWith('"other"') ? 2 : 1}`, tag, rex).status).toBe(200);
+    expect(withTag('DELETE', '/store/orders/999', '*').status).toBe(404);
+    expect(withTag('PUT', '/pets/1', '"other"', '{"name":').status).toBe(400);
+  });
 });

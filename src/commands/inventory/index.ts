@@ -70,7 +70,7 @@ const adjust = verb({
   name: 'adjust',
   summary: 'Add to or take from the stock count of a pet',
   description:
-    'Reads the stock count of a pet, adds to it and sets the sum. Somebody else may change it in between; if the service sends an ETag, that is noticed and nothing is overwritten. With --offline both are one step.',
+    'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, three times at most. Without ETags such a change is overwritten.',
   operation: 'updateInventory',
   write: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
