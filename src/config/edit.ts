@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { Io } from '../process/io.ts';
+import { ensureHome, type Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 import { closest } from '../process/text.ts';
 import { type Address, parseConfig, readConfigFile, unreadableConfig } from './file.ts';
 import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
-import { resolvePaths } from './paths.ts';
+import { homeFolder, resolvePaths } from './paths.ts';
 import { offlineProfile } from './settings.ts';
 
 /** The content of the config file, to be changed in place. */
@@ -29,10 +29,11 @@ type StoredValue = string | number | boolean;
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const { configFile } = resolvePaths(io);
   // Loaded here, because reading a setting needs none of these packages.
+  ensureHome(homeFolder(io));
   const { default: Conf } = await import('conf');
   const { ensurePrivateFolder, realFile } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
-  await ensurePrivateFolder(dirname(configFile));
+  await ensurePrivateFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
   // conf would replace a link whose file does not exist yet.
   const path = realFile(configFile);
   return withLock(path, async () => {

@@ -94,17 +94,22 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Creates a folder that only its owner may enter, and missing folders above it; leaves an existing one as it is. */
-export function ensurePrivateFolder(path: string): Promise<void> {
-  return ensureFolder(path, 0o700);
+/**
+ * Creates a folder that only its owner may enter, and missing folders above it; leaves an existing one as it is.
+ *
+ * @param hint what to do if it cannot.
+ * @throws CliError `failed` if it cannot.
+ */
+export function ensurePrivateFolder(path: string, hint?: string): Promise<void> {
+  return ensureFolder(path, 0o700, hint);
 }
 
 /** Creates a folder and missing folders above it. @throws CliError `failed` if it cannot. */
-export async function ensureFolder(path: string, mode = 0o777): Promise<void> {
+export async function ensureFolder(path: string, mode = 0o777, hint?: string): Promise<void> {
   try {
     makeFolder(path, mode);
   } catch (error) {
-    throw fileError('make folder', path, error);
+    throw fileError('make folder', path, error, hint);
   }
 }
 

@@ -41,6 +41,6 @@ export function systemReason(error: unknown, activity: Activity = 'file'): strin
 }
 
 /** An error `<what failed> <path>: <reason>`. */
-export function fileError(what: string, path: string, error: unknown): CliError {
-  return new CliError('failed', `${what} ${path}: ${systemReason(error)}`, { cause: error });
+export function fileError(what: string, path: string, error: unknown, hint?: string): CliError {
+  return new CliError('failed', `${what} ${path}: ${systemReason(error)}`, { cause: error, hint });
 }

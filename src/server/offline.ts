@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../api/http.ts';
+import { CliError } from '../process/errors.ts';
 import { createApp } from './app.ts';
 import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
@@ -21,6 +22,13 @@ export async function createOfflineTransport(file: string): Promise<Transport> {
     },
     close: async () => {},
   };
+}
+
+/** The error of a store that cannot be used, with what to do if it has no better advice. */
+function withWayOut(error: unknown): unknown {
+  if (!(error instanceof CliError) || error.details.hint !== undefined) return error;
+  const hint = 'PETSTORE_OFFLINE_STORE names another file, or :memory: for a store that keeps nothing';
+  return new CliError(error.kind, error.message, { ...error.details, hint });
 }
 
 type Send = (request: HttpRequest, options: SendOptions) => HttpResponse | Promise<HttpResponse>;
@@ -68,7 +76,7 @@ class KeptStore {
    * can still be read.
    */
   async open(): Promise<void> {
-    this.load();
+    await this.inTurn(() => this.load());
     if (this.version === noFile) await this.change(() => {}).catch(() => {});
   }
 
@@ -101,7 +109,9 @@ class KeptStore {
 
   /** Begins work when all that was asked for before it has ended. */
   private inTurn<Value>(work: () => Value | Promise<Value>): Promise<Value> {
-    const turn = this.last.then(work);
+    const turn = this.last.then(work).catch((error) => {
+      throw withWayOut(error);
+    });
     this.last = turn.catch(() => {});
     return turn;
   }

@@ -152,3 +152,29 @@ test.runIf(process.getuid?.() === 0)(
     expect(existsSync(join(home, 'cache'))).toBe(false);
   },
 );
+
+test.runIf(process.getuid?.() === 0)(
+  'a user whom the system does not know, without HOME, can use the program (needs root)',
+  () => {
+    chmodSync(folder, 0o755);
+    const node = join(folder, 'node');
+    copyFileSync(realpathSync(nodeBinary), node);
+    const config = join(folder, 'config');
+    mkdirSync(config);
+    chownSync(config, 54321, 54321);
+    const petstore = (line: string, env = {}) =>
+      spawnSync(node, [join(folder, 'bin/petstore.js'), ...line.split(' ')], {
+        uid: 54321,
+        cwd: '/',
+        env,
+        encoding: 'utf8',
+      });
+    const create = 'profile create p --base-url http://127.0.0.1:9';
+    expect(petstore(create)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/permission denied\nhint: PETSTORE_CONFIG_DIR names another folder/),
+    });
+    expect(petstore(create, { PETSTORE_CONFIG_DIR: config })).toMatchObject({ status: 0 });
+    expect(petstore('--offline pets list -o ids')).toMatchObject({ status: 0, stderr: '' });
+  },
+);
