@@ -175,7 +175,7 @@ async function readContract({ io, settings: resolve }: Context): Promise<Contrac
   if (baseUrl === undefined) return builtInContract;
   const { readBoundContract } = await import('./config/contract-file.ts');
   const { origin } = new URL(baseUrl);
-  return readBoundContract(io, origin, settings.profile?.value) ?? builtInContract;
+  return readBoundContract(io, origin, settings) ?? builtInContract;
 }
 
 async function openPrinter(context: Context, format: OutputFormat | undefined): Promise<Printer> {

@@ -41,6 +41,8 @@ export interface Operation {
   readonly furtherFields?: readonly string[] | undefined;
   /** How a bound service writes bodies and answers; undefined in the table. */
   readonly wire?: WireFormat | undefined;
+  /** Why a bound operation is this one, a clause. */
+  readonly why?: string | undefined;
   /** How the pages of a list follow each other; undefined if the operation is no list. */
   readonly paging?: Paging | undefined;
   /** True if a list is ordered by id, and `after` begins it after one. */
@@ -100,8 +102,8 @@ export interface RequestBody {
   readonly fields?: Readonly<Record<string, JsonValue>> | undefined;
   /** Fields that occur only in answers. */
   readonly readOnly?: readonly string[] | undefined;
-  /** True if the caller must choose the id of a new record. */
-  readonly choosesId?: true | undefined;
+  /** Fields that an update with only changes can remove by null; undefined if it takes whole records. */
+  readonly removable?: readonly string[] | undefined;
   /** True if the body must not have fields other than `fields`. */
   readonly isClosed?: true | undefined;
   /** The field with the record's id, if the path has none or the description requires it in the body too. */
@@ -116,8 +118,8 @@ export interface WireFormat {
   readonly names: Readonly<Record<string, string>>;
   /** The same for the fields of the body. */
   readonly bodyNames: Readonly<Record<string, string>>;
-  /** How the body, or else the records, have the category of a pet, if not as an id: `{id, name}`, or its name. */
-  readonly category?: 'object' | 'name' | undefined;
+  /** True if the body has the category of a pet as an object `{id, name}`. */
+  readonly hasCategoryObject: boolean;
 }
 
 /** How the pages of a list follow each other. The names are those of the service. A link in a header always counts. */
@@ -125,9 +127,15 @@ export type Paging =
   /** An answer that is not the last has a link to the next page in its header. */
   | { readonly kind: 'link' }
   /** Pages are counted; `first` is undefined if the description does not say from what number. */
-  | { readonly kind: 'number'; readonly parameter: string; readonly first: number | undefined }
+  | {
+      readonly kind: 'number';
+      readonly parameter: string;
+      readonly first: number | undefined;
+      /** The largest number that the parameter may have, if the description states one. */
+      readonly maximum: number | undefined;
+    }
   /** Records are counted, from 0. */
-  | { readonly kind: 'offset'; readonly parameter: string }
+  | { readonly kind: 'offset'; readonly parameter: string; readonly maximum: number | undefined }
   /** Each answer has the link or the cursor of the next page at a path of fields. */
   | {
       readonly kind: 'cursor';
@@ -135,11 +143,14 @@ export type Paging =
       readonly parameter: string | undefined;
       readonly next: readonly string[];
     }
-  /**
-   * In a way that the program does not know, by this parameter or header; `by` is undefined if the description says nothing
-   * of pages.
-   */
-  | { readonly kind: 'unknown'; readonly by: string | undefined };
+  /** In a way that the program does not know. */
+  | {
+      readonly kind: 'unknown';
+      /** The parameter or header that shows it; undefined if the description says nothing of pages. */
+      readonly by: string | undefined;
+      /** The parameter that may begin a list after the record with an id. */
+      readonly after?: string | undefined;
+    };
 
 /** The documented answer for one status. */
 export interface DocumentedAnswer {

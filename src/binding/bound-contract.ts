@@ -1,9 +1,9 @@
 import { type Contract, hidesTryIt } from '../api/contract.ts';
 import {
   idName,
+  type NounName,
   type Operation,
   type OperationId,
-  operations,
   type RequestBody,
   type Stability,
   type WireFormat,
@@ -21,14 +21,14 @@ import {
   successStatuses,
 } from './document.ts';
 import { obstacleTo } from './fit.ts';
-import { type Match, type Matches, matchOperations, show } from './match.ts';
+import { type Choices, type Match, type Matches, matchOperations, show, wantedOf } from './match.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { type FieldNames, fieldNamesOf, isRecord, recordsIn } from './record-format.ts';
-import { boundsOf, exampleOf, listOf, objectOf, shapeOf } from './schema.ts';
+import { fieldNamesOf, isRecord, recordsIn, type Wanted } from './record-format.ts';
+import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
 
 // From the description of a service to a contract: description.ts reads it, document.ts lists its operations, match.ts finds
 // ours among them (fit.ts says which of them cannot be called), and this file writes each down as an operation with the
-// service's own parameters, names and pages (parameters.ts, record-format.ts) and answers (answers.ts). All of
+// service's own parameters and pages (parameters.ts), names (record-format.ts) and answers (answers.ts). All of
 // that happens once, in `api bind`. adapt.ts translates at every call.
 
 /** The operation of the document that the user chose for one of the table; its path may have values in place of parameters. */
@@ -37,33 +37,61 @@ export interface Target {
   readonly path: string;
 }
 
+/** What the user says with --map. */
+export interface Maps {
+  readonly operations: ReadonlyMap<OperationId, Target>;
+  /** The service's names of fields, by noun and our name. */
+  readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
+}
+
+/** What `api bind` finds in a description. */
+export interface Binding {
+  readonly matches: Matches;
+  readonly contract: Contract;
+}
+
 /**
- * Finds the operations of the table in a description.
+ * Finds the operations of the table in a description, and writes down the contract that they make.
  *
- * @throws UsageError if a target is not in the description, or cannot be called as that operation; also if it takes too
- *   long.
+ * @throws UsageError if a target is not in the description, or cannot be called as that operation; for a field that no
+ *   operation has, or a credential in a place that cannot have it; also if it takes too long.
  */
-export function matchContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Matches {
+export function bind(description: Description, maps: Maps): Binding {
   return readWithin(description.url, () => {
     const all = operationsOf(description);
-    const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target)]));
-    return matchOperations(all, settled);
+    const targets = [...maps.operations].map(
+      ([id, target]) => [id, find(all, wantedOf(id, maps), target)] as const,
+    );
+    const choices = { fields: maps.fields, operations: new Map(targets) };
+    const matches = matchOperations(all, choices);
+    return { matches, contract: toContract(description, all, matches, choices) };
   });
 }
 
-/** The contract that the matches make. @throws UsageError as above, or for a credential in a place that cannot have it. */
-export function toContract(description: Description, matches: Matches): Contract {
-  return readWithin(description.url, () => {
-    const { document } = description;
-    const toSchema = createSchemaConverter();
-    const bound = new Map<OperationId, Operation>();
-    const missing = new Map<OperationId, string>();
-    for (const [id, match] of matches)
-      if (match.state === 'bound') bound.set(id, toOperation(id, match.operation, document, toSchema));
-      else missing.set(id, whyMissing(id, match));
-    const places = credentialPlaces(document, [...bound.values()], operationsOf(description));
-    return { operations: bound, missing, credentialPlaces: places, basePath: '' };
-  });
+function toContract(
+  { document }: Description,
+  all: readonly DocumentOperation[],
+  matches: Matches,
+  choices: Choices,
+): Contract {
+  const toSchema = createSchemaConverter();
+  const bound = new Map<OperationId, Operation>();
+  const missing = new Map<OperationId, string>();
+  for (const [id, match] of matches)
+    if (match.state === 'bound') bound.set(id, toOperation(wantedOf(id, choices), match, document, toSchema));
+    else missing.set(id, whyMissing(id, match));
+  for (const [noun, fields] of choices.fields)
+    for (const [field, name] of fields) checkMapped([...bound.values()], noun, field, name);
+  const places = credentialPlaces(document, [...bound.values()], all);
+  return { operations: bound, missing, credentialPlaces: places, basePath: '' };
+}
+
+/** @throws UsageError if no operation has a field of the user's name. */
+function checkMapped(bound: readonly Operation[], noun: NounName, field: string, name: string): void {
+  const isUsed = ({ noun: other, wire }: Operation) =>
+    other === noun && [wire?.names[field], wire?.bodyNames[field]].includes(name);
+  if (field === name || bound.some(isUsed)) return;
+  throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
 }
 
 /** Why an operation is not bound, a clause that says what to do if something can be done. */
@@ -74,7 +102,8 @@ function whyMissing(id: OperationId, match: Exclude<Match, { state: 'bound' }>):
 }
 
 /** The operation that the user chose, with the given values in its path. It may have any method. */
-function find(all: readonly DocumentOperation[], id: OperationId, target: Target): DocumentOperation {
+function find(all: readonly DocumentOperation[], wanted: Wanted, target: Target): DocumentOperation {
+  const { id } = wanted;
   const operation = all
     .filter(({ method }) => method === target.method)
     .flatMap((each) => withFixedPath(each, target.path) ?? [])
@@ -88,12 +117,12 @@ function find(all: readonly DocumentOperation[], id: OperationId, target: Target
     );
   }
   const ids = operation.parameters.filter((each) => each.in === 'path').length;
-  const isInBody = operations[id].method === 'PUT' && ids === 0;
-  const wanted = idName(id) === undefined || isInBody ? 0 : 1;
+  const isInBody = wanted.method === 'PUT' && ids === 0;
+  const expected = idName(id) === undefined || isInBody ? 0 : 1;
   const obstacle =
-    ids === wanted
-      ? obstacleTo(operations[id], operation)
-      : `${id} takes ${wanted === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`;
+    ids === expected
+      ? obstacleTo(wanted, operation)
+      : `${id} takes ${expected === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`;
   if (obstacle !== undefined)
     throw new UsageError(`--map ${id}: ${show(operation)} does not fit: ${obstacle}`);
   return operation;
@@ -118,36 +147,37 @@ function withFixedPath(operation: DocumentOperation, path: string): DocumentOper
 
 /** An operation of the table as a document describes it. */
 function toOperation(
-  id: OperationId,
-  from: DocumentOperation,
+  wanted: Wanted,
+  { operation: from, why }: Extract<Match, { state: 'bound' }>,
   document: JsonObject,
   toSchema: ConvertSchema,
 ): Operation {
-  const own = operations[id];
-  const { source, pathItem, responses } = from;
+  const { id, noun, many } = wanted;
+  const { source, pathItem, responses, method } = from;
   const success = successStatuses(responses);
   const [tag] = listOf(source.tags);
-  const { result, fields, furtherFields, envelope, names, category: answered } = recordsOf(own, from);
-  const { body, bodyNames, category = answered } = bodyOf(own, from);
+  const { hasCategoryObject: isAnswered, envelope, names, ...records } = recordsOf(wanted, from);
+  const { body, bodyNames, hasCategoryObject = isAnswered } = bodyOf(wanted, from);
+  const mapped = [...wanted.fieldMap].filter(([field, name]) =>
+    [names[field], bodyNames[field]].includes(name),
+  );
   return {
     id,
-    noun: own.noun,
-    tag: textOf(tag) ?? own.tag,
-    summary: own.summary,
-    method: from.method,
+    noun,
+    tag: textOf(tag) ?? wanted.tag,
+    summary: wanted.summary,
+    method,
     path: from.path,
     parameters: toParameters(from, id),
     body,
-    result,
-    many: own.many,
-    fields,
-    furtherFields,
-    wire: { envelope, names, bodyNames, category },
-    paging: own.many ? pagingOf(from) : undefined,
+    ...records,
+    many,
+    wire: { envelope, names, bodyNames, hasCategoryObject },
+    paging: many ? pagingOf(from, id) : undefined,
     ordered: false,
-    partial: isPartial(own, from.method, body),
+    partial: isPartial(wanted, method, body),
     strict: false,
-    success: success.length > 0 ? usualFirst(success, own.success) : own.success,
+    success: success.length > 0 ? usualFirst(success, wanted.success) : wanted.success,
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
@@ -158,36 +188,45 @@ function toOperation(
     sunset: sunsetOf(source) ?? sunsetOf(pathItem),
     hideTryIt: hidesTryIt(document, pathItem, source),
     source: 'bound',
+    why: [why, ...mapped.map(([field, name]) => `${field} is called ${name} (--map)`)].join('; '),
   };
 }
 
 type Records = Pick<Operation, 'result' | 'fields' | 'furtherFields'> &
-  Pick<WireFormat, 'envelope' | 'names' | 'category'>;
+  Pick<WireFormat, 'envelope' | 'names' | 'hasCategoryObject'>;
 
 /** The records in the answer of an operation; no `result` if the answer has none. */
-function recordsOf(own: Operation, { answer }: DocumentOperation): Records {
-  const open = { result: own.result, fields: undefined, furtherFields: undefined, envelope: [], names: {} };
-  if (!own.result || answer === 'unknown') return open;
+function recordsOf(wanted: Wanted, { answer }: DocumentOperation): Records {
+  const { result } = wanted;
+  const open = {
+    result,
+    fields: undefined,
+    furtherFields: undefined,
+    envelope: [],
+    names: {},
+    hasCategoryObject: false,
+  };
+  if (!result || answer === 'unknown') return open;
   if (typeof answer === 'string') return { ...open, result: undefined };
-  const content = recordsIn(own, answer.shape);
+  const content = recordsIn(wanted, answer.shape);
   if (!content || content.shape.kind === 'unknown') return open;
   const { envelope, shape } = content;
   // A write may be answered with something else, such as a message; then there is no record to print.
-  if (!isRecord(own.noun, shape)) return { ...open, result: undefined };
-  const { names: found, category } = fieldNamesOf(own.noun, shape);
-  const written = new Set(found.values());
+  if (!isRecord(wanted, shape)) return { ...open, result: undefined };
+  const { names, hasCategoryObject } = fieldNamesOf(wanted, shape);
+  const written = new Set(names.values());
   return {
-    result: own.result,
-    fields: [...found.keys()],
+    result,
+    fields: [...names.keys()],
     furtherFields: [...shape.fields.keys()].filter((name) => !written.has(name)),
     envelope,
-    names: differing(found),
-    category,
+    names: differing(names),
+    hasCategoryObject,
   };
 }
 
 /** Whether a body for an update needs no field but those that change. */
-function isPartial({ noun, method }: Operation, given: string, body: RequestBody | undefined): boolean {
+function isPartial({ noun, method }: Wanted, given: string, body: RequestBody | undefined): boolean {
   if (method !== 'PUT' || !body) return false;
   if (given !== 'PATCH' && noun !== 'inventory') return false;
   const names = given === 'PATCH' ? body.required : Object.keys(body.fields ?? {});
@@ -196,15 +235,15 @@ function isPartial({ noun, method }: Operation, given: string, body: RequestBody
 
 interface BoundBody {
   readonly body: RequestBody | undefined;
-  readonly bodyNames: Readonly<Record<string, string>>;
-  readonly category?: FieldNames['category'];
+  readonly bodyNames: WireFormat['bodyNames'];
+  readonly hasCategoryObject?: boolean;
 }
 
 /** The body of a bound operation; that of the table if the document describes none. */
-function bodyOf(own: Operation, from: DocumentOperation): BoundBody {
-  if (!own.body || typeof from.body === 'string') return { body: own.body, bodyNames: {} };
+function bodyOf(wanted: Wanted, from: DocumentOperation): BoundBody {
+  if (!wanted.body || typeof from.body === 'string') return { body: wanted.body, bodyNames: {} };
   const { mediaType, shape } = from.body;
-  const { names, category } = fieldNamesOf(own.noun, shape);
+  const { names, hasCategoryObject } = fieldNamesOf(wanted, shape);
   const ours = new Map([...names].map(([name, written]) => [written, name]));
   const fields = [...shape.fields].map(
     ([written, schema]) => [ours.get(written) ?? written, schema] as const,
@@ -212,35 +251,42 @@ function bodyOf(own: Operation, from: DocumentOperation): BoundBody {
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
   const readOnly = fields.flatMap(([name, schema]) => (objectOf(schema).readOnly === true ? [name] : []));
   const offered = fields.filter(([name]) => !readOnly.includes(name));
+  const idField = wanted.noun === 'inventory' ? 'petId' : 'id';
+  // A schema that a create shares with its answer requires the id that the service gives.
+  const isGiven = (name: string) => wanted.method === 'POST' && name === 'id';
   const required = [...shape.required]
     .map((written) => ours.get(written) ?? written)
-    .filter((name) => !readOnly.includes(name));
-  const idField = own.noun === 'inventory' ? 'petId' : 'id';
+    .filter((name) => !readOnly.includes(name) && !isGiven(name));
   const isInPath = from.parameters.some((each) => each.in === 'path');
-  const isIdInBody = own.method === 'PUT' && (required.includes(idField) || !isInPath);
+  const isIdInBody = wanted.method === 'PUT' && (required.includes(idField) || !isInPath);
+  const isObject = (name: string) => name === 'categoryId' && hasCategoryObject;
   const bounds = offered.flatMap(([name, schema]) => {
-    const found = name === 'categoryId' && category ? undefined : boundsOf(schema);
-    return found ? [[name, found] as const] : [];
+    const stated = isObject(name) ? undefined : boundsOf(schema);
+    return stated ? [[name, stated] as const] : [];
   });
   const examples = offered.map(([name, schema]) => [
     name,
-    name === 'categoryId' && category === 'object' ? categoryExample(schema) : exampleOf(schema),
+    isObject(name) ? categoryExample(schema) : exampleOf(schema),
   ]);
+  const isMerged = /merge-patch\+json/i.test(mediaType);
+  const removable = offered.filter(
+    ([name, schema]) => !required.includes(name) && (isMerged || takesNull(schema)),
+  );
   const body: RequestBody = {
-    name: own.body.name,
+    name: wanted.body.name,
     mediaType,
     required,
     bounds: Object.fromEntries(bounds),
     fields: fields.length > 0 ? Object.fromEntries(examples) : undefined,
     readOnly: readOnly.length > 0 ? readOnly : undefined,
-    choosesId: own.method === 'POST' && required.includes('id') ? true : undefined,
+    removable: from.method === 'PATCH' ? removable.map(([name]) => name) : undefined,
     isClosed: shape.isClosed ? true : undefined,
     idField: isIdInBody ? idField : undefined,
   };
-  return { body, bodyNames: differing(names), category };
+  return { body, bodyNames: differing(names), hasCategoryObject };
 }
 
-function differing(names: FieldNames['names']): Readonly<Record<string, string>> {
+function differing(names: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
   return Object.fromEntries([...names].filter(([name, written]) => name !== written));
 }
 

@@ -1,59 +1,62 @@
-import type { Operation } from '../api/operations.ts';
 import { withArticle } from '../process/text.ts';
 import type { DocumentOperation } from './document.ts';
 import { unmetParameter } from './parameters.ts';
-import { fieldNamesOf, isRecord, lackOf, recordsIn } from './record-format.ts';
+import { fieldNamesOf, isRecord, lackOf, recordsIn, type Wanted } from './record-format.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
-/** Why an operation cannot be called as one of the table, whatever its path, a clause. */
-export function obstacleTo(own: Operation, operation: DocumentOperation): string | undefined {
+/** Why an operation cannot be called as the wanted one, whatever its path, a clause. */
+export function obstacleTo(wanted: Wanted, operation: DocumentOperation): string | undefined {
   const { body, parameters } = operation;
-  const unmet = unmetParameter(operation, own.id);
+  const unmet = unmetParameter(operation, wanted.id);
   if (unmet) return `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
   const uuid = parameters.find((each) => each.in === 'path' && objectOf(each.schema).format === 'uuid');
   if (uuid) return `its ${uuid.name} is a UUID, not an integer`;
-  if (own.body && body === 'other') return 'it takes no JSON';
-  if (own.body && typeof body === 'object') {
-    const wrong = wrongBody(own, body.shape);
-    if (wrong !== undefined) return wrong;
-  }
-  return wrongAnswer(own, operation);
+  if (wanted.body && body === 'other') return 'it takes no JSON';
+  const wrong = wanted.body && typeof body === 'object' ? wrongBody(wanted, body.shape) : undefined;
+  return wrong ?? wrongAnswer(wanted, operation);
 }
 
-function wrongBody(own: Operation, shape: Shape): string | undefined {
+function wrongBody(wanted: Wanted, shape: Shape): string | undefined {
+  const { noun, method } = wanted;
   const label = shape.names[0] ?? 'body';
   if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
-  const { names } = fieldNamesOf(own.noun, shape);
-  const key = own.noun === 'inventory' ? 'quantity' : own.method === 'POST' ? 'name' : undefined;
-  const isNamed = own.noun === 'pets' || own.noun === 'categories' || key === 'quantity';
-  if (key !== undefined && isNamed && !names.has(key)) return `its ${label} has no field ${key}`;
+  const { names } = fieldNamesOf(wanted, shape);
+  const key = noun === 'inventory' ? 'quantity' : noun !== 'orders' && method === 'POST' ? 'name' : undefined;
+  if (key !== undefined && !names.has(key)) return lacks(noun, label, [key]);
   if (names.size === 0) return `its ${label} has none of the fields that petstore knows`;
-  return wrongType(own, shape, label);
+  if (shape.required.has('category') && shapeOf(shape.fields.get('category')).kind === 'string')
+    return `its ${label} needs the name of a category in place of its id`;
+  return wrongType(wanted, shape, label);
+}
+
+function lacks(noun: string, label: string, fields: readonly string[]): string {
+  const [first] = fields;
+  return `its ${label} has no field ${fields.join(', ')}: if it has another name, add --map ${noun}.${first}=<name>`;
 }
 
 /** Why the records of an answer cannot be read; a write may be answered with anything but a record of other types. */
-function wrongAnswer(own: Operation, { answer }: DocumentOperation): string | undefined {
-  const isRead = own.method === 'GET';
+function wrongAnswer(wanted: Wanted, { answer }: DocumentOperation): string | undefined {
+  const isRead = wanted.method === 'GET';
   if (answer === 'unknown') return undefined;
   if (typeof answer === 'string') return isRead ? 'it answers no JSON' : undefined;
-  const content = recordsIn(own, answer.shape);
+  const content = recordsIn(wanted, answer.shape);
   if (!content) return answer.shape.kind === 'unknown' ? undefined : 'it answers no list of records';
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;
   const label = shape.names[0] ?? 'record';
-  const wrong = wrongType(own, shape, label);
-  if (wrong !== undefined) return isRead || isRecord(own.noun, shape) ? wrong : undefined;
-  const lacking = isRead ? lackOf(own.noun, shape) : undefined;
-  return lacking && `its ${label} has no field ${lacking.join(', ')}`;
+  const wrong = wrongType(wanted, shape, label);
+  if (wrong !== undefined) return isRead || isRecord(wanted, shape) ? wrong : undefined;
+  const lacking = isRead ? lackOf(wanted, shape) : undefined;
+  return lacking && lacks(wanted.noun, label, lacking);
 }
 
 const integers = new Set(['id', 'petId', 'categoryId', 'quantity']);
 
-function wrongType(own: Operation, shape: Shape, label: string): string | undefined {
+function wrongType(wanted: Wanted, shape: Shape, label: string): string | undefined {
   if (shape.kind !== 'object') return `its ${label} is ${withArticle(shape.kind)}`;
-  const { names, category } = fieldNamesOf(own.noun, shape);
+  const { names, hasCategoryObject } = fieldNamesOf(wanted, shape);
   for (const [field, name] of names) {
-    if (field === 'categoryId' && category) continue;
+    if (field === 'categoryId' && hasCategoryObject) continue;
     const { kind } = shapeOf(shape.fields.get(name));
     const isNumber = kind === 'integer' || kind === 'number';
     if (kind === 'unknown' || isNumber === integers.has(field)) continue;

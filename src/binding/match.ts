@@ -1,63 +1,65 @@
-import {
-  type NounName,
-  type Operation,
-  type OperationId,
-  operationIds,
-  operations,
-} from '../api/operations.ts';
+import { type NounName, type OperationId, operationIds, operations } from '../api/operations.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
 import { obstacleTo } from './fit.ts';
-import { isIdName, isNameWithin, nounOf, schemaNames, wordsOf } from './nouns.ts';
-import { filterOf } from './parameters.ts';
-import { isRecord, recordsIn } from './record-format.ts';
+import { isIdName, isNameWithin, nounLike, nounOf, schemaNames, wordsOf } from './nouns.ts';
+import { isFilterName } from './parameters.ts';
+import { isRecord, recordsIn, type Wanted } from './record-format.ts';
 import { type Shape, shapeOf } from './schema.ts';
 
 // How an operation of the table is found in a document. A wrong binding is worse than a missing one, because it decides
 // what `delete` deletes.
 //
 // 1. Only an operation at a path of the right form counts: a list or a create without a parameter in its path, an
-//    operation on one record with the record's own id as the last segment and no other parameter.
+//    operation on one record with the record's own id as the last segment and no other parameter, beside the list or the
+//    create of its noun.
 // 2. Of these, one whose schema has a name of the service document comes first, then one whose path has the noun.
 // 3. Of several, one at the noun alone (`/pets`) or at the path of a bound collection is taken, then PUT before PATCH,
 //    then the one with our operationId. What is still tied stays unbound.
-// 4. If none can be called, the first is reported with the reason.
+// 4. If there is none, the nearest is reported with the reason, and with the --map line if that would be right.
 
 /** The result for one operation of the table; `why` is a clause. */
 export type Match =
   | { readonly state: 'bound'; readonly operation: DocumentOperation; readonly why: string }
   | { readonly state: 'ambiguous'; readonly among: readonly DocumentOperation[]; readonly why: string }
-  /** One that would fit if it could be called. */
+  /** A near miss. */
   | { readonly state: 'unbindable'; readonly operation: DocumentOperation; readonly why: string }
   | { readonly state: 'missing'; readonly why: string };
 
 export type Matches = ReadonlyMap<OperationId, Match>;
 
+/** What the user says about a description. */
+export interface Choices {
+  readonly operations: ReadonlyMap<OperationId, DocumentOperation>;
+  readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
+}
+
 interface Candidate {
   readonly operation: DocumentOperation;
   readonly by: 'schema' | 'path';
   readonly why: string;
-  /** Why it cannot be called as the one of the table, a clause. */
+  /** Why it is not taken, a clause. */
   readonly obstacle: string | undefined;
 }
 
-/**
- * Finds each operation of the table among those of a document.
- *
- * @param settled what the user chose; no rule overrides it.
- */
-export function matchOperations(
-  all: readonly DocumentOperation[],
-  settled: ReadonlyMap<OperationId, DocumentOperation>,
-): Matches {
+/** An operation of the table with the names that the user gives to its fields. */
+export function wantedOf(id: OperationId, { fields }: Pick<Choices, 'fields'>): Wanted {
+  const operation = operations[id];
+  return { ...operation, fieldMap: fields.get(operation.noun) ?? new Map() };
+}
+
+/** Finds each operation of the table among those of a document. No rule overrides a choice of the user. */
+export function matchOperations(all: readonly DocumentOperation[], choices: Choices): Matches {
   const matches = new Map<OperationId, Match>();
-  for (const [id, operation] of settled) matches.set(id, { state: 'bound', operation, why: 'set by --map' });
+  for (const [id, operation] of choices.operations)
+    matches.set(id, { state: 'bound', operation, why: 'set by --map' });
   // Of each noun the list and the create come first: where they lie decides which operations on one record are of the same
   // collection.
-  for (const own of Object.values(operations)) {
-    if (matches.has(own.id)) continue;
-    const collections = collectionsOf(own, matches);
-    const candidates = all.flatMap((operation) => toCandidate(own, operation, collections) ?? []);
-    matches.set(own.id, choose(own, candidates, collections));
+  for (const id of operationIds) {
+    if (matches.has(id)) continue;
+    const wanted = wantedOf(id, choices);
+    const collections = collectionsOf(wanted, matches);
+    const candidates = all.flatMap((operation) => toCandidate(wanted, operation, collections) ?? []);
+    matches.set(id, choose(wanted, candidates, collections));
   }
   return new Map(operationIds.map((id) => [id, matches.get(id) as Match]));
 }
@@ -72,114 +74,135 @@ interface Collections {
   readonly isTied: boolean;
 }
 
-function collectionsOf({ noun }: Operation, matches: Matches): Collections {
-  const placesOf = (ofRecord: boolean) => {
-    const places = [...matches].flatMap(([id, match]) => {
-      const other = operations[id];
-      return match.state === 'bound' && other.noun === noun && takesId(other) === ofRecord
-        ? placeOf(match.operation.path)
-        : [];
-    });
-    return new Set(places);
-  };
-  const isTied = [...matches].some(
-    ([id, { state }]) => state === 'ambiguous' && operations[id].noun === noun && !takesId(operations[id]),
-  );
-  return { whole: placesOf(false), single: placesOf(true), isTied };
+function collectionsOf({ noun }: Wanted, matches: Matches): Collections {
+  const ofNoun = [...matches].filter(([id]) => operations[id].noun === noun);
+  const placesOf = (ofRecord: boolean) =>
+    ofNoun.flatMap(([id, match]) =>
+      match.state === 'bound' && takesId(id) === ofRecord ? placeOf(match.operation.path) : [],
+    );
+  const isTied = ofNoun.some(([id, { state }]) => state === 'ambiguous' && !takesId(id));
+  return { whole: new Set(placesOf(false)), single: new Set(placesOf(true)), isTied };
+}
+
+function takesId(id: OperationId): boolean {
+  const { many, method } = operations[id];
+  return !many && method !== 'POST';
 }
 
 function toCandidate(
-  own: Operation,
+  wanted: Wanted,
   operation: DocumentOperation,
-  known: Collections,
+  collections: Collections,
 ): Candidate | undefined {
   const { method } = operation;
-  if (method !== own.method && !(own.method === 'PUT' && method === 'PATCH')) return undefined;
-  const place = takesId(own) ? recordPlace(own, operation, known) : wholePlace(own, operation, known);
-  if (place === undefined) return undefined;
-  const found = schemaEvidence(own, operation) ?? pathEvidence(own, operation, place.isNoun);
-  return found && { ...found, operation, obstacle: place.obstacle ?? obstacleTo(own, operation) };
-}
-
-function takesId({ many, method }: Operation): boolean {
-  return !many && method !== 'POST';
+  if (method !== wanted.method && !(wanted.method === 'PUT' && method === 'PATCH')) return undefined;
+  const place = takesId(wanted.id)
+    ? recordPlace(wanted, operation, collections)
+    : wholePlace(wanted, operation, collections);
+  const evidence = place && (schemaEvidence(wanted, operation) ?? pathEvidence(wanted, operation, place));
+  if (!evidence) return undefined;
+  const { obstacle = evidence.doubt } = place;
+  const unfit = obstacleTo(wanted, operation);
+  // Two reasons at once: it is something else.
+  if (unfit !== undefined && obstacle !== undefined) return undefined;
+  return { ...evidence, operation, obstacle: unfit ?? obstacle ?? changeOfCount(wanted, operation) };
 }
 
 /** What the path of an operation says. */
 interface Place {
-  /** Whether it is about the noun. */
-  readonly isNoun: boolean;
+  /** The segment that says what it is about. */
+  readonly segment: string;
+  /** Whether it lies at the path of a bound operation of the noun, or is a search of it. */
+  readonly isOfNoun: boolean;
+  /** Why an operation there is not taken, a clause. */
   readonly obstacle?: string | undefined;
 }
 
 /** The path of a list or a create, which ends with the collection. */
 function wholePlace(
-  { id, noun, many }: Operation,
-  operation: DocumentOperation,
-  known: Collections,
+  { id, noun, many }: Wanted,
+  { path, method }: DocumentOperation,
+  { whole }: Collections,
 ): Place | undefined {
-  const { path, method } = operation;
   const segments = segmentsOf(path);
   const last = segments.at(-1) ?? '';
   if (isParameter(last) || isOfOther(last, noun)) return undefined;
   // `findByTag` is a search; `findByStatus` is a list with a filter of ours.
   const [, sought] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(last) ?? [];
-  if (many && sought !== undefined && !filterOf(sought, id)) return undefined;
-  const isNoun = nounOf(last) === noun || sought !== undefined || known.whole.has(placeOf(path));
-  const [further] = segments.filter(isParameter);
-  return { isNoun, obstacle: further && furtherParameter(id, method, path, further) };
+  if (many && sought !== undefined && !isFilterName(sought, id)) return undefined;
+  const isOfNoun = sought !== undefined || whole.has(placeOf(path));
+  return { segment: last, isOfNoun, obstacle: furtherParameter(id, method, path, segments) };
 }
 
 /** The path of an operation on one record, which ends with its id; or of an update that has the id in its body. */
-function recordPlace(own: Operation, operation: DocumentOperation, known: Collections): Place | undefined {
-  const { id, noun } = own;
+function recordPlace(
+  wanted: Wanted,
+  operation: DocumentOperation,
+  collections: Collections,
+): Place | undefined {
+  const { id, noun, body } = wanted;
   const { path, method } = operation;
   const segments = segmentsOf(path);
+  const map = `add --map ${id}='${method} ${path}'`;
   const last = segments.at(-1) ?? '';
-  const others = segments.slice(0, -1);
   if (!isParameter(last)) {
-    const hasId = own.body && isWholeRecord(own, operation) && segments.every((each) => !isParameter(each));
-    return hasId && known.whole.has(placeOf(path)) ? { isNoun: true } : undefined;
+    const hasId = body && typeof operation.body === 'object' && isRecord(wanted, operation.body.shape);
+    if (hasId && collections.whole.has(placeOf(path)) && !segments.some(isParameter))
+      return { segment: last, isOfNoun: true };
+    // `/pets/{petId}/inventory`: the entry of a pet.
+    const [parameter, ...others] = segments.filter(isParameter);
+    const isOfPet =
+      noun === 'inventory' && nounOf(segments.at(-3)) === 'pets' && parameter === segments.at(-2);
+    if (!isOfPet || others.length > 0) return undefined;
+    const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
+    return { segment: last, isOfNoun: false, obstacle };
   }
-  const collection = others.at(-1) ?? '';
+  const above = segments.slice(0, -1);
+  const collection = above.at(-1) ?? '';
   if (isOfOther(collection, noun)) return undefined;
-  const isKnown = known.whole.has(placeOf(`/${others.join('/')}`));
-  const isNoun = nounOf(collection) === noun || isKnown || known.single.has(placeOf(path));
+  const isListed = collections.whole.has(placeOf(`/${above.join('/')}`));
+  const isOfNoun = isListed || collections.single.has(placeOf(path));
+  const place = { segment: collection, isOfNoun };
   const name = last.slice(1, -1);
-  const isNamed = isIdName(name, noun) && (isNoun || wordsOf(name).length > 1);
   const { kind } = shapeOf(
     operation.parameters.find((each) => each.in === 'path' && each.name === name)?.schema,
   );
-  const isOwn = isNamed || (isKnown && kind === 'integer' && isNameWithin(name, collection));
   // An entry with an id of its own is not found by the id of its pet.
-  const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation);
-  if (!isOwn || isEntryId) return undefined;
-  const further = others.find(isParameter);
-  if (further) return { isNoun, obstacle: furtherParameter(id, method, path, further) };
-  const isForeign = !isBesideCollection(own, operation, known);
-  return { isNoun, obstacle: isForeign ? otherCollection(id, method, path) : undefined };
+  if (noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation)) return undefined;
+  const further = furtherParameter(id, method, path, above);
+  if (further !== undefined) return { ...place, obstacle: further };
+  const isNamed =
+    isIdName(name, noun) && (isOfNoun || nounOf(collection) === noun || wordsOf(name).length > 1);
+  if (!isNamed && !(isListed && kind === 'integer' && isNameWithin(name, collection))) {
+    if (kind !== 'integer') return undefined;
+    const record = noun === 'inventory' ? 'pet' : wordsOf(noun).join('');
+    const obstacle = `its ${name} may be the id of something else: if it is that of the ${record}, ${map}`;
+    return { ...place, obstacle };
+  }
+  if (isBesideCollection(wanted, operation, collections)) return place;
+  const obstacle = collections.isTied
+    ? 'where its list lies is open'
+    : `its path is not that of the bound list or create: if this is intended, ${map}`;
+  return { ...place, obstacle };
 }
 
 /**
  * Whether the path of an operation on one record lies beside the bound list or create of its noun: `/v1/pet/{id}` beside
- * `/v1/pets`. `/archive/pets/{id}` beside `/pets` is of another collection.
+ * `/v1/pets`. `/archive/pets/{id}` beside `/pets` is of another collection. If nothing is bound, it must be one segment
+ * alone and the id: the noun, or one whose schemas tell what it is.
  */
 function isBesideCollection(
-  own: Operation,
+  wanted: Wanted,
   operation: DocumentOperation,
   { whole, isTied }: Collections,
 ): boolean {
-  if (isNounAlone(own, operation)) return true;
-  if (whole.size === 0) return !isTied;
   const place = placeOf(operation.path).replace(/\/\{\}$/, '');
+  if (whole.size === 0) return !isTied && segmentsOf(place).length === 1;
   const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+  const isNoun = nounOf(segmentsOf(place).at(-1)) === wanted.noun;
   return [...whole].some(
-    (each) => each === place || parentOf(each) === parentOf(place) || parentOf(each) === place,
+    (path) => path === place || parentOf(path) === place || (isNoun && parentOf(path) === parentOf(place)),
   );
-}
-
-function otherCollection(id: OperationId, method: string, path: string): string {
-  return `its path is not that of the bound list or create: if this is intended, add --map ${id}='${method} ${path}'`;
 }
 
 /** Whether a segment of a path is another noun of ours. */
@@ -195,108 +218,126 @@ function isParameter(segment: string): boolean {
   return segment.startsWith('{') && segment.endsWith('}');
 }
 
-function furtherParameter(id: OperationId, method: string, path: string, parameter: string): string {
-  const fixed = path.replace(parameter, '7');
-  return `its path needs a value for ${parameter.slice(1, -1)}: fix it with --map ${id}='${method} ${fixed}'`;
+/** Why an operation below other records is not taken, a clause; it can have a value for them unless they are of ours. */
+function furtherParameter(
+  id: OperationId,
+  method: string,
+  path: string,
+  segments: readonly string[],
+): string | undefined {
+  const at = segments.findIndex(isParameter);
+  const parameter = segments[at];
+  if (parameter === undefined) return undefined;
+  const needed = `its path needs a value for ${parameter.slice(1, -1)}`;
+  const isOurs = nounOf(segments[at - 1]) !== undefined;
+  return isOurs ? needed : `${needed}: fix it with --map ${id}='${method} ${path.replace(parameter, '7')}'`;
 }
 
-function isWholeRecord({ noun }: Operation, { body }: DocumentOperation): boolean {
-  return typeof body === 'object' && isRecord(noun, body.shape);
+/** Why an operation does not set a count, a clause. */
+function changeOfCount({ id }: Wanted, { operationId = '', source }: DocumentOperation): string | undefined {
+  if (id !== 'updateInventory') return undefined;
+  const summary = typeof source.summary === 'string' ? source.summary : '';
+  const word = [...wordsOf(operationId), ...wordsOf(summary)].find((each) =>
+    /^(add|adjust|increment|decrement|increase|decrease)(ed|ing|ment)?$/.test(each),
+  );
+  return word && `it says ${word}, and so may not set the count`;
 }
 
 function hasOwnId({ answer, body }: DocumentOperation): boolean {
   return [answer, body].some((each) => typeof each === 'object' && each.shape.fields.has('id'));
 }
 
-type Evidence = Pick<Candidate, 'by' | 'why'>;
+interface Evidence extends Pick<Candidate, 'by' | 'why'> {
+  /** Why it does not suffice, a clause. */
+  readonly doubt?: string;
+}
 
 /** Evidence in the name of a schema. */
-function schemaEvidence(own: Operation, operation: DocumentOperation): Evidence | undefined {
-  const { body, answer } = operation;
-  const known = schemaNames(own);
-  const nameIn = (shape: Shape | undefined) => shape?.names.find((name) => known.includes(name));
-  if (own.body) {
+function schemaEvidence(wanted: Wanted, { body, answer }: DocumentOperation): Evidence | undefined {
+  const ours = schemaNames(wanted);
+  const nameIn = (shape: Shape | undefined) => shape?.names.find((name) => ours.includes(name));
+  if (wanted.body) {
     const name = typeof body === 'object' ? nameIn(body.shape) : undefined;
-    const answersList = own.method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
+    const answersList =
+      wanted.method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
     return name === undefined || answersList ? undefined : { by: 'schema', why: `takes ${name}` };
   }
-  if (typeof answer === 'string' || own.method !== 'GET') return undefined;
-  const name = nameIn(recordsIn(own, answer.shape)?.shape);
-  const why = `answers ${own.many ? 'an array of ' : ''}${name}`;
+  if (typeof answer === 'string' || wanted.method !== 'GET') return undefined;
+  const name = nameIn(recordsIn(wanted, answer.shape)?.shape);
+  const why = `answers ${wanted.many ? 'an array of ' : ''}${name}`;
   return name === undefined ? undefined : { by: 'schema', why };
 }
 
 /** Evidence in the path, unless the schemas say that it is about something else. */
-function pathEvidence(own: Operation, operation: DocumentOperation, isNoun: boolean): Evidence | undefined {
+function pathEvidence(
+  { id, noun, method }: Wanted,
+  operation: DocumentOperation,
+  { segment, isOfNoun }: Place,
+): Evidence | undefined {
+  if (!isOfNoun && nounLike(segment) !== noun) return undefined;
   const { answer, body } = operation;
-  if (!isNoun) return undefined;
-  const isAction = own.method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
-  const others = [answer, body].flatMap((each) => (typeof each === 'object' ? each.shape.names : []));
-  const isOther = others.some((name) => isNameOfOther(name, own));
-  return isAction || isOther ? undefined : { by: 'path', why: `its path is about ${own.noun}` };
+  const isAction = method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
+  const names = [answer, body].flatMap((each) => (typeof each === 'object' ? each.shape.names : []));
+  if (isAction || names.some((name) => isNameOfOther(name, noun))) return undefined;
+  const evidence = { by: 'path', why: `its path is about ${noun}` } as const;
+  if (isOfNoun || nounOf(segment) === noun) return evidence;
+  const doubt = `${segment} may be something else: if it is ${noun}, add --map ${id}='${show(operation)}'`;
+  return { ...evidence, doubt };
 }
 
 /** Whether the service document gives a name to the schema of another noun. */
-function isNameOfOther(name: string, own: Operation): boolean {
-  return Object.values(operations).some(
-    (other) => other.noun !== own.noun && schemaNames(other).includes(name),
-  );
+function isNameOfOther(name: string, noun: NounName): boolean {
+  return Object.values(operations).some((other) => other.noun !== noun && schemaNames(other).includes(name));
 }
 
-function choose(own: Operation, candidates: readonly Candidate[], known: Collections): Match {
+function choose(wanted: Wanted, candidates: readonly Candidate[], collections: Collections): Match {
   const callable = candidates.filter(({ obstacle }) => obstacle === undefined);
   const bySchema = callable.filter(({ by }) => by === 'schema');
-  const fitting = bySchema.length > 0 ? bySchema : callable;
-  const [first] = fitting;
-  if (!first) return explain(candidates);
   const preferences: ((candidate: Candidate) => boolean)[] = [
-    ({ operation }) => isNounAlone(own, operation),
-    ({ operation }) => isAtCollection(own, operation, known),
-    ({ operation }) => operation.method === own.method,
-    ({ operation }) => hasOurName(own, operation),
+    ({ operation }) => isNounAlone(wanted, operation),
+    ({ operation }) => isAtCollection(wanted, operation, collections),
+    ({ operation }) => operation.method === wanted.method,
+    ({ operation }) => hasOurName(wanted, operation),
   ];
-  let tied = fitting;
+  let tied = bySchema.length > 0 ? bySchema : callable;
   for (const isPreferred of preferences) {
     const preferred = tied.filter(isPreferred);
     if (preferred.length > 0) tied = preferred;
-    const [only, ...others] = tied;
-    if (only && others.length === 0) return { state: 'bound', operation: only.operation, why: only.why };
   }
-  return tie(tied);
-}
-
-/** Whether a path is the noun alone, or the noun and an id. */
-function isNounAlone({ noun }: Operation, { path }: DocumentOperation): boolean {
-  const [first, ...rest] = segmentsOf(path);
-  return nounOf(first) === noun && rest.every(isParameter);
-}
-
-function isAtCollection(
-  own: Operation,
-  { path }: DocumentOperation,
-  { whole, single }: Collections,
-): boolean {
-  const place = placeOf(path);
-  return whole.has(place) || (takesId(own) && (single.has(place) || whole.has(place.replace(/\/\{\}$/, ''))));
-}
-
-/** Whether its operationId is that of the table; case, word order and plurals do not matter. */
-function hasOurName({ id }: Operation, { operationId }: DocumentOperation): boolean {
-  const words = (name: string) => wordsOf(name).sort().join(' ');
-  return operationId !== undefined && words(operationId) === words(id);
-}
-
-const maxShown = 8;
-
-function tie(tied: readonly Candidate[]): Match {
+  const [only, ...others] = tied;
+  if (!only) return nearMiss(candidates);
+  if (others.length === 0) return { state: 'bound', operation: only.operation, why: only.why };
   const among = tied.map(({ operation }) => operation);
   const shown = among.slice(0, maxShown).map(show).join(', ');
   const more = among.length > maxShown ? ` and ${among.length - maxShown} more` : '';
   return { state: 'ambiguous', among, why: `${among.length} operations fit: ${shown}${more}` };
 }
 
-/** Explains why nothing was bound, by the first that would fit if it could be called. */
-function explain(candidates: readonly Candidate[]): Match {
+const maxShown = 8;
+
+/** Whether a path is the noun alone, or the noun and an id. */
+function isNounAlone({ noun }: Wanted, { path }: DocumentOperation): boolean {
+  const [first, ...rest] = segmentsOf(path);
+  return nounOf(first) === noun && rest.every(isParameter);
+}
+
+function isAtCollection(
+  { id }: Wanted,
+  { path }: DocumentOperation,
+  { whole, single }: Collections,
+): boolean {
+  const place = placeOf(path);
+  return whole.has(place) || (takesId(id) && (single.has(place) || whole.has(place.replace(/\/\{\}$/, ''))));
+}
+
+/** Whether its operationId is that of the table; case, word order and plurals do not matter. */
+function hasOurName({ id }: Wanted, { operationId }: DocumentOperation): boolean {
+  const words = (name: string) => wordsOf(name).sort().join(' ');
+  return operationId !== undefined && words(operationId) === words(id);
+}
+
+/** Explains why nothing was bound, by the nearest operation. */
+function nearMiss(candidates: readonly Candidate[]): Match {
   const nearest = candidates.find(({ by }) => by === 'schema') ?? candidates[0];
   if (nearest?.obstacle === undefined) return { state: 'missing', why: 'its description has none' };
   return { state: 'unbindable', operation: nearest.operation, why: nearest.obstacle };

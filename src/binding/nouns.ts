@@ -15,6 +15,14 @@ export function nounOf(segment: string | undefined): NounName | undefined {
   return (Object.keys(words) as NounName[]).find((noun) => words[noun] === name);
 }
 
+/** Other words that services have for the nouns: they bind nothing, but show where an operation may lie. */
+const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
+
+/** The noun that a path segment may be about. */
+export function nounLike(segment: string): NounName | undefined {
+  return nounOf(segment) ?? synonyms[wordsOf(segment).join(' ')];
+}
+
 /** The names of schemas that the service document uses for an operation's records, in lists, answers and bodies. */
 export function schemaNames({ noun, method, body, result }: Operation): readonly string[] {
   const record = result ?? operationsOf(noun).find((each) => each.result)?.result ?? '';

@@ -95,6 +95,15 @@ function kindOf(schema: JsonObject): Shape['kind'] | undefined {
   return undefined;
 }
 
+/** Whether null is a value of a schema. */
+export function takesNull(schema: JsonValue | undefined): boolean {
+  const { type, enum: choices, oneOf, anyOf } = objectOf(schema);
+  return (
+    [type, choices].some((list) => listOf(list).some((each) => each === 'null' || each === null)) ||
+    [...listOf(oneOf), ...listOf(anyOf)].some(isNull)
+  );
+}
+
 function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
 }

@@ -2,10 +2,11 @@ import type { HttpResponse } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { isSameValue } from '../api/values.ts';
+import { contentOf } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { contentOf, idFieldOf, messageIn, otherId, readJson, resultOf, toRecord } from './response.ts';
+import { idFieldOf, messageIn, otherId, readJson, resultOf, toRecord } from './response.ts';
 
 // A success is read, not believed: whether the answer of a write shows what was asked.
 

@@ -76,10 +76,22 @@ export async function* pagesOf(
     const step: Step = nextStep(walk, page);
     if (step.next !== undefined && seen.has(step.next))
       throw invalidAnswer(`the link to the next page repeats: ${maskUrl(step.next)}`);
-    if (step.next === undefined) return step.doubt;
+    if (step.next === undefined) {
+      const isWhole =
+        step.doubt !== undefined &&
+        step.probe !== undefined &&
+        (await isEmpty(source, operation, { ...request, url: step.probe }));
+      return isWhole ? undefined : step.doubt;
+    }
     next = step.next;
   }
   return undefined;
+}
+
+/** Whether a page has no records; a page that cannot be read tells nothing. */
+async function isEmpty(source: ListSource, operation: Operation, request: HttpRequest): Promise<boolean> {
+  const page = await source.fetchPage(operation, request).catch(() => undefined);
+  return page?.records.length === 0;
 }
 
 /** How far a list has been read. */
@@ -101,6 +113,8 @@ interface Step {
   readonly next?: string | undefined;
   /** Why there may be more, a clause. */
   readonly doubt?: string | undefined;
+  /** The URL of a page that would have more. */
+  readonly probe?: string | undefined;
 }
 
 function nextStep(walk: Walk, page: Page): Step {
@@ -114,7 +128,13 @@ function nextStep(walk: Walk, page: Page): Step {
   const isLinked = walk.linked || linkTarget(page.link, 'first', 'prev', 'last') !== undefined;
   if (isLinked || !paging || paging.kind === 'link') return { doubt: doubtOf(walk, page) };
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
-  if (paging.kind === 'unknown') return { doubt: doubtOf(walk, page) ?? doubtOfUnknown(walk, paging.by) };
+  if (paging.kind === 'unknown') {
+    const said = doubtOf(walk, page);
+    const last = page.records.at(-1)?.[idFieldOf(operation)];
+    const canProbe = said === undefined && paging.after !== undefined && typeof last === 'bigint';
+    const probe = canProbe ? withParameter(first, paging.after, `${last}`) : undefined;
+    return { doubt: said ?? doubtOfUnknown(walk, paging.by), probe };
+  }
   const count = page.records.length;
   // A page that is shorter than the stated maximum is the last.
   const maximum = statedMaximum(operation);
@@ -124,6 +144,8 @@ function nextStep(walk: Walk, page: Page): Step {
   const done =
     walk.base === 1 && paging.kind === 'number' && paging.first === undefined ? walk.pages - 1 : walk.pages;
   const value = paging.kind === 'number' ? start + done : walk.count;
+  if (value > (paging.maximum ?? Number.POSITIVE_INFINITY))
+    return { doubt: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
   return { next: withParameter(first, paging.parameter, String(value)) };
 }
 
@@ -136,6 +158,8 @@ function nextByCursor(
   for (const field of next) value = isJsonObject(value) ? value[field] : undefined;
   if (value === undefined || value === null || value === '' || value === false)
     return { doubt: doubtOf(walk, page) };
+  if (typeof value === 'boolean' || typeof value === 'object')
+    return { doubt: `its ${next.join('.')} is no link and no cursor` };
   const text = String(value);
   if (/^(https?:\/)?\/|^\?/.test(text)) return { next: resolveNext(text, page.url) };
   if (parameter === undefined) return { doubt: `its ${next.join('.')} is no link` };

@@ -1,6 +1,6 @@
 import type { HttpFields, HttpRequest } from '../api/http.ts';
 import { idName, type Operation, type Parameter } from '../api/operations.ts';
-import { translationOf } from '../binding/adapt.ts';
+import { toWire } from '../binding/adapt.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { checkField } from './fields.ts';
@@ -55,7 +55,7 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
   const { body: contract, wire } = operation;
   const { body, before } = input;
   if (!contract || !isJsonObject(body)) return input;
-  const sent = translationOf(operation).toWire(body, before);
+  const sent = toWire(operation, body, before);
   const { idField } = contract;
   const written = idField && (wire?.bodyNames[idField] ?? idField);
   if (written === undefined || sent[written] !== undefined)

@@ -4,7 +4,7 @@ import { keepOriginal } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import type { NounName, Operation } from '../api/operations.ts';
 import { looseResultSchemas, type ResultName, reasonOf, resultSchemas } from '../api/schemas.ts';
-import { translationOf } from '../binding/adapt.ts';
+import { contentOf, translateRecord } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
@@ -47,21 +47,16 @@ export function readJson(response: HttpResponse, mask: Mask): JsonValue | undefi
   return text === undefined ? undefined : parse(text);
 }
 
-/** The record or the records inside the envelope that the service puts around them. */
-export function contentOf(operation: Operation, answer: JsonValue | undefined): JsonValue | undefined {
-  return answer === undefined ? undefined : translationOf(operation).contentOf(answer);
-}
-
 /**
  * The records or the record of an answer by our names, unchecked: an array for a list, undefined if it has none.
  *
  * @param answer the parsed body.
  */
 export function fromWire(operation: Operation, answer: JsonValue): JsonValue | undefined {
-  const { contentOf, fromWire: translate } = translationOf(operation);
-  const content = contentOf(answer);
-  if (Array.isArray(content)) return content.map((item) => (isJsonObject(item) ? translate(item) : item));
-  return isJsonObject(content) ? translate(content) : undefined;
+  const content = contentOf(operation, answer);
+  if (Array.isArray(content))
+    return content.map((item) => (isJsonObject(item) ? translateRecord(operation, item) : item));
+  return isJsonObject(content) ? translateRecord(operation, content) : undefined;
 }
 
 const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
@@ -112,7 +107,7 @@ export const resultOf: Readonly<Record<NounName, ResultName>> = {
  */
 export function toRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
   const { noun, strict, result = resultOf[noun] } = operation;
-  const value = isJsonObject(item) ? translationOf(operation).fromWire(item) : item;
+  const value = isJsonObject(item) ? translateRecord(operation, item) : item;
   // A service may answer a delete with a part of the record.
   const isWhole = strict && operation.method !== 'DELETE';
   const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];

@@ -1,5 +1,6 @@
-import { offeredOperation } from '../api/contract.ts';
+import { offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Operation } from '../api/operations.ts';
+import { petStatuses } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -40,7 +41,7 @@ export async function* readList(
     const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
     return only === undefined ? [] : [[name, only]];
   });
-  for (const [name] of filters) checkFilter(operation, name);
+  checkFilters(operation, given);
   const asked = filters.flatMap(([name, wanted]): [string, unknown][] => {
     const value = askedValue(operation, name, wanted);
     return value === undefined ? [] : [[name, value]];
@@ -79,7 +80,8 @@ function pageSize(operation: Operation, limit: number | undefined): number | und
   if (!size) return undefined;
   const isStated = size.bounds?.maximum !== undefined || size.required;
   const largest = Math.min(largestPage, statedMaximum(operation) ?? largestPage);
-  if (limit !== undefined) return Math.ceil(limit / Math.ceil(limit / largest));
+  if (limit !== undefined)
+    return Math.max(Math.ceil(limit / Math.ceil(limit / largest)), Number(size.bounds?.minimum ?? 1));
   // Without links, a default size would cut the list.
   const { paging } = operation;
   const hasNoPages = paging?.kind === 'unknown' && paging.by === undefined;
@@ -91,11 +93,22 @@ function hasField({ fields }: Operation, name: string): boolean {
   return !fields || fields.includes(name);
 }
 
-/** @throws UsageError for a filter that neither the service nor this program can apply. */
-function checkFilter(operation: Operation, name: string): void {
-  if (hasField(operation, name) || operation.parameters.some((each) => each.name === name)) return;
+/**
+ * Checks that each filter can be applied, by the service or here.
+ *
+ * @param needs fields that a further condition reads.
+ * @throws UsageError for the first that cannot be.
+ */
+export function checkFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
+  const names = Object.keys(filters).filter((name) => filters[name] !== undefined);
+  const lacking = [
+    ...names.filter((name) => !hasField(operation, name) && !takesParameter(operation, name)),
+    ...needs.filter((name) => !hasField(operation, name)),
+  ];
+  const [name] = lacking;
+  if (name === undefined) return;
   throw new UsageError(
-    `${operation.id}: the service cannot filter by ${name}, and its records have no field ${name}`,
+    `the service cannot filter by ${name}, and its records have no field ${name} (${operation.id})`,
     'see `petstore api operations`',
   );
 }
@@ -119,10 +132,13 @@ function partsOf(operation: Operation, filters: readonly (readonly [string, unkn
     return required || fallback !== undefined || (given.has(name) && !hasField(operation, name));
   });
   if (!narrowed) return [{}];
-  const values = given.get(narrowed.name) ?? narrowed.bounds?.enum;
+  const values = given.get(narrowed.name) ?? narrowed.bounds?.enum ?? filterValues[narrowed.name];
   if (Array.isArray(values) && values.length > 0) return values.map((value) => ({ [narrowed.name]: value }));
   return [{}];
 }
+
+/** The values of the filters that have few, where the description does not list them. */
+const filterValues: Filters = { status: petStatuses, complete: [true, false] };
 
 function holds(record: JsonObject, filters: readonly (readonly [string, unknown])[]): boolean {
   return filters.every(([name, wanted]) =>

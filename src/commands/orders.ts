@@ -51,6 +51,7 @@ const list = verb({
     return (await import('../records/list.ts')).listRecords(context, orders, {
       where: { petId: pet, complete: open || isDated ? false : complete },
       matches: isDated ? isDue : undefined,
+      needs: isDated ? ['shipDate'] : [],
       ...flags,
     });
   },

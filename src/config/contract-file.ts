@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
 import { type Operation, operationIds } from '../api/operations.ts';
@@ -8,6 +9,7 @@ import { fileError, isMissing, systemReason } from '../process/system-error.ts';
 import { shellWord } from '../process/text.ts';
 import { readTrusted } from './file.ts';
 import { resolvePaths } from './paths.ts';
+import type { Settings } from './settings.ts';
 
 /** A contract read from a service's own description. */
 interface BoundContract {
@@ -20,63 +22,86 @@ interface BoundContract {
   readonly boundAt: string;
 }
 
-/** What a contract is stored for: the profile that it was bound with, or without one its origin. */
+/**
+ * What a contract is stored for: the profile that it was bound with, whose key `contract` names its file, or without one
+ * its origin.
+ */
 export type BindingKey = { readonly profile: string } | { readonly origin: string };
 
-const version = 5;
+const version = 6;
 
 /** The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
- * The contract for calls to an origin: that of the profile if it was bound to this origin, else that of the origin;
- * undefined if neither is bound.
+ * The contract for calls to an origin: the one that the settings name if it was bound to this origin, else that of the
+ * origin; undefined if neither is bound.
  *
- * @throws UsageError if a file cannot be read or does not hold a contract.
+ * @throws UsageError if a file is missing that the settings name, cannot be read or does not hold a contract.
  */
-export function readBoundContract(io: Io, origin: string, profile: string | undefined): Contract | undefined {
+export function readBoundContract(
+  io: Io,
+  origin: string,
+  { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
+): Contract | undefined {
   if (io.env[builtInVariable]) return undefined;
-  const own = profile === undefined ? undefined : readContract(io, { profile });
-  if (own?.origin === origin) return own.contract;
-  checkNoEarlier(io, origin);
-  return readContract(io, { origin })?.contract;
+  const repair = wordsOf(profile ? { profile: profile.value } : { origin });
+  const { value: path, givenBy } = explain('contract');
+  if (path !== undefined) {
+    const named = readContract(path, repair);
+    if (named === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, repair);
+    if (named.origin === origin) return named.contract;
+  } else if (profile) checkNotBoundBefore(contractPath(io, { profile: profile.value }), repair);
+  const first = join(dirname(resolvePaths(io).configFile), 'contract.json');
+  if (existsSync(first))
+    throw new InputError(
+      `contract ${first}: an earlier version of this program wrote it, for every address`,
+      `bind again with \`petstore api bind <file or URL>${repair}\` if this service needs it, and remove the file`,
+    );
+  const key = { origin };
+  return readContract(contractPath(io, key), wordsOf(key))?.contract;
 }
 
 /**
- * A binding without a profile of version 1 of the program applied to every address. Without it a write would go to
- * another path than the user expects, so it is not passed over.
+ * An earlier version of the program had a contract for each profile, which the profile did not name. Without it a write
+ * would go to another path than the user expects, so it is not passed over.
  *
  * @throws UsageError if there is one.
  */
-function checkNoEarlier(io: Io, origin: string): void {
-  const path = join(dirname(resolvePaths(io).configFile), 'contract.json');
-  if (readText(path) === undefined) return;
-  throw new InputError(
-    `contract ${path}: an earlier version of this program wrote it`,
-    `bind again with \`petstore api bind <file or URL> --base-url ${origin}\` if this service needs it, and remove the file`,
-  );
+function checkNotBoundBefore(path: string, repair: string): void {
+  if (existsSync(path)) throw unusable(path, 'an earlier version of this program wrote it', repair);
 }
 
 /** The path of a contract, next to the config file. */
 function contractPath(io: Io, key: BindingKey): string {
-  const folder = dirname(resolvePaths(io).configFile);
-  if ('profile' in key) return join(folder, 'contracts', `${encodeURIComponent(key.profile)}.json`);
-  return join(folder, 'contracts', 'origins', `${encodeURIComponent(key.origin)}.json`);
+  return join(dirname(resolvePaths(io).configFile), relativePath(key));
+}
+
+function relativePath(key: BindingKey): string {
+  if ('profile' in key) return join('contracts', `${encodeURIComponent(key.profile)}.json`);
+  return join('contracts', 'origins', `${encodeURIComponent(key.origin)}.json`);
+}
+
+/** The flags of commands about a binding. */
+function wordsOf(key: BindingKey): string {
+  return 'profile' in key ? ` --profile ${shellWord(key.profile)}` : ` --base-url ${key.origin}`;
 }
 
 /** @throws UsageError if the file cannot be read or does not hold a contract. */
-function readContract(io: Io, key: BindingKey): BoundContract | undefined {
-  const path = contractPath(io, key);
+function readContract(path: string, repair: string): BoundContract | undefined {
   try {
     const text = readText(path);
     return text === undefined ? undefined : fromStored(parseJson(text) as object as Stored);
   } catch (error) {
-    const words = 'profile' in key ? ` --profile ${shellWord(key.profile)}` : ` --base-url ${key.origin}`;
-    throw new InputError(
-      `contract ${path}: ${systemReason(error)}`,
-      `bind again with \`petstore api bind <file or URL>${words}\`, or go back to the built-in contract with \`petstore api unbind${words}\``,
-    );
+    throw unusable(path, systemReason(error), repair);
   }
+}
+
+function unusable(path: string, why: string, repair: string): InputError {
+  return new InputError(
+    `contract ${path}: ${why}`,
+    `bind again with \`petstore api bind <file or URL>${repair}\`, or go back to the built-in contract with \`petstore api unbind${repair}\``,
+  );
 }
 
 function readText(path: string): string | undefined {
@@ -88,22 +113,30 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Replaces the stored contract, completely or not at all. */
+/** Replaces the stored contract, completely or not at all, and names it in its profile. */
 export async function writeContract(io: Io, key: BindingKey, bound: BoundContract): Promise<void> {
   const path = contractPath(io, key);
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   await ensurePrivateFolder(dirname(path));
   await writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
+  if (!('profile' in key)) return;
+  const { editConfig, setValue } = await import('./edit.ts');
+  await editConfig(io, (config) => setValue(config, { ...key, key: 'contract' }, relativePath(key)));
 }
 
-/** Returns whether one was stored. */
+/** Removes a contract and its name in the profile. Returns whether there was one. */
 export async function removeContract(io: Io, key: BindingKey): Promise<boolean> {
   const path = contractPath(io, key);
   const { unlink } = await import('node:fs/promises');
+  let wasNamed = false;
+  if ('profile' in key) {
+    const { editConfig, unsetValue } = await import('./edit.ts');
+    wasNamed = await editConfig(io, (config) => unsetValue(config, { ...key, key: 'contract' }));
+  }
   return await unlink(path).then(
     () => true,
     (error: unknown) => {
-      if (isMissing(error)) return false;
+      if (isMissing(error)) return wasNamed;
       throw fileError('remove', path, error);
     },
   );

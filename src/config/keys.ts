@@ -118,6 +118,10 @@ const rules = {
     summary: 'private key of that certificate (PEM)',
     ...path,
   },
+  contract: {
+    summary: 'file of the binding to a description of the service, which `petstore api bind` writes',
+    ...path,
+  },
   'import-map': {
     summary: 'columns of a bulk file: the default of --map',
     parse: parse.parsePairs,

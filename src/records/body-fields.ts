@@ -42,7 +42,7 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, given: Given['fi
 /** @throws UsageError for a field that the body of an operation does not have, or for an id that it does not need. */
 export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entity>, given: Body): void {
   for (const name of Object.keys(given)) {
-    if (name === 'id' && !operation.body?.choosesId)
+    if (name === 'id' && !(operation.method === 'POST' && Object.hasOwn(operation.body?.fields ?? {}, 'id')))
       throw new UsageError(`--field 'id=${given.id}': the id of a record cannot be given`);
     const isKnown = operation.body?.fields !== undefined || Object.hasOwn(noun.schema.entries, name);
     if (isKnown && takesField(operation, name)) continue;

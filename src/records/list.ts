@@ -1,3 +1,4 @@
+import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../process/errors.ts';
 import { type Access, type Body, type Noun, openAccess } from './noun.ts';
@@ -11,6 +12,8 @@ interface Listing<Entity> {
   readonly where: Body;
   /** A condition that no service can check. */
   readonly matches?: ((record: Entity) => boolean) | undefined;
+  /** The fields that `matches` reads and that a service may lack. */
+  readonly needs?: readonly string[];
   readonly limit?: number | undefined;
   /** Exit with 8 if there are any records, or if there are none. */
   readonly failIf?: 'any' | 'none' | undefined;
@@ -27,6 +30,7 @@ export async function listRecords<Entity>(
   listing: Listing<Entity>,
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.list);
+  checkFilters(access.operation, listing.where, listing.needs);
   if (listing.watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
     return watchRecords(access, {

@@ -127,31 +127,18 @@ export class Names {
   }
 
   /**
-   * The same fields with names replaced by ids. A category keeps its name beside its id, and has only its name if the
-   * service has no list of categories: a bound service may want either.
+   * The same fields with names replaced by ids. A category that was named keeps its name beside its id, and has only its
+   * name if the service has no list of categories: a bound service may want `{id, name}`.
    */
   async resolve(fields: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
     const resolved = new Map<string, unknown>();
     for (const [field, value] of Object.entries(fields)) {
       const noun = isName(field, value) ? referenceFields[field] : undefined;
-      if (field === 'categoryId' && typeof value === 'bigint')
-        resolved.set(field, await this.categoryWith(value));
-      else if (noun === undefined) resolved.set(field, value);
+      if (noun === undefined) resolved.set(field, value);
       else if (noun === 'pets') resolved.set(field, await this.idOf(noun, value as string));
       else resolved.set(field, await this.categoryOf(value as string));
     }
     return Object.fromEntries(resolved);
-  }
-
-  /** The id of a category; with its name if a bound service knows categories by their names only. */
-  private async categoryWith(id: bigint): Promise<bigint | { readonly id: bigint; readonly name: string }> {
-    const forms = (['listPets', 'createPet', 'updatePet'] as const).map(
-      (operation) => this.client.contract.operations.get(operation)?.wire?.category,
-    );
-    if (!forms.includes('name') || !this.isListed('categories')) return id;
-    const found = (await this.list('categories')).find((category) => category.id === id);
-    if (found) return { id, name: found.name };
-    throw new CliError('not-found', `category ${id}: no category has this id`);
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {

@@ -257,8 +257,7 @@ function toFields<Entity>(
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only distinguishes the rows.
-  const keepsId =
-    isNew && (operation.body?.choosesId || (!isTable && Object.hasOwn(noun.schema.entries, 'id')));
+  const keepsId = isNew && !isTable && Object.hasOwn(noun.schema.entries, 'id');
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
   for (const [column, value] of Object.entries(values)) {

@@ -20,6 +20,7 @@ export async function bindTo(
   service: { readonly url: string; readonly seen: unknown[] },
   description?: unknown,
   more: Readonly<Record<string, string>> = {},
+  maps: readonly string[] = [],
 ): Promise<Bound> {
   const home = temporaryFolder();
   const env = {
@@ -35,7 +36,8 @@ export async function bindTo(
     return { ...ran, words: ran.stderr.replace(/\s+/g, ' ') };
   };
   const text = typeof description === 'string' ? description : JSON.stringify(description ?? '');
-  const binding = await run(description === undefined ? 'api bind' : 'api bind -', text);
+  const flags = maps.flatMap((map) => ['--map', map]);
+  const binding = await run(['api', 'bind', ...(description === undefined ? [] : ['-']), ...flags], text);
   expect(binding.stderr).toContain('operations bound');
   service.seen.length = 0;
   return {

@@ -28,6 +28,8 @@ export interface Shape {
   /** Creates are answered without a body. */
   readonly isSilent?: boolean;
   readonly securitySchemes?: object;
+  /** The values of `--map` without which it cannot be bound. */
+  readonly maps?: readonly string[];
   isAllowed?(seen: Seen): boolean;
 }
 

@@ -55,7 +55,7 @@ describe.each(possible)('a config that %s', (_, spoil, says) => {
 
 test('a contract that others may write is exit 2', async () => {
   const { folder, env } = configFolder('http://127.0.0.1:9');
-  const file = join(folder, 'contracts', 'p.json');
+  const file = join(folder, 'contracts', 'origins', 'http%3A%2F%2F127.0.0.1%3A9.json');
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, '{}');
   chmodSync(file, 0o666);

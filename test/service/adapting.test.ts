@@ -65,11 +65,10 @@ const shapes: Record<string, Shape> = {
     read: ({ category, ...pet }) =>
       category === undefined ? pet : { ...pet, categoryId: (category as Fields).id as number },
   },
-  'a category that is a name': {
-    write: ({ categoryId, ...pet }) =>
-      categoryId === undefined ? pet : { ...pet, category: categories[Number(categoryId)] ?? '' },
-    read: ({ category, ...pet }) =>
-      category === undefined ? pet : { ...pet, categoryId: categories.indexOf(String(category)) },
+  'names that --map says': {
+    write: ({ name, ...record }) => (name === undefined ? record : { ...record, title: name }),
+    read: ({ title, ...record }) => (title === undefined ? record : { ...record, name: title }),
+    maps: ['pets.name=title', 'categories.name=title'],
   },
   'a category id that is called category': {
     write: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: categoryId }),
@@ -126,7 +125,7 @@ const withoutHead = (csv: string) => csv.trimEnd().split('\n').slice(1);
 
 test.each(Object.entries(shapes))('every command works with a service with %s', async (name, shape) => {
   await using service = await shapedService(shape);
-  const { run, done } = await bindTo(service);
+  const { run, done } = await bindTo(service, undefined, {}, shape.maps);
   const lines = async (line: string) => {
     const { code, stdout, stderr } = await run(`${line} -o csv`);
     expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });

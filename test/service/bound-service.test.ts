@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { bindTo } from '../helpers/bound.ts';
 import { ambiguous, warehouse } from '../helpers/descriptions.ts';
-import { runTyping } from '../helpers/person.ts';
 import { type RecordingServer, recordingServer, type Seen } from '../helpers/recording-server.ts';
 
 // What a bound service is sent beyond the shapes of adapting.test.ts: its own paths and methods, what its bodies require,
@@ -205,35 +204,62 @@ test('a count that is patched has the other fields that its body requires, from 
   ]);
 });
 
-test('a service may want the id of a new record from its caller', async () => {
-  await using service = await recordingServer({}, ({ body }) => ({ status: 201, body }));
+test('a create leaves out an id that its schema requires, and --field gives one', async () => {
+  let made = 6;
+  await using service = await recordingServer({}, ({ body }) => {
+    made += 1;
+    return { status: 201, body: `{"id":${made},${body.slice(1)}` };
+  });
   const pet = json(record({ id: integer, name: text }));
-  const { run, done } = await bindTo(
+  const { done } = await bindTo(
     service,
     document({ '/pets': { post: { requestBody: pet, responses: { 201: pet } } } }),
   );
-  const refused = await run('pets create --name Rex');
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.words).toContain('create pet: --field id=1 is missing');
-  await done('pets create --name Rex --field id=9007199254740993');
-  expect(service.seen.at(-1)?.body).toBe('{"name":"Rex","id":9007199254740993}');
-  expect(await done('pets create --from - -o ids', 'id,name\n7,Rex\n')).toBe('7\n');
-  expect(await done('pets create --from - -o ids', '{"id":8,"name":"Rex"}')).toBe('8\n');
+  expect(await done('pets create --name Rex -o ids')).toBe('7\n');
+  expect(await done('pets create --from - -o ids', 'id,name\n7,Mia\n')).toBe('8\n');
+  await done('pets create --name Tom --field id=9007199254740993');
+  expect(bodies(service, 'POST')).toEqual([
+    '{"name":"Rex"}',
+    '{"name":"Mia"}',
+    '{"name":"Tom","id":9007199254740993}',
+  ]);
 });
 
-test('a service is asked for no list of categories that it lacks when a person creates a pet', async () => {
-  await using service = await recordingServer({}, () => ({ status: 201 }));
+test('a field that is called like one of ours and means something else goes back as it came', async () => {
+  await using service = await recordingServer({}, ({ body }) => ({
+    body: body === '' ? { id: 1, title: 'Rex', name: 'tag 7', category: 'x' } : JSON.parse(body),
+  }));
+  const pet = json(record({ id: integer, title: text, name: text }));
+  const path = {
+    parameters: [id],
+    get: { responses: { 200: pet } },
+    put: { requestBody: pet, responses: { 200: pet } },
+  };
+  const { done } = await bindTo(service, document({ '/pets/{id}': path }), {}, ['pets.name=title']);
+  expect(await done('pets get 1 -o csv')).toBe('id,name,category,status\n1,Rex,x,\n');
+  expect(JSON.parse(await done('pets update 1 --name Max -o json'))).toEqual({
+    id: 1,
+    title: 'Max',
+    name: 'tag 7',
+    category: 'x',
+  });
+  expect(bodies(service, 'PUT')).toEqual(['{"id":1,"title":"Max","name":"tag 7","category":"x"}']);
+});
+
+test('a service that takes the name of a category in place of its id can create no pet', async () => {
+  await using service = await recordingServer({}, () => ({ body: [] }));
   const requestBody = json(record({ name: text, category: text }));
-  const { env } = await bindTo(
+  const { run } = await bindTo(
     service,
-    document({ '/pets': { post: { requestBody, responses: { 201: {} } } } }),
+    document({
+      '/pets': { post: { requestBody, responses: { 201: {} } } },
+      '/orders': { get: { responses: {} } },
+    }),
   );
-  const answers = [
-    ['Name', 'Rex\r'],
-    ['Category', 'dog\r'],
-  ] as const;
-  expect(await runTyping(['pets', 'create'], answers, { env })).toMatchObject({ code: 0 });
-  expect(bodies(service, 'POST')).toEqual(['{"name":"Rex","category":"dog"}']);
+  const refused = await run('pets create --name Rex --category dog');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.words).toContain('its body needs the name of a category in place of its id');
+  expect(service.seen).toEqual([]);
 });
 
 test('a new entry has no status if the service does not ask for it, of a bulk run neither', async () => {

@@ -1,16 +1,12 @@
-import type { Contract } from '../../api/contract.ts';
-import type { OperationId } from '../../api/operations.ts';
-import { matchContract, type Target, toContract } from '../../binding/bound-contract.ts';
-import type { Description } from '../../binding/description.ts';
-import { serversOf } from '../../binding/document.ts';
+import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
+import { bind, type Maps, type Target } from '../../binding/bound-contract.ts';
 import { type Match, type Matches, show } from '../../binding/match.ts';
+import { fieldsOf } from '../../binding/record-format.ts';
 import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
-import { valueProblem } from '../../config/keys.ts';
-import { unsetLine } from '../../config/settings.ts';
-import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
+import { addressOf, credentialNote, noBaseUrl } from './binding-target.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
@@ -22,21 +18,22 @@ export async function bindDescription(
   withToken: boolean,
 ): Promise<void> {
   await checkOnline(context, 'api bind');
-  const targets = readTargets(map);
+  const maps = readMaps(map);
   const printer = await context.printer();
   await printer.check(view);
   const description = await readDescriptionAt(context, location, withToken);
   if (description.convertedFrom !== undefined)
     await context.warn(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
-  const matches = await matchAndAsk(context, description, targets);
+  const { matches, contract } = bind(description, maps);
   await printer.records([toRecords(matches)], view);
-  const contract = toContract(description, matches);
   if (contract.operations.size === 0)
     throw new UsageError(
       `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; the previous binding is unchanged`,
       "name them with --map, as in --map listPets='GET /animals'",
     );
-  const { origin, basePath } = await settleAddress(context, description);
+  const settings = await context.settings();
+  const { origin, basePath, note } = addressOf(settings, description);
+  if (note !== undefined) await context.warn(note);
   const key = await bindingKey(context, origin);
   const { dryRun } = context.flags;
   if (!dryRun) {
@@ -46,7 +43,8 @@ export async function bindDescription(
   }
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${nameOfKey(key)}`;
   await context.warn(`${summary(matches)}; ${outcome}`);
-  await noteCredential(context, contract);
+  const tokenNote = credentialNote(settings, contract.credentialPlaces);
+  if (tokenNote !== undefined) await context.warn(tokenNote);
   checkTies(matches);
 }
 
@@ -56,11 +54,11 @@ export async function unbind(context: Context): Promise<void> {
   const baseUrl = (await context.settings()).get('base-url');
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const { origin } = new URL(baseUrl);
-  const own = await bindingKey(context, origin);
-  for (const key of [own, { origin }])
+  const active = await bindingKey(context, origin);
+  for (const key of [active, { origin }])
     if (await removeContract(context.io, key))
       return context.print(`${nameOfKey(key)} has the built-in contract again`);
-  await context.print(`${nameOfKey(own)} was not bound`);
+  await context.print(`${nameOfKey(active)} was not bound`);
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
@@ -70,13 +68,6 @@ async function checkOnline(context: Context, what: string): Promise<void> {
       `${what}: the embedded store has the built-in contract`,
       'leave out --offline, or name another profile with --profile <name>',
     );
-}
-
-function noBaseUrl(what: string): UsageError {
-  return new UsageError(
-    `${what}: no base URL is set, and a binding belongs to an address`,
-    'give --base-url <url>, or name a profile with --profile <name>',
-  );
 }
 
 /** A profile takes the binding for its own address; any other address has one of its own. */
@@ -90,57 +81,56 @@ function nameOfKey(key: BindingKey): string {
 }
 
 /**
- * The values of `--map`, such as `updateInventory=PATCH /stock/{petId}`.
+ * The values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title`.
  *
- * @throws UsageError for another form, an unknown operation or one that is given twice.
+ * @throws UsageError for another form, an unknown operation or field, or one that is given twice.
  */
-function readTargets(values: readonly string[]): ReadonlyMap<OperationId, Target> {
+function readMaps(values: readonly string[]): Maps {
   const targets = new Map<OperationId, Target>();
+  const fields = new Map<NounName, Map<string, string>>();
   for (const value of values) {
     const [, name = '', method = '', path = ''] =
       /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
-    if (name === '')
+    const [, noun = '', field = '', written = ''] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
+    if (name !== '') {
+      const id = findOperation(name, '--map');
+      if (targets.has(id)) throw new UsageError(`--map ${id}: given twice`);
+      targets.set(id, { method: method.toUpperCase(), path });
+    } else if (written !== '') {
+      const names = fields.get(nounCalled(noun)) ?? new Map<string, string>();
+      checkField(nounCalled(noun), field);
+      if (names.has(field)) throw new UsageError(`--map ${noun}.${field}: given twice`);
+      fields.set(nounCalled(noun), names.set(field, written));
+    } else
       throw new UsageError(
-        `--map ${value}: must be <operation>=<METHOD> <path>`,
-        "as in --map updateInventory='PATCH /stock/{petId}'",
+        `--map ${value}: must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>`,
+        "as in --map updateInventory='PATCH /stock/{petId}' or --map pets.name=title",
       );
-    const id = findOperation(name, '--map');
-    if (targets.has(id)) throw new UsageError(`--map ${id}: given twice`);
-    targets.set(id, { method: method.toUpperCase(), path });
   }
-  return targets;
+  return { operations: targets, fields };
 }
 
-/** Finds the operations; if several fit one of the table, asks which one to use. Without a terminal it stays unbound. */
-async function matchAndAsk(
-  context: Context,
-  description: Description,
-  given: ReadonlyMap<OperationId, Target>,
-): Promise<Matches> {
-  const matches = matchContract(description, given);
-  const ties = tiesOf(matches);
-  const prompt = ties.length > 0 ? await context.prompt() : undefined;
-  if (!prompt) return matches;
-  const targets = new Map(given);
-  for (const { id, among } of ties) {
-    const target = await prompt.select<Target | undefined>(`Which one is ${id}?`, [
-      ...among.map((operation) => ({ name: show(operation), value: operation })),
-      { name: '(leave it unbound)', value: undefined },
-    ]);
-    if (target) targets.set(id, target);
-  }
-  // What was chosen may be the path of others.
-  return matchContract(description, targets);
+/** @throws UsageError if there is no such noun. */
+function nounCalled(name: string): NounName {
+  const nouns = [...new Set(operationIds.map((id) => operations[id].noun))];
+  const noun = nouns.find((each) => each === name);
+  if (noun !== undefined) return noun;
+  throw new UsageError(`--map ${name}: there is no such noun`, `one of ${nouns.join(', ')}`);
 }
 
-function tiesOf(matches: Matches): { readonly id: OperationId; readonly among: readonly Target[] }[] {
-  return [...matches].flatMap(([id, match]) =>
-    match.state === 'ambiguous' ? { id, among: match.among } : [],
+/** @throws UsageError if the records of a noun have no such field. */
+function checkField(noun: NounName, field: string): void {
+  if (fieldsOf(noun).includes(field)) return;
+  throw new UsageError(
+    `--map ${noun}.${field}: ${noun} have no such field`,
+    `one of ${fieldsOf(noun).join(', ')}`,
   );
 }
 
 function checkTies(matches: Matches): void {
-  const ties = tiesOf(matches);
+  const ties = [...matches].flatMap(([id, match]) =>
+    match.state === 'ambiguous' ? [{ id, among: match.among }] : [],
+  );
   const [first] = ties;
   if (!first) return;
   const [target] = first.among.map(show);
@@ -157,70 +147,6 @@ function summary(matches: Matches): string {
   const missing = idsOf('missing');
   const lacks = missing.length > 0 ? `; the description lacks ${missing.join(', ')}` : '';
   return `${idsOf('bound').length} of ${matches.size} operations bound${lacks}`;
-}
-
-/** The address that a binding is for. */
-interface Address {
-  readonly origin: string;
-  /** The path below which the operations lie, if the base URL has none: `/v1`; empty for none. */
-  readonly basePath: string;
-}
-
-/**
- * The base URL that is set, below the path of the description's first server of that origin; else the first server of the
- * description, else the origin that the description came from.
- *
- * @throws UsageError if there is none: a binding belongs to an address.
- */
-async function settleAddress(context: Context, description: Description): Promise<Address> {
-  const current = (await context.settings()).get('base-url');
-  const servers = serversOf(description, current).filter(
-    (each) => valueProblem('base-url', each) === undefined,
-  );
-  if (current === undefined) {
-    const { url } = description;
-    const [first = /^https?:/.test(url) ? new URL(url).origin : undefined] = servers;
-    if (first === undefined) throw noBaseUrl('api bind');
-    await context.warn(`note: no base URL is set: petstore config set base-url ${first}`);
-    return { origin: new URL(first).origin, basePath: pathOf(first) };
-  }
-  const { origin } = new URL(current);
-  const own = servers.find((each) => new URL(each).origin === origin);
-  const basePath = own !== undefined && pathOf(current) === '' ? pathOf(own) : '';
-  if (basePath !== '')
-    await context.warn(`its operations lie below ${origin}${basePath}, as the description says`);
-  else if (servers.length > 0 && !servers.includes(current))
-    await context.warn(`note: the description is that of ${servers.join(', ')}; commands go to ${current}`);
-  return { origin, basePath };
-}
-
-/** The path of a URL without a trailing slash; empty for none. */
-function pathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/$/, '');
-}
-
-/**
- * Notes where the token will go: a service that expects it in another place than the config says would refuse every
- * request.
- */
-async function noteCredential(context: Context, { credentialPlaces }: Contract): Promise<void> {
-  const settings = await context.settings();
-  const place = credentialPlace(settings, credentialPlaces);
-  const [first] = credentialPlaces;
-  if (first === undefined) return;
-  if (!credentialPlaces.some((each) => isSamePlace(each, place))) {
-    const lines = (['auth-header', 'auth-scheme'] as const).flatMap((key) => {
-      const { source } = settings.explain(key);
-      const profile = source === 'profile' ? settings.profile?.value : undefined;
-      return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
-    });
-    return context.warn(
-      `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`,
-    );
-  }
-  const isUsual = isSamePlace(place, { in: 'header', name: 'authorization' }) && !place.scheme;
-  if (credentialPlaces.includes(place) && !isUsual)
-    await context.warn(`note: a token is sent in ${describePlace(place)}, as the description asks`);
 }
 
 /** What was found for one operation of the table, as it is printed. */

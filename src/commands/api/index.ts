@@ -48,6 +48,7 @@ const bind = verb({
     'petstore api bind https://shop.example --profile staging',
     'petstore api bind openapi.yaml --dry-run',
     "petstore api bind openapi.yaml --map updateInventory='PATCH /stock/{petId}'",
+    'petstore api bind --map pets.name=title',
   ],
   args: {
     location: argument(
@@ -58,8 +59,8 @@ const bind = verb({
   },
   flags: {
     map: values(
-      '--map <operation=METHOD path>',
-      'say which operation of the description is meant; may be given again',
+      '--map <name=value>',
+      'say which operation of the description is meant, or what a field is called there; may be given again',
     ),
     withToken: flag(
       '--with-token',

@@ -34,6 +34,8 @@ export async function listOperations(context: Context, all: boolean): Promise<vo
   const columns = all ? view.columns.map(({ extra: _, ...column }) => column) : view.columns;
   const records = operationIds.map((id) => toRecord(id, contract));
   await (await context.printer()).records([records], { ...view, columns });
+  for (const [id, why] of contract.missing)
+    if (why.includes('--map')) await context.warn(`note: ${id}: ${why}`);
 }
 
 function toRecord(id: OperationId, contract: Contract) {
@@ -48,7 +50,7 @@ function toRecord(id: OperationId, contract: Contract) {
     deprecated: operation?.deprecated ?? null,
     sunset: operation?.sunset ?? null,
     tryIt: operation ? !operation.hideTryIt : null,
-    why: contract.missing.get(id),
+    why: operation?.why ?? contract.missing.get(id),
   };
 }
 

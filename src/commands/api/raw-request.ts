@@ -59,6 +59,10 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
   };
   if (!safe.includes(method)) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
+  if (operation?.hideTryIt)
+    await context.warn(
+      `warning: the service asks not to offer ${operation.id} to be tried (x-hideTryItPanel): it is meant for programs`,
+    );
   const answer = await client.request(request);
   if (operation)
     context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
