@@ -60,7 +60,7 @@ export function judgeWrite(
     record = toRecord(operation, contentOf(operation, answer));
   } catch (error) {
     const words = messageIn(answer);
-    const why = words === undefined ? messageOf(error) : `it says: ${shorten(words, 200)}`;
+    const why = words === undefined ? messageOf(error) : `it says: ${shorten(mask(words), 200)}`;
     return {
       shows: 'nothing',
       id: id ?? idIn(operation, answer),
@@ -74,11 +74,11 @@ export function judgeWrite(
   }
   if (isDelete && (record[idFieldOf(operation)] === undefined || !hasFields(operation, record)))
     return { shows: 'nothing', id, reason: 'the answer is not the deleted record' };
-  const judgement = judgeRecord(values, record);
+  const judgement = judgeRecord(values, record, mask);
   return {
     ...judgement,
     id: id ?? idIn(operation, record),
-    reason: judgement.reason && mask(`the service answered ${judgement.reason}`),
+    reason: judgement.reason && `the service answered ${judgement.reason}`,
   };
 }
 
@@ -88,15 +88,19 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
   return names.some((name) => name !== idFieldOf(operation) && name in record);
 }
 
-/** Judges a record by the values that the user set. The reason is the values alone: `quantity 0, not 10`. */
-export function judgeRecord(values: WriteIntent['values'], record: JsonObject): Judgement {
+/** Judges a record by the values that the user set. The reason is the values alone, masked: `quantity 0, not 10`. */
+export function judgeRecord(
+  values: WriteIntent['values'],
+  record: JsonObject,
+  mask: (text: string) => string,
+): Judgement {
   const different = Object.entries(values)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({ name, ...compared(name, value as JsonValue, record) }))
     .filter(({ wanted, seen }) => !isSameValue(wanted, seen));
   if (different.length === 0) return { shows: 'asked', record };
   const clauses = different.map(({ name, wanted, seen }) =>
-    seen === undefined ? `no ${name}` : `${name} ${textOf(seen)}, not ${textOf(wanted)}`,
+    seen === undefined ? `no ${name}` : `${name} ${textOf(seen, mask)}, not ${textOf(wanted, mask)}`,
   );
   const isShown = different.some(({ seen }) => seen !== undefined);
   return { shows: isShown ? 'other' : 'nothing', record, reason: clauses.join('; ') };
@@ -117,8 +121,8 @@ function compared(
   return { wanted: name ?? id ?? null, seen: category ?? categoryId };
 }
 
-function textOf(value: JsonValue): string {
-  return shorten(typeof value === 'string' ? value : printJson(value), 100);
+function textOf(value: JsonValue, mask: (text: string) => string): string {
+  return shorten(mask(typeof value === 'string' ? value : printJson(value)), 100);
 }
 
 /** The id in a body that need not be a record. */

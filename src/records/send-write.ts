@@ -137,7 +137,7 @@ async function readBack<Entity>(
   }
   if (isDelete) throw failed('is still there');
   const values = (input.values ?? input.body ?? {}) as JsonObject;
-  const { reason: difference } = judgeRecord(values, record as JsonObject);
+  const { reason: difference } = judgeRecord(values, record as JsonObject, access.context.secrets.mask);
   if (difference !== undefined) throw failed(`has ${difference}`);
   return record;
 }
