@@ -1,5 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { lowerFirst } from '../process/text.ts';
 import { type Operation, type OperationId, operations } from './operations.ts';
 
 /** A place for a credential in a request. */
@@ -31,11 +32,12 @@ export const builtInContract: Contract = {
 };
 
 /** @throws UsageError if the contract lacks the operation. Commands call this before they send anything. */
-export function offeredOperation({ operations, missing }: Contract, id: OperationId): Operation {
-  const operation = operations.get(id);
+export function offeredOperation(contract: Contract, id: OperationId): Operation {
+  const operation = contract.operations.get(id);
   if (operation) return operation;
+  const what = lowerFirst(operations[id].summary);
   throw new UsageError(
-    `${id}: the service offers no such operation: ${missing.get(id) ?? 'its description has none'}`,
+    `the service offers no way to ${what}: ${contract.missing.get(id) ?? 'its description has none'} (${id})`,
     'see `petstore api operations`',
     'unbound',
   );

@@ -20,7 +20,7 @@ export function checkInput(operation: Operation, input: CallInput, carried: Http
   addParameterProblems(problems, operation, input, carried);
   addBodyProblems(problems, operation, input);
   if (problems.length === 0) return;
-  throw new UsageError(`${operation.id}: ${problems.join('; ')}`);
+  throw new UsageError(`${problems.join('; ')} (${operation.id})`);
 }
 
 const patternLimitMs = 1000;

@@ -301,12 +301,12 @@ async function* list(
     }
     if (listOptions.whole)
       throw new UsageError(
-        `${id}: this needs every record, and the list may be cut: ${doubt}`,
+        `the list may be cut, and this needs every record: ${doubt} (${id})`,
         'ask the owner of the service for a list that can be read to its end',
         'unbound',
       );
     if (!warned.has(id))
-      options.observe?.({ kind: 'note', line: `warning: ${id}: there may be more records: ${doubt}` });
+      options.observe?.({ kind: 'note', line: `warning: there may be more records: ${doubt} (${id})` });
     warned.add(id);
   } catch (error) {
     const isOfList = error instanceof UnavailableError && error.details.url === undefined;

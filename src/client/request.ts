@@ -112,7 +112,7 @@ function partsOf(operation: Operation, carried: HttpFields): Parts {
   if (before?.carried === carried) return before;
   const { id, path, parameters, body } = operation;
   if (!isBelow(`http://host/base${path}`, 'http://host/base'))
-    throw new UsageError(`${id}: the path ${path} leads out of the base URL's`);
+    throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
   const inPath = parameters.filter((each) => each.in === 'path');
   const parts: Parts = {
     path: path

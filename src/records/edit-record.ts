@@ -99,7 +99,7 @@ async function checkUnchanged<Entity extends object>(
 ): Promise<void> {
   const now = await readRecord(access, id);
   if (printJson(now.value) === printJson(before.value)) return;
-  throw new CliError('failed', `edit ${access.noun.one} ${id}: it was changed in the meantime`, {
+  throw new CliError('failed', `${access.noun.one} ${id} was changed in the meantime`, {
     hint: 'edit it again; nothing was sent',
   });
 }

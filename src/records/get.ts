@@ -83,7 +83,7 @@ async function waitUntil<Entity>(
     const record = await poll({ forMs, everyMs: pollMs, signal: context.interrupts.signal }, look);
     if (record === undefined)
       throw new UnavailableError(
-        `get ${noun.one} ${id}: ${field} was not ${value} within ${limitMs / 1000} s: ${why}`,
+        `${field} of ${noun.one} ${id} was not ${value} within ${limitMs / 1000} s: ${why}`,
         { reason: 'timeout', sent: true, retryable: true, hint: 'allow more time with --timeout' },
       );
     held.set(id, record);

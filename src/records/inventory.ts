@@ -87,17 +87,20 @@ interface Sum {
   readonly quantity: number;
 }
 
-function addTo({ petId, quantity: old }: InventoryItem, change: bigint): Sum {
-  const what = `adjust the stock of pet ${petId}: ${old} now, ${change < 0n ? change : `+${change}`}`;
-  return { petId, old, quantity: toQuantity(BigInt(old) + change, what) };
-}
-
 /** @throws UsageError if the sum is not a valid count. */
-function toQuantity(sum: bigint, what: string): number {
-  if (sum < 0n) throw new UsageError(`${what}: the count would go below 0`);
-  if (sum > BigInt(Number.MAX_SAFE_INTEGER))
-    throw new UsageError(`${what}: it would go above ${Number.MAX_SAFE_INTEGER}`);
-  return Number(sum);
+function addTo({ petId, quantity: old }: InventoryItem, change: bigint): Sum {
+  const sum = BigInt(old) + change;
+  const limit =
+    sum < 0n
+      ? 'below 0'
+      : sum > BigInt(Number.MAX_SAFE_INTEGER)
+        ? `above ${Number.MAX_SAFE_INTEGER}`
+        : undefined;
+  if (limit === undefined) return { petId, old, quantity: Number(sum) };
+  const signed = change < 0n ? change : `+${change}`;
+  throw new UsageError(
+    `the count of pet ${petId} would go ${limit}: it is ${old} now, and the change is ${signed}`,
+  );
 }
 
 /** Creates the entry of a pet. */

@@ -236,12 +236,17 @@ class IdCounter {
 
   /** Whether a record with this id may be created: none exists or ever existed. */
   isFree(id: bigint): boolean {
-    return id >= this.next && !this.retired.has(id) && !this.records.has(id);
+    return this.isAhead(id) && !this.retired.has(id) && !this.records.has(id);
   }
 
   /** Remembers the id of a record that is deleted. */
   retire(id: bigint): void {
-    if (id >= this.next) this.retired.add(id);
+    if (this.isAhead(id)) this.retired.add(id);
+  }
+
+  /** Whether an id is not used up by counting. Counting begins at 1, so that it never gives 0. */
+  private isAhead(id: bigint): boolean {
+    return id >= this.next || id === 0n;
   }
 
   private skip(): void {

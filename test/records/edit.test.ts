@@ -119,7 +119,7 @@ test('without an ETag, refuses to overwrite a record that has changed in the mea
   const env = editor(`sed -i 's/petId: 2/petId: 3/' "$1"`);
   const run = await runAt(server, 'orders edit 1', { env });
   expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).toContain('edit order 1: it was changed in the meantime');
+  expect(run.stderr).toContain('order 1 was changed in the meantime');
   expect(keptText(run.stderr)).toContain('petId: 3');
   expect(server.seen.some(({ method }) => method === 'PUT')).toBe(false);
 });

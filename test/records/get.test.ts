@@ -121,7 +121,7 @@ test.concurrent('--until exits 6 at the timeout, and names the last value', asyn
   ]);
   expect(run).toMatchObject({ code: 6, stdout: '' });
   expect(run.stderr).toMatch(
-    /quantity was not 77 within 1 s: quantity is \d+\nhint: allow more time with --timeout/,
+    /quantity of the inventory entry of pet 1 was not 77 within 1 s: quantity is \d+\nhint: allow more time with --timeout/,
   );
   expect(absent.stderr).toContain('it has no constructor');
   expect(missing.code).toBe(5);

@@ -33,7 +33,9 @@ test('adjusts by a signed or a plain number, and refuses to go below 0', async (
   }
   const run = await shop.run('inventory adjust 4 -3');
   expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('error: adjust the stock of pet 4: 0 now, -3: the count would go below 0\n');
+  expect(run.stderr).toContain(
+    'error: the count of pet 4 would go below 0: it is 0 now, and the change is -3\n',
+  );
   expect(await shop.json('inventory get 4')).toMatchObject({ quantity: 0 });
 });
 

@@ -60,6 +60,12 @@ const stories: Readonly<Record<string, readonly Step[]>> = {
     ['DELETE /categories/7', undefined, 204],
     ['POST /categories', '{"name":"Insects"}', 201, { id: 8 }],
   ],
+  '0 is an id like any other that a client chooses': [
+    ['POST /store/orders', '{"id":0,"petId":1}', 201, { id: 0, petId: 1 }],
+    ['POST /store/orders', '{"id":0,"petId":1}', 409, 'already_exists: order 0 exists'],
+    ['DELETE /store/orders/0', undefined, 204],
+    ['POST /store/orders', '{"id":0,"petId":1}', 409, 'already_exists: order 0 exists or existed before'],
+  ],
   'a category or a pet that does not exist is an unknown reference': [
     [
       'POST /pets',

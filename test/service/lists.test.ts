@@ -38,7 +38,7 @@ test.each(Object.entries(cut))('a list that is cut by %s is never cut in silence
   const { run, done, home } = await bindTo(service);
   const listed = await run('pets list -o ids');
   expect(listed).toMatchObject({ code: 0, stdout: '1\n2\n' });
-  expect(listed.words).toContain('warning: listPets: there may be more records:');
+  expect(listed.words).toContain('warning: there may be more records:');
   expect((await run('pets list --limit 2 -o ids')).words).not.toContain('listPets');
   const failed = await run('pets list -o json --fail-if none --name nobody');
   expect(failed.code).toBe(8);
