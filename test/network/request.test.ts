@@ -71,7 +71,7 @@ test('the bounds of a description are checked before a request', () => {
   expect(() => checkInput(bound, { body: { name: 'Bella', status: 'pending' } })).toThrow(
     'name must have at most 3 characters; status must be one of sold (createPet)',
   );
-  expect(() => checkInput(bound, { body: {} })).toThrow('createPet: name is required');
+  expect(() => checkInput(bound, { body: {} })).toThrow('name is required (createPet)');
   expect(() =>
     checkInput(operation('updatePet', { method: 'PATCH', body }), { petId: 1n, body: {} }),
   ).not.toThrow();

@@ -47,7 +47,7 @@ test.each(Object.entries(cut))('a list that is cut by %s is never cut in silence
   for (const line of ['pets get Pet9', 'inventory export', 'offline pull', 'pets delete Pet9 --yes']) {
     const { code, stdout, words } = await run(line);
     expect([line, code, stdout]).toEqual([line, 2, '']);
-    expect(words).toContain('this needs every record, and the list may be cut:');
+    expect(words).toContain('the list may be cut, and this needs every record:');
   }
   const { stderr } = await run('offline pull -o json');
   expect(JSON.parse(stderr).error).toMatchObject({ kind: 'usage', code: 'unbound' });
