@@ -1,10 +1,14 @@
 /**
  * A `pattern` of JSON Schema as a source for `new RegExp(source, 'u')`: unchanged, or without escapes such as `\-` and
- * `\@`, which that mode does not allow. Undefined if it is not an ECMAScript expression even then.
+ * `\@`, which that mode does not allow. Undefined if it is not an ECMAScript expression even then, or is very long.
  */
 export function readPattern(pattern: string): string | undefined {
+  if (pattern.length > longestPattern) return undefined;
   return [pattern, withoutNeedlessEscapes(pattern)].find(isExpression);
 }
+
+/** A longer one can be made into an expression that then fails at its first use. */
+const longestPattern = 10_000;
 
 function isExpression(source: string): boolean {
   try {

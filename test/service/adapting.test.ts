@@ -123,7 +123,22 @@ const pets = [1, 2, 3, 4, 5].map(
 );
 const withoutHead = (csv: string) => csv.trimEnd().split('\n').slice(1);
 
-test.each(Object.entries(shapes))('every command works with a service with %s', async (name, shape) => {
+const strange = [
+  { name: 'count', in: 'query', schema: { type: 'boolean' } },
+  { name: 'size', in: 'query', schema: { type: 'string' } },
+  { name: 'after', in: 'query', schema: { type: 'string', format: 'date' } },
+  { name: 'status', in: 'query', schema: { type: 'integer' } },
+  { name: 'complete', in: 'query', schema: { type: 'string' } },
+];
+
+/** Every fourth shape also has parameters whose names are known and whose types are not. */
+const scenes = Object.entries(shapes).map(([name, shape], at): [string, Shape] => {
+  const names = new Set(shape.parameters?.map((parameter) => (parameter as { name: string }).name));
+  const further = at % 4 === 0 ? strange.filter((parameter) => !names.has(parameter.name)) : [];
+  return [name, { ...shape, parameters: [...(shape.parameters ?? []), ...further] }];
+});
+
+test.each(scenes)('every command works with a service with %s', async (name, shape) => {
   await using service = await shapedService(shape);
   const { run, done } = await bindTo(service, undefined, {}, shape.maps);
   const lines = async (line: string) => {

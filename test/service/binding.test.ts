@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
@@ -100,6 +100,48 @@ describe('a binding', () => {
     expect(await isBound('--base-url', 'http://two.test:81')).toBe(false);
     await run(['api', 'unbind', '--base-url', 'http://two.test'], { env });
     expect(await isBound('--profile', 'two')).toBe(false);
+  });
+
+  test('is named by its profile, and a config that was copied without its file is exit 2', async () => {
+    await file('config.json', { profiles: { one: { 'base-url': 'http://one.test' } } });
+    const env = { PETSTORE_BASE_URL: '' };
+    await run(['api', 'bind', await file('sparse.json', sparse), '--profile', 'one'], { env });
+    const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'));
+    expect(config.profiles.one).toEqual({ 'base-url': 'http://one.test', contract: 'contracts/one.json' });
+    await rm(join(folder, 'contracts'), { recursive: true });
+    const refused = await run('orders list --profile one'.split(' '), { env });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain(
+      'contracts/one.json: there is no such file, and profile one names it',
+    );
+    expect(await run('api unbind --profile one'.split(' '), { env })).toMatchObject({ code: 0 });
+    const operations = rows(await run('api operations -o json --profile one'.split(' '), { env }));
+    expect(operations.listOrders).toMatchObject({ source: 'stated' });
+  });
+
+  test('names fields as --map says, and shows it with why', async () => {
+    const properties = { id: { type: 'integer' }, title: { type: 'string' } };
+    const pets = { type: 'array', items: { type: 'object', properties } };
+    const responses = { 200: { description: 'ok', content: { 'application/json': { schema: pets } } } };
+    const path = await file('title.json', { openapi: '3.1.0', paths: { '/pets': { get: { responses } } } });
+    const refused = await run(['api', 'bind', path]);
+    expect(refused.code).toBe(2);
+    expect(refused.stdout).toContain('add --map pets.name=<name>');
+    expect(await run(['api', 'bind', path, '--map', 'pets.name=title'])).toMatchObject({ code: 0 });
+    expect(rows(await run('api operations --all -o json'.split(' '))).listPets).toMatchObject({
+      source: 'bound',
+      why: 'its path is about pets; name is called title (--map)',
+    });
+  });
+
+  test('has near misses, which `api operations` lists with their --map line', async () => {
+    const get = { responses: {} };
+    const paths = { '/store/orders': { get }, '/v2/pets/{petId}': { get } };
+    await run(['api', 'bind', await file('near.json', { openapi: '3.1.0', paths })]);
+    const { stderr } = await run(['api', 'operations']);
+    expect(stderr.replace(/\s+/g, ' ')).toContain(
+      "note: getPet: GET /v2/pets/{petId} does not fit: its path is not that of the bound list or create: if this is intended, add --map getPet='GET /v2/pets/{petId}'",
+    );
   });
 
   test('needs an address', async () => {

@@ -225,6 +225,53 @@ test('a create leaves out an id that its schema requires, and --field gives one'
   ]);
 });
 
+test.each<[mediaType: string, schema: object, sent: string | undefined]>([
+  ['application/merge-patch+json', text, '{"description":null}'],
+  ['application/json', { type: ['string', 'null'] }, '{"description":null}'],
+  ['application/json', text, undefined],
+])(
+  'a field that an edit deletes is removed by PATCH as %s, or the edit is refused',
+  async (mediaType, schema, sent) => {
+    const dogs = { id: 1, name: 'Dogs', description: 'large' };
+    await using service = await recordingServer({}, ({ body }) => ({
+      body: body === '' ? dogs : { id: 1, name: 'Dogs' },
+    }));
+    const responses = { 200: json(record({ id: integer, name: text })) };
+    const properties = { name: text, description: schema };
+    const requestBody = { content: { [mediaType]: { schema: { type: 'object', properties } } } };
+    const path = { parameters: [id], get: { responses }, patch: { requestBody, responses } };
+    const editor = { EDITOR: 'sed -i /description/d' };
+    const { run } = await bindTo(service, document({ '/categories/{id}': path }), editor);
+    const edited = await run('categories edit 1');
+    expect(bodies(service, 'PATCH')).toEqual(sent === undefined ? [] : [sent]);
+    expect(edited.code).toBe(sent === undefined ? 2 : 0);
+    if (sent === undefined)
+      expect(edited.words).toContain(
+        'description cannot be removed: updateCategory of the service takes only changes',
+      );
+  },
+);
+
+test('a pattern of a megabyte is not shown whole, and the service decides about it', async () => {
+  const name = { ...text, pattern: `^${'a'.repeat(1024 * 1024)}$` };
+  const refusal = { code: 'invalid', message: 'name is too short', status: 422 };
+  await using service = await recordingServer({}, () => ({ status: 422, body: refusal }));
+  const pet = json(record({ name }));
+  const { run } = await bindTo(
+    service,
+    document({ '/pets': { post: { requestBody: pet, responses: { 201: pet } } } }),
+  );
+  for (const line of [
+    'pets create --name Rex',
+    'pets create --name Rex -o json',
+    'pets create --from - --yes',
+  ]) {
+    const refused = await run(line, 'name\nRex\n');
+    expect(refused.words).toContain('name is too short');
+    expect(refused.stderr.length).toBeLessThan(2000);
+  }
+});
+
 test('a field that is called like one of ours and means something else goes back as it came', async () => {
   await using service = await recordingServer({}, ({ body }) => ({
     body: body === '' ? { id: 1, title: 'Rex', name: 'tag 7', category: 'x' } : JSON.parse(body),

@@ -15,6 +15,7 @@ const schemas = {
   Order: { type: 'object', properties: { id: integer, petId: integer, quantity: integer } },
   InventoryItem: { type: 'object', properties: { petId: integer, quantity: integer, status: text } },
   InventoryUpdate: { type: 'object', properties: { quantity: integer } },
+  Count: { type: 'object', required: ['quantity'], properties: { quantity: integer } },
   Vaccination: { type: 'object', properties: { id: integer, vaccine: text } },
   Uuid: { type: 'object', properties: { id: { type: 'string', format: 'uuid' }, name: text } },
 };
@@ -214,6 +215,73 @@ test('binds the document of the table to the table itself, and the two operation
   expect((await bind(warehouse)).bound).toMatchObject({ updateInventory: 'PUT /stock/{pet_id}' });
 });
 
+test.each<[string, Operation]>([
+  [
+    'its operationId',
+    ['PUT /inventory/{petId}', 'InventoryItem', 'InventoryUpdate', { operationId: 'addStock' }],
+  ],
+  [
+    'its summary',
+    [
+      'PATCH /inventory/{petId}',
+      'InventoryItem',
+      'InventoryUpdate',
+      { summary: 'Increment the count of a pet' },
+    ],
+  ],
+])('an operation that adds to a count is not bound as the one that sets it: by %s', async (_, operation) => {
+  const { bound, why } = await bind(description(['GET /inventory', 'InventoryItem[]'], operation));
+  expect(bound).toEqual({ listInventory: 'GET /inventory' });
+  expect(why.updateInventory).toMatch(/^it says (add|increment), and so may not set the count$/);
+});
+
+const near: readonly (readonly [string, Operation, id: string, why: string])[] = [
+  [
+    'an id with another name',
+    ['PUT /v2/stock/{animalId}', 'InventoryItem', 'InventoryUpdate'],
+    'updateInventory',
+    "its animalId may be the id of something else: if it is that of the pet, add --map updateInventory='PUT /v2/stock/{animalId}'",
+  ],
+  [
+    'a path with another word',
+    ['PUT /stock/{petId}', 'Vaccination', 'Count'],
+    'updateInventory',
+    "stock may be something else: if it is inventory, add --map updateInventory='PUT /stock/{petId}'",
+  ],
+  [
+    'an entry below its pet',
+    ['GET /pets/{petId}/inventory', 'InventoryItem'],
+    'getInventory',
+    "its path does not end with the id of a record: if this is intended, add --map getInventory='GET /pets/{petId}/inventory'",
+  ],
+  [
+    'another collection than that of the list',
+    ['GET /v2/pets/{petId}', 'Pet'],
+    'getPet',
+    "its path is not that of the bound list or create: if this is intended, add --map getPet='GET /v2/pets/{petId}'",
+  ],
+];
+
+test.each(near)(
+  'a near miss is listed with its --map line, which is right: %s',
+  async (_, operation, id, why) => {
+    const document = description(...collection, operation);
+    const missed = await bind(document);
+    expect(missed.bound).toEqual({ listPets: 'GET /pets', createPet: 'POST /pets' });
+    expect(missed.why).toEqual({ [id]: why });
+    const [, map = ''] = /--map (.*)$/.exec(why) ?? [];
+    expect((await bind(document, '--map', map.replaceAll("'", ''))).bound).toHaveProperty(id);
+  },
+);
+
+test('no --map line is shown that would be wrong: the list of one pet is not the list', async () => {
+  const { bound, why } = await bind(
+    description(...collection, ['GET /pets/{petId}/inventory', 'InventoryItem[]']),
+  );
+  expect(Object.keys(bound)).toEqual(['listPets', 'createPet']);
+  expect(why).toEqual({ listInventory: 'its path needs a value for petId' });
+});
+
 test('a tie stays unbound: exit 3, and the line that chooses', async () => {
   const { code, bound, why, stderr } = await bind(
     description(['GET /a', 'Pet[]'], ['GET /b', 'Pet[]'], ['GET /orders', 'Order[]']),
@@ -272,7 +340,10 @@ test.each([
 });
 
 test.each([
-  ['updateInventory', 'must be <operation>=<METHOD> <path>'],
+  ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
+  ['pets.name=title', 'no bound operation of pets has a field title'],
+  ['pets.colour=color', 'pets have no such field'],
+  ['dogs.name=title', 'there is no such noun'],
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
   ['updateInventory=PUT /nowhere', 'the description has no PUT /nowhere'],
   ['deletePet=GET /pets', 'deletePet takes one id, and its path has none'],

@@ -137,6 +137,16 @@ describe('the output', () => {
     expect(run.stderr).toContain('because');
   });
 
+  test('comes with a warning if the service asks not to offer the operation to be tried', async () => {
+    const { run } = await send(['GET', '/store/orders'], { body: [] });
+    expect(run).toMatchObject({ code: 0, stdout: '[]' });
+    expect(run.stderr).toContain(
+      'warning: the service asks not to offer listOrders to be tried (x-hideTryItPanel)',
+    );
+    const other = await send(['GET', '/pets'], { body: [] });
+    expect(other.run.stderr).toBe('');
+  });
+
   test('comes with a warning if the operation is deprecated', async () => {
     const { run } = await send(['GET', '/pets/1', '-v'], { body: {}, headers: { deprecation: 'true' } });
     expect(run.stderr).toMatch(/^warning: api request uses an endpoint that is deprecated\n$/m);

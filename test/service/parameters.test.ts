@@ -1,0 +1,266 @@
+import { expect, test } from 'vitest';
+import { bindTo } from '../helpers/bound.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { type Shape, shapedService } from '../helpers/shaped-service.ts';
+
+// What the parameters of a list are for follows from their names and types. The descriptions here are not friendly: they
+// have parameters of any name and type, among which at most one of each part is meant.
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'query';
+  readonly required?: boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** A generator of numbers from 0 to 1 (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+const sizes = ['limit', 'size', 'per_page', 'page_size', 'pageSize', 'count', 'take', 'top'];
+const positions = [
+  'page',
+  'offset',
+  'skip',
+  'start',
+  'cursor',
+  'after',
+  'page_token',
+  'pageToken',
+  'starting_after',
+];
+const others = [
+  'since',
+  'before',
+  'q',
+  'sort',
+  'status',
+  'categoryId',
+  'petId',
+  'complete',
+  'pet_status',
+  'expand',
+];
+/** Types that are no page size, no position and no filter, whatever the name is. */
+const strange = [
+  { type: 'string', format: 'date' },
+  { type: 'string', format: 'date-time' },
+  { type: 'array', items: { type: 'string', format: 'date' } },
+  { type: 'integer', enum: [10, 20] },
+];
+const notPosition = [...strange, { type: 'boolean' }, { type: 'string', enum: ['a', 'b'] }];
+const notSize = [...notPosition, { type: 'string' }, { type: 'string', default: '7' }];
+
+type Kind = 'none' | 'page' | 'offset' | 'cursor' | 'link';
+
+interface Case {
+  readonly kind: Kind;
+  readonly parameters: readonly Parameter[];
+  readonly size: string | undefined;
+  readonly position: string | undefined;
+}
+
+function makeCase(seed: number): Case {
+  const random = randomOf(seed);
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
+  const parameters = new Map<string, Parameter>();
+  const add = (name: string, schema: Parameter['schema'], required = false) => {
+    if (!parameters.has(name))
+      parameters.set(name, { name, in: 'query', schema, ...(required && { required }) });
+  };
+  const kind = pick<Kind>(['none', 'page', 'offset', 'cursor', 'link']);
+  const position =
+    kind === 'page'
+      ? 'page'
+      : kind === 'offset'
+        ? pick(['offset', 'skip', 'start'])
+        : kind === 'cursor'
+          ? pick(['cursor', 'after', 'page_token', 'pageToken', 'starting_after'])
+          : undefined;
+  if (position !== undefined) {
+    const plain =
+      kind === 'cursor' ? { type: 'string' } : { type: 'integer', minimum: kind === 'page' ? 1 : 0 };
+    add(position, plain, kind !== 'cursor' && random() < 0.3);
+  }
+  // Of several that could be the page size, the first in the order of `sizes` is meant.
+  const meant = sizes.filter(() => random() < 0.25);
+  for (const name of meant)
+    add(name, { type: 'integer', minimum: 1, maximum: kind === 'none' ? 50 : pick([2, 3, 50]) });
+  for (const name of sizes) if (random() < 0.4) add(name, pick(notSize));
+  for (const name of positions) if (random() < 0.4) add(name, pick(notPosition));
+  for (const name of others) if (random() < 0.4) add(name, pick(strange));
+  if (random() < 0.3) add('api-version', { type: 'string', enum: ['2'] }, true);
+  const shuffled = [...parameters.values()].sort(() => random() - 0.5);
+  return { kind, parameters: shuffled, size: meant[0], position };
+}
+
+/** The service of a case: two records a page if nothing is asked for, and all of them if its list has no pages. */
+function shapeOf({ kind, parameters, size, position }: Case): Shape {
+  const at = kind === 'link' ? 'next' : position;
+  const range = (url: URL): [start: number, end: number] => {
+    const numberIn = (name = '', fallback = 0) => Number(url.searchParams.get(name) ?? fallback);
+    const length = numberIn(size, kind === 'none' ? 50 : 2);
+    const first = kind === 'page' ? (numberIn(at, 1) - 1) * length : numberIn(at);
+    return [first, first + length];
+  };
+  return {
+    parameters,
+    documented: kind === 'link' ? ['Link'] : [],
+    page: (records, url) => records.slice(...range(url)),
+    headers: (records, url) => {
+      const [, end] = range(url);
+      if (kind !== 'link' || end >= records.length) return {};
+      const next = new URL(url);
+      next.searchParams.set('next', `${end}`);
+      return { link: `<${next.pathname}${next.search}>; rel="next"` };
+    },
+    ...(kind === 'cursor' && {
+      list: (data: object[], _noun: string, url: URL, all: object[]) => {
+        const [, end] = range(url);
+        return { data, next_cursor: end < all.length ? `${end}` : null };
+      },
+    }),
+  };
+}
+
+/** Why a description forbids a query, if it does. */
+function fault({ kind, parameters, size }: Case, path: string): string | undefined {
+  const query = [...new URL(path, 'http://service.test').searchParams];
+  const sent = query.map(([name]) => name);
+  const lacking = parameters.find(({ name, required }) => required && !sent.includes(name));
+  if (lacking) return `${lacking.name} is required`;
+  if (new Set(sent).size < sent.length) return 'a parameter twice';
+  const several = sent.filter((name) => sizes.includes(name) && name !== size);
+  if (several.length > 0) return `${several} is not the page size`;
+  for (const [name, value] of query) {
+    if (kind === 'link' && name === 'next') continue;
+    const schema = parameters.find((parameter) => parameter.name === name)?.schema;
+    if (!schema) return `${name} is unknown`;
+    const { type, format, minimum = 0, maximum = 1e9, enum: choices } = schema;
+    const isWrong =
+      format !== undefined ||
+      type === 'array' ||
+      (Array.isArray(choices) && !choices.map(String).includes(value)) ||
+      (type === 'boolean' && !/^(true|false)$/.test(value)) ||
+      (type === 'integer' &&
+        !(/^\d+$/.test(value) && +value >= Number(minimum) && +value <= Number(maximum)));
+    if (isWrong) return `${name} may not be ${value}`;
+  }
+  return undefined;
+}
+
+test.each(Array.from({ length: 60 }, (_, at) => at + 1))(
+  'each part is played by one parameter, and no request is one that the description forbids: case %i',
+  async (seed) => {
+    const scene = makeCase(seed);
+    await using service = await shapedService(shapeOf(scene));
+    const { run } = await bindTo(service);
+    for (const [line, ids] of [
+      ['pets list -o ids', '1\n2\n3\n4\n5\n'],
+      ['pets list --status sold -o ids', '2\n5\n'],
+      ['pets list --limit 3 -o ids', '1\n2\n3\n'],
+      ['pets get Pet5 -o ids', '5\n'],
+    ] as const) {
+      service.seen.length = 0;
+      const { code, stdout, stderr } = await run(line);
+      const faults = service.seen
+        .filter(({ path }) => /^\/\w+(\?|$)/.test(path))
+        .map(({ path }) => fault(scene, path))
+        .filter((why) => why !== undefined);
+      expect({ line, scene, code, stdout, stderr, faults }).toEqual({
+        ...{ line, scene, code: 0, stdout: ids, stderr: '' },
+        faults: [],
+      });
+    }
+  },
+);
+
+const inQuery = (name: string, schema: object, more: object = {}) => ({ name, in: 'query', schema, ...more });
+const integer = { type: 'integer' };
+
+test.each<[string, readonly object[], string]>([
+  ['a size that is text', [inQuery('limit', integer), inQuery('size', { type: 'string' })], 'limit'],
+  ['a size that is a boolean', [inQuery('count', { type: 'boolean' }), inQuery('top', integer)], 'top'],
+  ['two sizes', [inQuery('pageSize', integer), inQuery('per_page', integer)], 'per_page'],
+])('%s is not sent beside the page size', async (_, parameters, size) => {
+  await using service = await shapedService({ parameters });
+  const { done } = await bindTo(service);
+  expect(await done('pets list --limit 2 -o ids')).toBe('1\n2\n');
+  expect(service.calls().filter((call) => call.startsWith('GET /pets'))).toEqual([`GET /pets?${size}=2`]);
+});
+
+test('dates are no cursors: names are found, and nothing is warned of', async () => {
+  const date = { type: 'string', format: 'date' };
+  const parameters = [inQuery('since', date), inQuery('before', date), inQuery('after', date)];
+  await using service = await shapedService({ parameters });
+  const { run } = await bindTo(service);
+  expect(await run('pets get Pet5 -o ids')).toMatchObject({ code: 0, stdout: '5\n', stderr: '' });
+});
+
+test('a parameter that is required and plays no part keeps the operation unbound', async () => {
+  const limits = [inQuery('limit', integer), inQuery('size', { type: 'string' }, { required: true })];
+  await using service = await shapedService({ parameters: limits });
+  const { run } = await bindTo(service);
+  const refused = await run('pets list');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.words).toContain('it needs the query parameter size, which petstore has no value for');
+});
+
+test('pages are not asked for beyond the number that the description allows', async () => {
+  const parameters = [inQuery('page', { ...integer, minimum: 1, maximum: 2 }), inQuery('size', integer)];
+  const page: Shape['page'] = (records, url) => {
+    const at = Number(url.searchParams.get('page') ?? 1) - 1;
+    return records.slice(at * 2, at * 2 + 2);
+  };
+  await using service = await shapedService({ parameters, page });
+  const { run } = await bindTo(service);
+  const listed = await run('pets list -o ids');
+  expect(listed).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n' });
+  expect(listed.words).toContain('there may be more records: its page may not go beyond 2');
+});
+
+test('a list of one page whose description has `after` is whole if there is nothing after its last record', async () => {
+  const rows = [1, 2, 3].map((petId) => ({ petId, quantity: petId, status: 'sold' }));
+  const description = {
+    openapi: '3.1.0',
+    info: {},
+    paths: {
+      '/inventory': {
+        get: {
+          parameters: [inQuery('after', integer)],
+          responses: {
+            200: {
+              content: {
+                'application/json': {
+                  schema: { type: 'array', items: { $ref: '#/components/schemas/InventoryItem' } },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        InventoryItem: { properties: { petId: integer, quantity: integer, status: { type: 'string' } } },
+      },
+    },
+  };
+  for (const isHonoured of [true, false]) {
+    await using service = await recordingServer({}, ({ path }) => {
+      const after = Number(new URL(path, 'http://service.test').searchParams.get('after') ?? 0);
+      return { body: isHonoured ? rows.filter(({ petId }) => petId > after) : rows };
+    });
+    const { run } = await bindTo(service, description);
+    const exported = await run('inventory export');
+    expect(exported.code).toBe(isHonoured ? 0 : 2);
+    expect(exported.stdout).toBe(isHonoured ? 'petId,quantity,status\n1,1,sold\n2,2,sold\n3,3,sold\n' : '');
+  }
+});
