@@ -30,7 +30,7 @@ export async function runCommand(
   const asksHelp = topic !== undefined || isGiven('help');
   const isWrong = problem && problem.code !== (asksHelp ? '' : 'commander.help');
   if (isWrong && (!asksHelp || problem.code === 'commander.unknownCommand'))
-    throw await (await import('./hints.ts')).wordsError(program, line, problem, asksHelp);
+    return refuseWords(context, program, line, problem, asksHelp);
   if (asksHelp) return showHelp(context, 'stdout', line);
   const action = isGroup(command) ? command.alone : command;
   if (!action) return showHelp(context, 'stderr', line);
@@ -49,6 +49,28 @@ async function read(program: Program, words: readonly string[], isLenient: boole
   if (words.length === 0)
     return { path: [], named: program, command: program, group: program, given: [], operands: [] };
   return (await import('./tree.ts')).readLine(program, words, isLenient);
+}
+
+/** With `help <word>` it finds the topics and commands that have the word. @throws UsageError otherwise */
+async function refuseWords(
+  context: MutableContext,
+  program: Program,
+  line: Line,
+  problem: NonNullable<Line['problem']>,
+  asksHelp: boolean,
+): Promise<number> {
+  const near = asksHelp && line.path.length === 0 ? topicNames : [];
+  const error = (await import('./words-error.ts')).wordsError(line, problem, near);
+  if (near.length === 0 || error.details.hint?.startsWith('did you mean')) throw error;
+  const { helpWith } = await import('./find-help.ts');
+  const text = await helpWith(
+    line.operands[0] ?? '',
+    program,
+    (await import('./help.ts')).helpWidth(context.io),
+  );
+  if (text === undefined) throw error;
+  await context.io.stdout.write(text);
+  return exitCodes.done;
 }
 
 /** Whatever else is given: `--version` never fails. */

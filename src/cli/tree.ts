@@ -36,6 +36,7 @@ export async function readLine(
   // Errors and help are printed by this program. To find out how wide stderr is, commander would load all of node:net.
   root
     .exitOverride()
+    .showSuggestionAfterError(false)
     .configureHelp({ formatHelp: () => '' })
     .configureOutput({
       writeErr: () => {},
