@@ -138,23 +138,23 @@ interface CarriedTarget {
 
 /** The common fields, the credential, and the user's own headers. */
 async function readCarried(
-  { flags, secrets, warn, readToken, settings: resolve }: Context,
+  { secrets, warn, readToken, settings: resolve }: Context,
   { baseUrl, headers, places }: CarriedTarget,
 ): Promise<Carried> {
   const settings = await resolve();
-  const allowInsecureHttp = flags.allowInsecureHttp === true;
   const added = headers.map(parseHeaderFlag);
   const names = [
     settings.get('auth-header'),
     ...(places ?? []).filter((each) => each.in === 'header').map((each) => each.name),
   ];
   for (const name of names) secrets.addField(name);
-  if (baseUrl !== embeddedOrigin && !allowInsecureHttp) rejectInsecure(added, baseUrl, secrets);
+  if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
+    rejectInsecure(added, baseUrl, secrets);
   for (const each of added) addSecrets(secrets, each);
   const credential =
     settings.offline || !places
       ? undefined
-      : await readCredential(settings, { baseUrl, allowInsecureHttp, places }, { readToken, secrets, warn });
+      : await readCredential(settings, { baseUrl, places }, { readToken, secrets, warn });
   const fields = toFields([...commonFields, ...tokenField(credential), ...added]);
   const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');
   const parameter =

@@ -113,7 +113,7 @@ function look(socket: TLSSocket): Handshake {
   };
 }
 
-const trustIt = 'if you trust its authority, name it with --ca-cert <file>';
+const trustIt = 'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)';
 
 const problems: Readonly<Record<string, readonly [problem: string, hint?: string]>> = {
   CERT_HAS_EXPIRED: ['the certificate has expired', 'renew the certificate'],
@@ -137,7 +137,7 @@ function describeProblem(
     const name = issuer?.CN ?? issuer?.O ?? 'its authority';
     return {
       problem: `the service sends no intermediate certificate: "${name}" signed its own and is not trusted here (${code})`,
-      hint: `let the service send the whole chain; if "${name}" is a root authority of yours, name it with --ca-cert <file>`,
+      hint: `let the service send the whole chain; if "${name}" is a root authority of yours, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)`,
     };
   }
   const [problem, hint] = problems[code] ?? [];

@@ -63,7 +63,7 @@ export function rejectInsecure(given: readonly GivenField[], baseUrl: string, se
   if (!secret) return;
   throw new UsageError(
     `${secret.source}: ${secret.name} carries a credential, and ${origin} is plain http, so anybody between could read it`,
-    'use https, or add --allow-insecure-http to send it',
+    'use https, or set allow-insecure-http in the profile to send it',
     'insecure',
   );
 }

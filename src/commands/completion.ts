@@ -34,6 +34,15 @@ export const completion = action({
         ['powershell', 'put `petstore completion powershell | Out-String | Invoke-Expression` into $PROFILE'],
       ],
     },
+    {
+      title: 'For all users, write it to:',
+      items: [
+        ['bash', '/etc/bash_completion.d/petstore'],
+        ['zsh', '/usr/local/share/zsh/site-functions/_petstore'],
+        ['fish', '/etc/fish/completions/petstore.fish'],
+        ['powershell', '$PROFILE.AllUsersAllHosts'],
+      ],
+    },
   ],
   examples: ['source <(petstore completion bash)', 'petstore completion fish | source'],
   args: {

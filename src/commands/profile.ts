@@ -66,7 +66,8 @@ const create = verb({
   summary: 'Create a profile for a service',
   description:
     'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
-    'here --output is the format of the profile. It becomes the active profile if none is active.',
+    'here --output is the format of the profile. It becomes the active profile if none is active. To rename a ' +
+    'profile, change its name in the file that `petstore config path config` prints.',
   examples: [
     'petstore profile create staging --base-url https://staging.example.com/v1',
     'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',

@@ -89,7 +89,7 @@ const rules = {
     placeholder: '<command>',
   },
   'token-origins': {
-    summary: 'further origins that the token may go to; * stands for one label',
+    summary: 'further origins that the token may go to',
     parse: parse.parseOrigins,
     separator: ' ',
     placeholder: '<origins>',
@@ -121,6 +121,11 @@ const rules = {
   contract: {
     summary: 'file of the binding to a description of the service, which `petstore api bind` writes',
     ...path,
+  },
+  'allow-insecure-http': {
+    summary: 'whether the token may go over plain http',
+    ...truth,
+    fallback: 'false',
   },
   'import-map': {
     summary: 'columns of a bulk file: the default of --map',

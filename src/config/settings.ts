@@ -17,7 +17,6 @@ import {
   variableName,
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
-import { matchesOrigin } from './setting-values.ts';
 
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';
@@ -59,7 +58,7 @@ export interface Settings {
   /** The active profile of the config if it is not used, because the address has another origin. */
   readonly ignoredProfile: ChosenProfile | undefined;
   /**
-   * What is wrong in the environment and the config: an unknown profile or key, a wrong value, a file that cannot be
+   * What is wrong in the environment and the config: an unknown profile, a wrong value, a file that cannot be
    * read. None of it is used. A command that calls a service must fail with the first of them.
    */
   readonly problems: readonly UsageError[];
@@ -100,7 +99,6 @@ export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFi
   const isIgnored = chosen?.source === 'config' && isOtherOrigin(given);
   const profile = isIgnored ? undefined : chosen;
   const isUsed = ({ source }: Pick<Reading, 'source'>) => !isIgnored || source !== 'profile';
-  problems.push(...unknownKeys(file, undefined), ...(profile ? unknownKeys(file, profile.value) : []));
   for (const reading of [...readings.values()].flat())
     if (reading.problem && isUsed(reading)) problems.push(reading.problem);
   const explain = <Key extends SettingKey>(key: Key) =>
@@ -109,7 +107,11 @@ export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFi
     profile,
     ignoredProfile: isIgnored ? chosen : undefined,
     problems,
-    warnings: warningsOf(profile, given('base-url')),
+    warnings: [
+      ...unknownKeys(file, undefined),
+      ...(profile ? unknownKeys(file, profile.value) : []),
+      ...warningsOf(profile, given('base-url')),
+    ],
     offline,
     token: io.env.PETSTORE_TOKEN ?? '',
     get: (key) => explain(key).value,
@@ -124,7 +126,7 @@ function isOtherOrigin(given: GivenValues): boolean {
   const own = beaten.find(isOfConfig);
   if (!url || !own || isOfConfig(url)) return false;
   const [further] = given('token-origins');
-  return !matchesOrigin(originOf(url), [originOf(own), ...(further?.value ?? [])]);
+  return ![originOf(own), ...(further?.value ?? [])].includes(originOf(url));
 }
 
 /** Whether the config file gives a value, in the profile or at its top level. */
@@ -212,15 +214,15 @@ function unknownProfile({ value, givenBy, source }: ChosenProfile, file: ConfigF
   );
 }
 
-function unknownKeys(file: ConfigFile, profile: string | undefined): UsageError[] {
+/** Warnings, no errors: a newer version of the program may know the key. */
+function unknownKeys(file: ConfigFile, profile: string | undefined): string[] {
   const section: Section = profile === undefined ? file.defaults : (file.profiles[profile] ?? {});
   const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
   return unknown.map((key) => {
     const near = closest(key, settingKeys);
-    return new InputError(
-      `${profile === undefined ? '' : `profile ${profile} in `}${file.path}: unknown key '${key}'`,
-      `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(key, profile)}\` removes it`,
-    );
+    const place = profile === undefined ? file.path : `profile ${profile} in ${file.path}`;
+    const remedy = `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(key, profile)}\` removes it`;
+    return `warning: ${place}: unknown key '${key}' is not used; ${remedy}`;
   });
 }
 

@@ -3,7 +3,6 @@ import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
-import { matchesOrigin } from './setting-values.ts';
 import { isNearer, isOfConfig, originOf, type SettingSource, type Settings, unsetLine } from './settings.ts';
 
 /** The source of the token; no file is read yet, and no command run. */
@@ -20,7 +19,6 @@ export interface TokenSource {
 
 interface TokenTarget {
   readonly baseUrl: string;
-  readonly allowInsecureHttp: boolean;
   /** The places for a credential by the service's description; empty if it does not name one. */
   readonly places: readonly CredentialPlace[];
 }
@@ -43,22 +41,20 @@ type TokenPlan =
  *
  * @throws UsageError if token-file and token-command are set in the same place.
  */
-export function planToken(
-  settings: Settings,
-  { baseUrl, allowInsecureHttp, places }: TokenTarget,
-): TokenPlan | undefined {
+export function planToken(settings: Settings, { baseUrl, places }: TokenTarget): TokenPlan | undefined {
   const source = findToken(settings);
   if (source === undefined) return undefined;
   const { origin, protocol, hostname } = new URL(baseUrl);
   const owners = ownersOf(source, settings);
-  if (owners.length > 0 && !matchesOrigin(origin, owners))
+  if (owners.length > 0 && !owners.includes(origin))
     return {
       kind: 'withheld',
       source,
       why: `it belongs to ${owners[0]}, not to ${origin}; create a profile for that service to use another`,
       isInsecure: false,
     };
-  if (protocol === 'http:' && !isLoopbackHost(bareHost(hostname)) && !allowInsecureHttp)
+  const isPlain = protocol === 'http:' && !isLoopbackHost(bareHost(hostname));
+  if (isPlain && !settings.get('allow-insecure-http'))
     return {
       kind: 'withheld',
       source,
@@ -167,7 +163,7 @@ export async function readCredential(
     if (plan.isInsecure)
       throw new UsageError(
         `the token of ${source} is not sent: ${plan.why}`,
-        'use https, or --allow-insecure-http to send it anyway',
+        'use https, or set allow-insecure-http in the profile to send it anyway',
         'insecure',
       );
     await reader.warn(`warning: the token of ${source} is not sent: ${plan.why}`);

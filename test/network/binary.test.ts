@@ -42,11 +42,9 @@ describe.each(Object.entries(commands))(
 async function play(line: string, scene: Scene, one: Case): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-tls-'));
   const words = `${line} --timeout ${one.timeoutMs ?? 30_000}ms --retries ${one.retries ?? 4}`.split(' ');
-  if (scene.caCert !== undefined) {
-    words.push('--ca-cert', join(folder, 'ca.pem'));
-    writeFileSync(join(folder, 'ca.pem'), scene.caCert);
-  }
-  const env = { ...scene.env, PETSTORE_STATE_DIR: join(folder, 'state') };
+  if (scene.caCert !== undefined) writeFileSync(join(folder, 'ca.pem'), scene.caCert);
+  const trust = scene.caCert !== undefined && { PETSTORE_CA_CERT: join(folder, 'ca.pem') };
+  const env = { ...scene.env, ...trust, PETSTORE_STATE_DIR: join(folder, 'state') };
   const outcome = await spawnCli([...words, '--base-url', scene.baseUrl], { env, cwd: folder });
   await rm(folder, { recursive: true });
   return outcome;

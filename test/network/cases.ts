@@ -330,7 +330,7 @@ export const cases: readonly Case[] = [
   row('list', 'links to another origin', always(linkElsewhere), /another origin: http:\/\/127\.0\.0\.2:9\//),
 
   // TLS.
-  row('list', 'shows a certificate that is trusted by --ca-cert', secure({ trusted: true })),
+  row('list', 'shows a certificate that is trusted by ca-cert', secure({ trusted: true })),
   row(
     'list',
     'shows a self-signed certificate',

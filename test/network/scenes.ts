@@ -19,7 +19,7 @@ export interface Scene {
   readonly watched: MisbehavingServer;
   readonly others?: readonly MisbehavingServer[];
   readonly env?: Readonly<Record<string, string>>;
-  /** PEM, for --ca-cert. */
+  /** PEM, for the setting ca-cert. */
   readonly caCert?: string;
   readonly clientCert?: { readonly cert: string; readonly key: string };
 }

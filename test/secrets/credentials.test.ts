@@ -150,7 +150,7 @@ describe('a token that belongs to one origin', () => {
     [active({}), {}, ''],
     [{}, {}, '--base-url https://b.example'],
     [{ 'base-url': 'https://b.example/v1' }, {}, '--base-url https://b.example/v2'],
-    [{}, {}, '--base-url http://b.example --allow-insecure-http'],
+    [{}, { PETSTORE_ALLOW_INSECURE_HTTP: 'true' }, '--base-url http://b.example'],
   ])('of PETSTORE_TOKEN is sent, with the config %j, %j and %j', async (config, env, flags) => {
     expect(await show(config, { env: { ...token, ...env }, flags })).toMatchObject({
       isSent: true,
@@ -169,17 +169,16 @@ describe('a token that belongs to one origin', () => {
   });
 
   test.each([
-    ['https://pr-7.preview.example.com', true],
+    ['https://preview.example.com', true],
     ['https://b.example:8443', true],
-    ['https://preview.example.com', false],
-    ['https://a.pr-7.preview.example.com', false],
-    ['https://pr-7.preview.example.com.evil.example', false],
-    ['https://evil.example/.preview.example.com', false],
-    ['https://pr-7.preview.example.com:8443', false],
-    ['http://pr-7.preview.example.com', false],
+    ['https://pr-7.preview.example.com', false],
+    ['https://preview.example.com.evil.example', false],
+    ['https://evil.example/preview.example.com', false],
+    ['https://preview.example.com:8443', false],
+    ['http://preview.example.com', false],
     ['https://b.example', false],
   ])('goes with token-origins to %s: %s', async (url, isSent) => {
-    const origins = 'https://*.preview.example.com https://b.example:8443';
+    const origins = 'https://preview.example.com https://b.example:8443';
     for (const given of [origins, origins.split(' ')]) {
       const config = active({ 'token-file': file('s3cret'), 'token-origins': given });
       for (const flags of [`--base-url ${url}`, `--base-url ${url} --profile p`])

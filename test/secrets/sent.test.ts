@@ -48,11 +48,11 @@ test('every request names the program and the media type it accepts, and asks fo
 });
 
 test.each([
-  ['--ca-cert /nonexistent/ca.pem', '--ca-cert: /nonexistent/ca.pem: no such file or directory'],
-  ['--client-cert package.json', 'package.json: not a PEM certificate'],
-  ['--client-key package.json', '--client-key: a client key without a certificate'],
-])('a wrong TLS file is named before anything is sent: %s', async (flags, why) => {
-  const run = await runCli(`inventory list --base-url https://127.0.0.1:9 ${flags}`);
+  [{ PETSTORE_CA_CERT: '/nonexistent/ca.pem' }, '/nonexistent/ca.pem: no such file or directory'],
+  [{ PETSTORE_CLIENT_CERT: `${process.cwd()}/package.json` }, 'package.json: not a PEM certificate'],
+  [{ PETSTORE_CLIENT_KEY: `${process.cwd()}/package.json` }, 'a client key without a certificate'],
+])('a wrong TLS file is named before anything is sent: %o', async (env, why) => {
+  const run = await runCli('inventory list --base-url https://127.0.0.1:9', { env });
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(why) });
 });
 

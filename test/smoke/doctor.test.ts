@@ -135,8 +135,8 @@ test('an untrusted certificate fails TLS; a trusted one is shown with its last d
     tls: 'fail',
     service: 'skip',
   });
-  expect(untrusted.found.tls?.hint).toContain('--ca-cert');
-  const trusted = await examine(`--base-url ${server.url} --ca-cert ${ca}`);
+  expect(untrusted.found.tls?.hint).toContain('ca-cert');
+  const trusted = await examine(`--base-url ${server.url}`, { PETSTORE_CA_CERT: ca });
   expect({ code: trusted.code, ...trusted.states }).toMatchObject({ code: 0, tls: 'ok', service: 'ok' });
   expect(trusted.found.tls?.reason).toMatch(/^TLSv1.3, certificate valid until \d{4}-\d\d-\d\d$/);
 });
@@ -168,10 +168,10 @@ test('a host that does not exist fails dns', async () => {
 });
 
 test('a wrong config is a failure in a line like any other', async () => {
-  writeConfig({ timeot: '5s' });
+  writeConfig({ timeout: 'often' });
   const { code, found } = await examine('--offline');
   expect(code).toBe(2);
-  expect(found.config).toMatchObject({ state: 'fail', reason: containing("unknown key 'timeot'") });
+  expect(found.config).toMatchObject({ state: 'fail', reason: containing("'often'") });
   expect(found.service?.state).toBe('skip');
 });
 

@@ -50,8 +50,8 @@ interface Variant {
 }
 
 interface VariantService extends ServiceOptions {
-  /** Flags that every run needs. */
-  readonly flags?: readonly string[];
+  /** The environment that every run needs. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Changes each right answer that has a body. */
@@ -128,12 +128,14 @@ function shrinkingShop(): ServiceOptions {
 async function mutualTls(): Promise<VariantService> {
   const { cert, key } = await makeCertificate(90);
   const folder = newFolder();
-  const files = { '--ca-cert': cert, '--client-cert': cert, '--client-key': key };
-  const flags = Object.entries(files).flatMap(([flag, text]) => {
-    writeFileSync(join(folder, flag), text);
-    return [flag, join(folder, flag)];
-  });
-  return { tls: { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true }, flags };
+  const env = {
+    PETSTORE_CA_CERT: join(folder, 'cert.pem'),
+    PETSTORE_CLIENT_CERT: join(folder, 'cert.pem'),
+    PETSTORE_CLIENT_KEY: join(folder, 'key.pem'),
+  };
+  writeFileSync(join(folder, 'cert.pem'), cert);
+  writeFileSync(join(folder, 'key.pem'), key);
+  return { tls: { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true }, env };
 }
 
 let reads = 0;
@@ -286,12 +288,12 @@ async function runVariant(
   { service, spoil, base = '', bind, config, token }: Variant,
   flags: readonly string[],
 ) {
-  const { flags: own = [], ...options } = (await service?.()) ?? (spoil ? { spoil } : {});
+  const { env: needed = {}, ...options } = (await service?.()) ?? (spoil ? { spoil } : {});
   await using started = await startService(options);
   const url = `${started.url}${base}`;
   const bound = bind ? await bindTo(url, bind, config ?? {}) : {};
-  const env = { ...bound, PETSTORE_BASE_URL: url, ...(token && { PETSTORE_TOKEN: token }) };
-  return await runCli(['smoke', ...own, ...flags], { env });
+  const env = { ...needed, ...bound, PETSTORE_BASE_URL: url, ...(token && { PETSTORE_TOKEN: token }) };
+  return await runCli(['smoke', ...flags], { env });
 }
 
 const cases = Object.entries(variants).flatMap(([title, variant]) => {

@@ -70,11 +70,14 @@ describe('a service that is not reached', () => {
   });
 });
 
-/** Starts a service with a certificate, and gives the flags that make an authority trusted. */
+/** Starts a service with a certificate, and gives the environment that makes an authority trusted. */
 async function secured(tls: TlsOptions, authority: unknown = tls.cert, spoil?: Change) {
   const file = join(newFolder(), 'ca.pem');
   writeFileSync(file, String(authority));
-  return { service: await startService({ tls, ...(spoil && { spoil }) }), trusting: ['--ca-cert', file] };
+  return {
+    service: await startService({ tls, ...(spoil && { spoil }) }),
+    trusting: { env: { PETSTORE_CA_CERT: file } },
+  };
 }
 
 describe('tls', () => {
@@ -85,7 +88,7 @@ describe('tls', () => {
   ])('a certificate of %i more days: %s', async (days, result, code) => {
     const { service, trusting } = await secured(await makeCertificate(days));
     await using _ = service;
-    const run = await smoke(service.url, ['--only', 'tls', '--only', 'op/listPets', ...trusting]);
+    const run = await smoke(service.url, ['--only', 'tls', '--only', 'op/listPets'], trusting);
     expect(run.check('tls/expiry').result).toBe(result);
     expect(run.check('op/listPets').result).toBe('pass');
     expect(run.check('tls/protocol').reason).toBe('TLSv1.3');
@@ -101,12 +104,12 @@ describe('tls', () => {
     async (_, days, host, isTrusted, reason) => {
       const { service, trusting } = await secured(await makeCertificate(days, host));
       await using __ = service;
-      const flags = isTrusted ? trusting : [];
-      const run = await smoke(service.url, [...flags, '--wait', '30s']);
+      const options = isTrusted ? trusting : {};
+      const run = await smoke(service.url, ['--wait', '30s'], options);
       expect(run.code).toBe(6);
       expect(run.ids('fail')).toEqual(['tls/valid']);
       expect(run.check('tls/valid').reason).toMatch(reason);
-      const skipped = await smoke(service.url, [...flags, '--skip', 'tls']);
+      const skipped = await smoke(service.url, ['--skip', 'tls'], options);
       expect(skipped.code).toBe(6);
       expect(skipped.ids('fail')).toEqual(['reach/http']);
       expect(service.seen).toEqual([]);
@@ -128,7 +131,7 @@ describe('tls', () => {
     const smokeWith = async (cert: string) => {
       const { service, trusting } = await secured({ cert, key: leaf.private }, root.cert);
       await using _ = service;
-      return await smoke(service.url, trusting);
+      return await smoke(service.url, [], trusting);
     };
     const run = await smokeWith(leaf.cert);
     expect(run.code).toBe(6);
@@ -142,7 +145,7 @@ describe('tls', () => {
     const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
     const { service, trusting } = await secured({ ...(await makeCertificate(90)), ...old });
     await using _ = service;
-    const run = await smoke(service.url, trusting);
+    const run = await smoke(service.url, [], trusting);
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['tls/protocol']);
     expect(run.check('tls/protocol').reason).toBe('the service speaks TLSv1.1');
@@ -163,7 +166,7 @@ describe('tls', () => {
       withFields(answer, { link: answer.fields.link?.toString().replace('https:', 'http:') }),
     );
     await using _ = service;
-    const { stdout, code } = await runCli(['smoke', '--base-url', service.url, ...trusting]);
+    const { stdout, code } = await runCli(['smoke', '--base-url', service.url], trusting);
     expect(code).toBe(7);
     expect(stdout).toMatch(
       /^fail {3}4 checks: the next link is http, although the service is reached by https; /,

@@ -28,9 +28,9 @@ async function complete(line: string): Promise<string[]> {
   return stdout.trimEnd().split('\n');
 }
 
-const offered = (words: readonly string[]) =>
+const offered = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runCli(['__complete', '--', ...words, 'pets', 'list', '--category', ''], {
-    env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder },
+    env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder, ...env },
   });
 
 const none = { code: 0, stdout: '', stderr: '' };
@@ -112,7 +112,7 @@ test('the script of each shell is printed', async () => {
   expect((await runCli(['completion'])).code).toBe(2);
 });
 
-test('the certificates that the line names count', { retry: 3 }, async () => {
+test('the certificates of the environment count', { retry: 3 }, async () => {
   const identity = await makeCertificate(3);
   const server = createHttpsServer(identity, (_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":1,"name":"Dogs"}]'),
@@ -120,8 +120,8 @@ test('the certificates that the line names count', { retry: 3 }, async () => {
   onTestFinished(() => void server.close());
   const url = `https://127.0.0.1:${await listenHere(server)}`;
   writeFileSync(join(folder, 'ca.pem'), identity.cert);
-  const words = ['--base-url', url, '--ca-cert', join(folder, 'ca.pem')];
-  expect((await offered(words)).stdout).toBe('Dogs\n');
+  const env = { PETSTORE_CA_CERT: join(folder, 'ca.pem') };
+  expect((await offered(['--base-url', url], env)).stdout).toBe('Dogs\n');
 });
 
 test('a Tab runs no token-command, and offers no values of the service then', async () => {

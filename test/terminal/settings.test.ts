@@ -97,12 +97,12 @@ describe('a value comes from', () => {
     expect(await color({ NO_COLOR: '1' }, '--color always')).toEqual(['always', '--color']);
   });
 
-  test('a path beside the config, or in the current folder for a flag; ~ is the home', async () => {
+  test('a path beside the config, or in the current folder for a variable; ~ is the home', async () => {
     write({ 'ca-cert': 'ca.pem', 'token-file': '~/token' });
-    expect(await explain('--client-key key.pem', { HOME: '/home/me' })).toMatchObject({
+    expect(await explain('', { HOME: '/home/me', PETSTORE_CLIENT_KEY: 'key.pem' })).toMatchObject({
       'ca-cert': [join(folder, 'ca.pem'), path],
       'token-file': ['/home/me/token', path],
-      'client-key': [join(process.cwd(), 'key.pem'), '--client-key'],
+      'client-key': [join(process.cwd(), 'key.pem'), 'PETSTORE_CLIENT_KEY'],
     });
   });
 });
@@ -129,7 +129,10 @@ test.each([
   ['--timeout 25h', "--timeout '25h': must be at most 24h"],
   ['--retries -1', "--retries '-1': must be a whole number from 0 to 100"],
   ['--output xml', "--output 'xml': must be one of table, json, jsonl, csv, tsv, yaml, ids"],
-  ['--base-url localhost:4010', "--base-url 'localhost:4010': must begin with http:// or https://"],
+  [
+    '--base-url localhost:4010',
+    "--base-url 'localhost:4010': must begin with http:// or https://, as in http://localhost:4010",
+  ],
   ['--base-url ftp://a', "--base-url 'ftp://a': must begin with http:// or https://"],
   [
     '--base-url http://me:s3cret@a',
@@ -184,9 +187,7 @@ describe('a wrong setting', () => {
   test.each([
     [{ timeout: '3x' }, "timeout in <path> '3x': is not a duration"],
     [{ rate: '2/m' }, "rate in <path> '2/m': must be a number of requests a second"],
-    [{ timeot: '3s' }, "<path>: unknown key 'timeot'"],
     [{ retries: [1] }, 'retries in <path>: must be text, a number, true or false'],
-    [{ profile: 'p', profiles: { p: { colour: 'red' } } }, "profile p in <path>: unknown key 'colour'"],
     [{ profile: 'p', profiles: { p: { rate: -1 } } }, "rate of profile p in <path> '-1': must be a number"],
     [{ profile: 'gone' }, "<path>: there is no profile 'gone'"],
     ['{"a', '<path>: it is not valid JSON'],
@@ -201,6 +202,15 @@ describe('a wrong setting', () => {
     expect(await run(list)).toMatchObject({ code: 2, stdout: '', stderr: says });
     const { code, stderr } = await run('config explain');
     expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([0, says]);
+  });
+
+  test.each([
+    [{ timeot: '3s' }, "<path>: unknown key 'timeot'"],
+    [{ profile: 'p', profiles: { p: { colour: 'red' } } }, "profile p in <path>: unknown key 'colour'"],
+  ])('that is an unknown key in the file, %j, is a warning and no more', async (config, message) => {
+    write(config);
+    const stderr = expect.stringContaining(`warning: ${message.replace('<path>', path)} is not used`);
+    expect(await run(list)).toMatchObject({ code: 0, stderr });
   });
 
   test('in a profile that is not used is ignored', async () => {

@@ -52,12 +52,11 @@ export const explain = verb({
 });
 
 /** What happens to a token that is set. */
-async function tokenUse({ contract, flags }: Context, settings: Settings): Promise<string> {
+async function tokenUse({ contract }: Context, settings: Settings): Promise<string> {
   const baseUrl = settings.get('base-url');
   if (settings.offline || baseUrl === undefined) return 'set';
   const { credentialPlaces: places } = await contract();
-  const allowInsecureHttp = flags.allowInsecureHttp === true;
-  const plan = planToken(settings, { baseUrl, allowInsecureHttp, places });
+  const plan = planToken(settings, { baseUrl, places });
   if (plan?.kind === 'withheld') return `set, not sent: ${plan.why}`;
   // Shown only if a description moves it; otherwise the row of auth-header shows it.
   const isMoved = plan?.kind === 'sent' && places.includes(plan.place);

@@ -90,7 +90,7 @@ async function checkEnvironment({ context: { io } }: DoctorContext): Promise<Ver
   }
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     return warn('NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not verified', {
-      hint: 'unset it; --ca-cert trusts one more authority',
+      hint: 'unset it; the setting ca-cert trusts one more authority',
     });
   return pass(set.length === 0 ? 'no variable of petstore is set' : set.sort().join(', '));
 }
@@ -155,8 +155,7 @@ async function checkToken({ context }: DoctorContext): Promise<Verdict> {
   const baseUrl = known.get('base-url');
   if (baseUrl === undefined) return skip('there is no base URL to send it to');
   const places = (await context.contract()).credentialPlaces;
-  const allowInsecureHttp = context.flags.allowInsecureHttp === true;
-  const plan = planToken(known, { baseUrl, allowInsecureHttp, places });
+  const plan = planToken(known, { baseUrl, places });
   if (plan === undefined) return pass('none is set');
   const source = plan.source.label;
   if (plan.kind === 'withheld')
