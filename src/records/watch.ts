@@ -77,7 +77,7 @@ async function checkTerminal({ io, settings }: Context): Promise<void> {
   const format = (await settings()).get('output');
   if (format === 'table' && canRedraw(io)) return;
   throw new UsageError(
-    `--watch: redraws a table on a terminal, but ${format === 'table' ? 'stdout is none' : `the output format is ${format}`}`,
+    `--watch: the output must be a table on a terminal, but ${format === 'table' ? 'stdout is none' : `the output format is ${format}`}`,
     'run the command in a loop, or wait for a value with `get --until <field>=<value>`',
   );
 }

@@ -35,8 +35,11 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['pets list --sort -colour', "--sort: no field 'colour'; pets have id, name, category, status, categoryId"],
   [['pets', 'list', '--category', ''], '--category: must not be empty'],
   ['pets list --category 99999999999999999999', 'must be an integer from 0 to 9223372036854775807'],
-  ['pets list --watch -o csv', '--watch: redraws a table on a terminal, but the output format is csv'],
-  ['pets list --watch -o table', '--watch: redraws a table on a terminal, but stdout is none'],
+  [
+    'pets list --watch -o csv',
+    '--watch: the output must be a table on a terminal, but the output format is csv',
+  ],
+  ['pets list --watch -o table', '--watch: the output must be a table on a terminal, but stdout is none'],
   ['pets list --watch 500ms', "--watch '500ms': must be a duration of at least 1s"],
   ['pets list --watch often', "--watch 'often': must be a duration"],
   ['categories create', 'create category: --name is missing\n'],
