@@ -192,30 +192,38 @@ const longBody = 2 ** 20;
 /** @param intent the id of the record, and what the user set. */
 async function fetchAnswer(call: Call, operation: Operation, intent: WriteIntent): Promise<Answer<unknown>> {
   const result = await sendCall(call);
-  const { response, attempts } = result;
-  const { status, fields } = response;
+  const { response, attempts, leftMs } = result;
+  const { status, fields, body } = response;
   if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
-  const answer = { status, fields, etag: strongTag(fields), attempts };
+  const etag = strongTag(fields);
   if (isGone(call, result))
-    return { ...answer, value: undefined, judgement: { shows: 'asked', id: intent.id } };
+    return { value: undefined, status, fields, etag, attempts, judgement: { shows: 'asked', id: intent.id } };
   if (status >= 400) throw answeredError(call, attempts, response);
-  const { mask } = call.client.secrets;
-  const isWrite = !isReading(operation.method);
-  const read = () => {
-    if (!isWrite) return { value: readResult(operation, intent.id, response, mask) };
-    const judgement = judgeWrite(operation, intent, response, mask);
-    return { value: judgement.record, judgement };
-  };
-  const late = () => {
-    throw timeoutError(call, true);
-  };
   try {
     checkStatus(operation.method, status);
-    if (response.body.length < longBody) return { ...answer, ...read() };
-    return { ...answer, ...withinTime(result.leftMs, read, late, { endsOnCtrlC: true }) };
+    const late = () => {
+      throw timeoutError(call, true);
+    };
+    const read = () => readContent(call, operation, intent, response);
+    const { value, judgement } =
+      body.length < longBody ? read() : withinTime(leftMs, read, late, { endsOnCtrlC: true });
+    return { value, status, fields, etag, attempts, judgement };
   } catch (error) {
     throw callError(call, attempts, error);
   }
+}
+
+/** The records of a reading, or what the answer of a write shows. */
+function readContent(
+  { client: { secrets } }: Call,
+  operation: Operation,
+  intent: WriteIntent,
+  response: HttpResponse,
+): Pick<Answer<unknown>, 'value' | 'judgement'> {
+  if (isReading(operation.method))
+    return { value: readResult(operation, intent.id, response, secrets.mask), judgement: undefined };
+  const judgement = judgeWrite(operation, intent, response, secrets.mask);
+  return { value: judgement.record, judgement };
 }
 
 /** The entity tag of an answer; a weak one cannot be relied on for a write. @see RFC 9110, 8.8.3 */

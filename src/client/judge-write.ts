@@ -60,12 +60,11 @@ export function judgeWrite(
     record = toRecord(operation, contentOf(operation, answer));
   } catch (error) {
     const words = messageIn(answer);
-    const why = words === undefined ? messageOf(error) : `it says: ${shorten(mask(words), 200)}`;
-    return {
-      shows: 'nothing',
-      id: id ?? idIn(operation, answer),
-      reason: mask(`the answer does not show it: ${why}`),
-    };
+    const why =
+      words === undefined
+        ? messageOf(error)
+        : `the service answered ${status} and says: ${shorten(mask(words), 200)}`;
+    return { shows: 'nothing', id: id ?? idIn(operation, answer), reason: mask(why) };
   }
   const other = otherId(operation, id, record);
   if (other) {
@@ -74,11 +73,12 @@ export function judgeWrite(
   }
   if (isDelete && (record[idFieldOf(operation)] === undefined || !hasFields(operation, record)))
     return { shows: 'nothing', id, reason: 'the answer is not the deleted record' };
-  const judgement = judgeRecord(values, record, mask);
+  const { shows, reason } = judgeRecord(values, record, mask);
   return {
-    ...judgement,
+    shows,
+    record,
     id: id ?? idIn(operation, record),
-    reason: judgement.reason && `the service answered ${judgement.reason}`,
+    reason: reason && `the service answered ${reason}`,
   };
 }
 
@@ -94,15 +94,19 @@ export function judgeRecord(
   record: JsonObject,
   mask: (text: string) => string,
 ): Judgement {
-  const different = Object.entries(values)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ({ name, ...compared(name, value as JsonValue, record) }))
-    .filter(({ wanted, seen }) => !isSameValue(wanted, seen));
-  if (different.length === 0) return { shows: 'asked', record };
-  const clauses = different.map(({ name, wanted, seen }) =>
-    seen === undefined ? `no ${name}` : `${name} ${textOf(seen, mask)}, not ${textOf(wanted, mask)}`,
-  );
-  const isShown = different.some(({ seen }) => seen !== undefined);
+  const clauses: string[] = [];
+  let isShown = false;
+  for (const name in values) {
+    const value = values[name] as JsonValue | undefined;
+    if (value === undefined) continue;
+    const { wanted, seen } = compared(name, value, record);
+    if (isSameValue(wanted, seen)) continue;
+    isShown ||= seen !== undefined;
+    clauses.push(
+      seen === undefined ? `no ${name}` : `${name} ${textOf(seen, mask)}, not ${textOf(wanted, mask)}`,
+    );
+  }
+  if (clauses.length === 0) return { shows: 'asked', record };
   return { shows: isShown ? 'other' : 'nothing', record, reason: clauses.join('; ') };
 }
 

@@ -13,7 +13,7 @@ import { StoppedError } from '../process/signals.ts';
 import { type Attempt, isReading, mayHaveBeenApplied, StoppedCallError } from './attempt.ts';
 import type { Call, ClientOptions } from './call.ts';
 import { callError } from './call-error.ts';
-import { withMaskedParameter, withParameter } from './request.ts';
+import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
 import { isRedirect, retryAfter, retryDelay, shouldRetry } from './retry.ts';
 import { decoded } from './transport/answer.ts';
 
@@ -69,15 +69,21 @@ export async function sendCall(call: Call): Promise<CallResult> {
   }
 }
 
-async function resultOf(call: Call, attempts: readonly Attempt[], leftMs: number): Promise<CallResult> {
+/** The final answer after the last attempt. @throws UnavailableError if there is none */
+function resultOf(
+  call: Call,
+  attempts: readonly Attempt[],
+  leftMs: number,
+): CallResult | Promise<CallResult> {
   const { response, error } = attempts.at(-1) as Attempt;
   if (error || !response) throw callError(call, attempts, error);
   if (!response.fields['content-encoding']) return { response, attempts, leftMs };
-  try {
-    return { response: await decoded(response), attempts, leftMs };
-  } catch (thrown) {
-    throw callError(call, attempts, thrown);
-  }
+  return decoded(response).then(
+    (plain) => ({ response: plain, attempts, leftMs }),
+    (thrown) => {
+      throw callError(call, attempts, thrown);
+    },
+  );
 }
 
 /** Sends the request once, and follows redirects. Never throws; an abort is the error of the attempt. */
@@ -87,20 +93,17 @@ async function tryOnce(
   { leftMs, signals }: { readonly leftMs: number; readonly signals: readonly AbortSignal[] },
   onSending: () => void,
 ): Promise<Attempt> {
-  const { client, options } = call;
-  const parameter = options.parameter === null ? undefined : (options.parameter ?? client.parameter);
+  const { client } = call;
+  const parameter = parameterOf(call);
   const startMs = monotonicMs();
   let request = call.request;
   let response: HttpResponse | undefined;
   let error: Error | undefined;
   let isSent = false;
   const timedOut = () => timeoutError(call, isSent);
-  const ended = (): Attempt => {
-    const requestId = response && requestIdIn(client, response.fields);
-    const elapsedMs = monotonicMs() - startMs;
-    const shown = withMaskedParameter(request, parameter);
-    const isRedirected = request !== call.request;
-    return { request: shown, isRedirected, number, elapsedMs, isSent, response, error, requestId };
+  const sending = () => {
+    isSent = true;
+    onSending();
   };
   try {
     for (let redirects = 0; ; redirects += 1) {
@@ -108,42 +111,61 @@ async function tryOnce(
       response = undefined;
       const limits = { leftMs: leftMs - (monotonicMs() - startMs), timedOut, signals };
       response = await race(limits, (cancellation) =>
-        client.transport.send(withParameter(request, parameter), {
-          cancellation,
-          onSending() {
-            isSent = true;
-            onSending();
-          },
-        }),
+        client.transport.send(withParameter(request, parameter), { cancellation, onSending: sending }),
       );
       isSent = true;
       if (!isRedirect(response.status)) break;
       const next = followRedirect(request, response, redirects);
-      client.observe?.({ kind: 'attempt', attempt: ended() });
+      const elapsedMs = monotonicMs() - startMs;
+      const hop = toAttempt(call, { request, number, elapsedMs, isSent, response, error });
+      client.observe?.({ kind: 'attempt', attempt: hop });
       request = next;
     }
   } catch (thrown) {
     error = thrown as Error;
     if (error instanceof UnavailableError) isSent = error.sent;
   }
-  const attempt = ended();
+  const elapsedMs = monotonicMs() - startMs;
+  return toAttempt(call, { request, number, elapsedMs, isSent, response, error }, leftMs - elapsedMs);
+}
+
+type Outcome = Pick<Attempt, 'request' | 'number' | 'elapsedMs' | 'isSent' | 'response' | 'error'>;
+
+/** @param leftMs until the deadline; undefined if a redirect is followed. */
+function toAttempt(call: Call, outcome: Outcome, leftMs?: number): Attempt {
+  const { request, number, elapsedMs, isSent, response, error } = outcome;
   const retryAfterMs = response && retryAfter(response.fields, Date.now());
+  const next = leftMs === undefined ? undefined : nextStep(call, outcome, retryAfterMs, leftMs);
   return {
-    ...attempt,
+    request: withMaskedParameter(request, parameterOf(call)),
+    isRedirected: request !== call.request,
+    number,
+    elapsedMs,
+    isSent,
+    response,
+    error,
+    requestId: response && requestIdIn(call.client, response.fields),
     retryAfterMs,
-    ...nextStep(call, { ...attempt, retryAfterMs }, leftMs - attempt.elapsedMs),
+    nextDelayMs: next?.nextDelayMs,
+    note: next?.note,
   };
+}
+
+/** The credential in the query. It is added only when the request is sent, so that no other part sees it. */
+function parameterOf({ client, options: { parameter } }: Call): CredentialParameter | undefined {
+  return parameter === null ? undefined : (parameter ?? client.parameter);
 }
 
 /** The delay before the next attempt, or why there is none although the status allows one. */
 function nextStep(
   { request, options, client }: Call,
-  { number, response, error, retryAfterMs }: Attempt,
+  { number, response, error }: Outcome,
+  retryAfterMs: number | undefined,
   leftMs: number,
-): Pick<Attempt, 'nextDelayMs' | 'note'> {
-  if (number > (options.retries ?? client.retries)) return {};
+): Pick<Attempt, 'nextDelayMs' | 'note'> | undefined {
+  if (number > (options.retries ?? client.retries)) return undefined;
   const policy = { statuses: options.retriedStatuses, retriesUnreachable: client.retriesUnreachable };
-  if (!shouldRetry(request.method, error ?? response, policy)) return {};
+  if (!shouldRetry(request.method, error ?? response, policy)) return undefined;
   const nextDelayMs = retryDelay(number, retryAfterMs);
   const { maxRetryAfterMs } = options;
   if (retryAfterMs !== undefined && maxRetryAfterMs !== undefined) {
@@ -152,7 +174,7 @@ function nextStep(
   }
   if (nextDelayMs < leftMs) return { nextDelayMs };
   // If the deadline itself ended the attempt, the error says so.
-  if (leftMs <= 0 && error) return {};
+  if (leftMs <= 0 && error) return undefined;
   return { note: noTime(options.timeoutMs ?? client.timeoutMs, retryAfterMs) };
 }
 

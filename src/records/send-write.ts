@@ -119,8 +119,7 @@ async function readBack<Entity>(
   answer: Answer<Entity | undefined>,
   { id = locatedId(answer), reason }: Judgement,
 ): Promise<Entity | undefined> {
-  if (id === undefined)
-    throw errorOf(answer, 'unavailable', `${reason}, and it does not say which record it is about`);
+  if (id === undefined) throw errorOf(answer, 'unavailable', `${reason}; it has no id to read the record by`);
   const subject = `${access.noun.one} ${id}`;
   const isDelete = operations[operation].method === 'DELETE';
   const failed = (what: string) =>
