@@ -62,14 +62,20 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
   return levels.some((level) => 'x-hideTryItPanel' in level && level['x-hideTryItPanel'] === true);
 }
 
-const originals = new WeakMap<object, JsonObject>();
+/** The field of a view that holds its original. It is not enumerable, so it is never printed, sent or copied. */
+const original = Symbol('original');
 
-/** Remembers the record of a service from which a record with our names was made. */
-export function keepOriginal(record: object, original: JsonObject): void {
-  originals.set(record, original);
+/** A record by our names, and the object of the service that it was made from, if that has others. */
+export interface RecordView {
+  readonly [original]?: JsonObject;
+}
+
+/** A view of an original. */
+export function toView(fields: JsonObject, sent: JsonObject): JsonObject & RecordView {
+  return Object.defineProperty(fields, original, { value: sent });
 }
 
 /** The record as the service sent it. */
-export function originalOf<Entity>(record: Entity): Entity | JsonObject {
-  return typeof record === 'object' && record !== null ? (originals.get(record) ?? record) : record;
+export function originalOf<Record extends object>(record: Record & RecordView): Record | JsonObject {
+  return record[original] ?? record;
 }

@@ -1,4 +1,4 @@
-import { keepOriginal, originalOf, takesField } from '../api/contract.ts';
+import { originalOf, type RecordView, takesField, toView } from '../api/contract.ts';
 import type { Operation, RequestBody } from '../api/operations.ts';
 import { bodySchemas, resultSchemas } from '../api/schemas.ts';
 import { UsageError } from '../process/errors.ts';
@@ -8,8 +8,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 // field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it. The operations
 // of the table have no wire format, so nothing of theirs changes but the reference to a category.
 
-/** A record by our names. `originalOf` has it as it came. */
-export function translateRecord({ noun, wire }: Operation, record: JsonObject): JsonObject {
+/** The view of a record that a service sent. */
+export function translateRecord({ noun, wire }: Operation, record: JsonObject): JsonObject & RecordView {
   if (!wire) return record;
   const { names } = wire;
   const ours = Object.entries(names);
@@ -23,9 +23,7 @@ export function translateRecord({ noun, wire }: Operation, record: JsonObject): 
     // A field with our name that means something else there is in the original only.
     return name === undefined && Object.hasOwn(names, written) ? [] : [[name ?? written, value] as const];
   });
-  const translated: JsonObject = Object.fromEntries(fields);
-  keepOriginal(translated, record);
-  return translated;
+  return toView(Object.fromEntries(fields), record);
 }
 
 /** The category of a pet in an object with its id, its name or both. */

@@ -1,4 +1,4 @@
-import { type Contract, offeredOperation, originalOf } from '../api/contract.ts';
+import { type Contract, offeredOperation } from '../api/contract.ts';
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse, shownUrl } from '../api/http.ts';
 import {
   type Input,
@@ -11,7 +11,7 @@ import {
 } from '../api/operations.ts';
 import { withinTime } from '../process/deadline.ts';
 import { type ApiError, CliError, UnavailableError, UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { type Attempt, isReading, mayHaveBeenApplied } from './attempt.ts';
 import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
@@ -30,7 +30,7 @@ import {
   withChanges,
   withMaskedParameter,
 } from './request.ts';
-import { checkStatus, readResult } from './response.ts';
+import { checkStatus, type RecordPage, readResult } from './response.ts';
 import { type CallResult, sendCall, timeoutError } from './send-call.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -287,12 +287,8 @@ async function* list(
       const call = { client: options, operation, request, options: listOptions };
       const { value, fields, attempts } = await fetchAnswer(call, operation, { id: undefined, values: {} });
       last = { call, attempts };
-      const records = value as JsonObject[];
-      const answer = originalOf(records);
-      const envelope = isJsonObject(answer as JsonValue) ? (answer as JsonObject) : undefined;
       return {
-        records,
-        envelope,
+        ...(value as RecordPage),
         link: fieldValue(fields, 'link'),
         url: attempts.at(-1)?.request.url ?? request.url,
       };

@@ -4,16 +4,13 @@ import { linkTarget } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { idFieldOf } from './response.ts';
+import { idFieldOf, type RecordPage } from './response.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
 // How the pages of a list follow each other, and where they end.
 
 /** One answer to a list. */
-export interface Page {
-  readonly records: JsonObject[];
-  /** The body, if it is an object around the records. */
-  readonly envelope: JsonObject | undefined;
+export interface Page extends RecordPage {
   readonly link: string | undefined;
   /** The URL that answered. */
   readonly url: string;

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import { keepOriginal } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import type { NounName, Operation } from '../api/operations.ts';
 import { looseResultSchemas, type ResultName, reasonOf, resultSchemas } from '../api/schemas.ts';
@@ -11,9 +10,16 @@ import { shorten, withArticle } from '../process/text.ts';
 import { isReading } from './attempt.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
+/** The records of a page of a list. */
+export interface RecordPage {
+  readonly records: JsonObject[];
+  /** The body, if it is an object around the records. */
+  readonly envelope: JsonObject | undefined;
+}
+
 /**
- * The records or the record of the answer to a reading: all fields in the service's order, also unknown ones, ids as
- * bigints.
+ * The record in the answer to a reading, or the page of a list: all fields in the service's order, also unknown ones, ids
+ * as bigints.
  *
  * @param id the requested one, if the operation is about one record.
  * @throws UnavailableError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
@@ -24,7 +30,7 @@ export function readResult(
   id: bigint | undefined,
   response: HttpResponse,
   mask: Mask,
-): unknown {
+): JsonObject | RecordPage {
   const text = readJsonText(response, mask);
   if (text === undefined) throw invalidAnswer(`the service answered ${response.status} with no body`);
   const answer = parse(text);
@@ -37,8 +43,7 @@ export function readResult(
     throw invalidAnswer(`the body is not a list of ${operation.result}${inside}`);
   }
   const records = value.map((item, index) => toRecord(operation, item, `${pointer}/${index}`));
-  if (isJsonObject(answer)) keepOriginal(records, answer);
-  return records;
+  return { records, envelope: isJsonObject(answer) ? answer : undefined };
 }
 
 /** The JSON of an answer; undefined if the body is empty. @throws UnavailableError if it is anything else. */

@@ -167,7 +167,7 @@ export class Printer {
       isTerminal: io.stdout.isTerminal,
       width: io.stdout.width ?? 80,
       style: await createStyle(io.stdout, io.env, color),
-      value: isPicked ? (record) => pickFields(columns, record) : originalOf,
+      value: isPicked ? (record) => pickFields(columns, record) : (record) => originalOf(record as object),
     };
   }
 }
