@@ -3,18 +3,23 @@ import type { Operation } from '../api/operations.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 
-// The checks of `smoke` (a service) and `doctor` (this machine and the way to a service). This file: what a check is,
-// what it finds, and how checks run one after another. `select` makes the list of a smoke run, `run-smoke` carries it
-// out once or often, `ask` sends a check's requests and `judge-answer` holds an answer against the contract. The checks
-// themselves are in `reach`, `reach-http`, `operation-checks`, `list-faults`, `refusal-checks`, `deprecation`,
-// `latency-check` and `write-checks`; `wait` comes before them, and `ownership` knows which records a run may delete. `report/` prints the results.
+// The checks of `smoke` (a service) and `doctor` (this machine and the way to a service).
+//
+// A check is a function that returns findings. `check-table` lists the checks of smoke, and `run-smoke` carries them out, once
+// or often: `round` sends their requests, `verdict` makes of the findings of a check its verdict, and `report/` prints
+// the verdicts. To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to
+// `check-table`. `judge-answer` holds an answer against the contract, and `records` reads the records in it.
 
 /**
- * What became of a check. `flaky`: it passed after another attempt. `error`: it could not be carried out, because of a
- * description that cannot be used or a defect. `skip`: it does not apply here, or would only repeat another check.
+ * What became of a check. `flaky`: it passed after another attempt, or a fault was seen and did not come again. `error`:
+ * it could not be carried out, because of a description that cannot be used or a defect. `skip`: it does not apply here,
+ * or would only repeat another check.
  */
 export const states = ['pass', 'flaky', 'warn', 'fail', 'error', 'skip'] as const;
 export type State = (typeof states)[number];
+
+/** Gravest first. */
+export const byGravity: readonly State[] = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'];
 
 /** The groups of checks of `smoke`, in the order in which reports show them; `run` is for a run without an end. */
 export const groups = [
@@ -30,17 +35,13 @@ export const groups = [
   'run',
 ] as const;
 
-export const statistics = ['p50', 'p95', 'max'] as const;
-/** Milliseconds. */
-export type Latency = Readonly<Record<(typeof statistics)[number], number>>;
-
 /** The group of a check of `smoke`, by its id. */
 export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }
 
-/** What a check found. Its texts may hold what the service sent; reports make them safe. */
-export interface Verdict {
+/** One thing that a check found. Its texts may hold what the service sent; reports make them safe. */
+export interface Finding {
   readonly state: State;
   /** One clause: the observation, the fault, or the reason why the check was skipped. */
   readonly reason: string;
@@ -62,18 +63,12 @@ export interface Verdict {
   readonly operation?: Operation | undefined;
   /** The records that the check left in the service, or may have left, a clause each. */
   readonly left?: readonly string[] | undefined;
-  /** If it is flaky: what came first. */
-  readonly first?: string | undefined;
-  /** Set if it counts as a failure only because of `--strict`. */
-  readonly hardened?: true | undefined;
-  /** Set if the check never began: the reason, a short clause. */
-  readonly barredBy?: string | undefined;
   /** The exit code that the failure stands for, if it is another than that of a failed check. */
   readonly exitCode?: ExitCode | undefined;
 }
 
-/** Everything of a verdict but its state and reason. */
-export type Details = Partial<Omit<Verdict, 'state' | 'reason'>>;
+/** Everything of a finding but its state and reason. */
+export type Details = Partial<Omit<Finding, 'state' | 'reason'>>;
 
 /** One check of a subject. */
 export interface Check<Subject> {
@@ -83,10 +78,22 @@ export interface Check<Subject> {
   readonly operation?: Operation | undefined;
   /** Ids of checks that run before. If one of them failed, this check cannot pass and is skipped. */
   readonly needs?: readonly string[] | undefined;
-  /** Set if no report lists it unless it finds something. */
+  /** Set if it may turn out that there is nothing to check, so that no list of checks has it. */
   readonly isOptional?: boolean | undefined;
-  /** Finds a verdict; undefined if there is nothing to check after all. */
-  run(subject: Subject): Promise<Verdict | undefined>;
+  /** Returns what it found: a check without findings had nothing to check, and no report has it. */
+  run(subject: Subject): Promise<readonly Finding[]>;
+}
+
+/** The result of a check: the gravest of its findings, weighed. */
+export interface Verdict extends Finding {
+  /** If it is flaky: what came first. */
+  readonly first?: string | undefined;
+  /** Set if it counts as a failure only because of `--strict`. */
+  readonly isHardened?: true | undefined;
+  /** Set if the check never began: the reason, a short clause. */
+  readonly barredBy?: string | undefined;
+  /** The duration of each of its requests. */
+  readonly requestsMs?: readonly number[] | undefined;
 }
 
 export interface CheckResult extends Verdict {
@@ -94,19 +101,23 @@ export interface CheckResult extends Verdict {
   readonly elapsedMs: number;
 }
 
-export function pass(reason: string, details: Details = {}): Verdict {
+export function pass(reason: string, details: Details = {}): Finding {
   return { ...details, state: 'pass', reason };
 }
 
-export function warn(reason: string, details: Details = {}): Verdict {
+export function flaky(reason: string, details: Details = {}): Finding {
+  return { ...details, state: 'flaky', reason };
+}
+
+export function warn(reason: string, details: Details = {}): Finding {
   return { ...details, state: 'warn', reason };
 }
 
-export function fail(reason: string, details: Details = {}): Verdict {
+export function fail(reason: string, details: Details = {}): Finding {
   return { ...details, state: 'fail', reason };
 }
 
-export function skip(reason: string): Verdict {
+export function skip(reason: string): Finding {
   return { state: 'skip', reason };
 }
 
@@ -115,19 +126,20 @@ export function isRed({ state }: { readonly state: State }): boolean {
   return state === 'fail' || state === 'error';
 }
 
-/** Ends a check with a verdict. */
-export class VerdictError extends Error {
-  readonly verdict: Verdict;
+/** Ends a check with a finding. */
+export class FindingError extends Error {
+  readonly finding: Finding;
 
-  constructor(verdict: Verdict) {
-    super(verdict.reason);
-    this.verdict = verdict;
+  constructor(finding: Finding) {
+    super(finding.reason);
+    this.finding = finding;
   }
 }
 
-/** The verdict of a check that threw: no valid answer is a failure, anything else means that it was not carried out. */
-export function verdictOfError(error: unknown): Verdict {
-  if (error instanceof VerdictError) return error.verdict;
+/** The finding of a check that threw: no valid answer is a failure, anything else means that it was not carried out. */
+export function findingOfError(error: unknown): Finding {
+  if (error instanceof InterruptedError) throw error;
+  if (error instanceof FindingError) return error.finding;
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
   const { method, url, status, requestId, hint } = error.details;
   const { kind, message: reason, exitCode } = error;
@@ -135,47 +147,43 @@ export function verdictOfError(error: unknown): Verdict {
   return { state: isUnanswered ? 'fail' : 'error', reason, hint, method, url, status, requestId, exitCode };
 }
 
-/** The reason of checks that a signal prevented. */
-export const interrupted = 'the run was interrupted';
-
 /**
- * Runs checks one after another and yields each result. If a check fails, checks that need it are skipped; after the
- * signal was aborted, all remaining ones are.
+ * Examines checks one after another and yields the result of each. If a check fails, checks that need it are skipped. A
+ * failure that counts only because of `--strict` keeps no check from running.
+ *
+ * @param earlier results of checks that ran before.
+ * @param whyStopped why no further check is to run, a clause.
  */
 export async function* runChecks<Subject>(
   checks: readonly Check<Subject>[],
-  subject: Subject,
-  signal?: AbortSignal,
+  examine: (check: Check<Subject>) => Promise<Verdict | undefined>,
+  earlier: readonly CheckResult[] = [],
+  whyStopped: () => string | undefined = () => undefined,
 ): AsyncGenerator<CheckResult> {
-  const failed = new Map<string, CheckResult>();
+  const isObstacle = (result: CheckResult) => isRed(result) && !result.isHardened;
+  const failed = new Map(earlier.filter(isObstacle).map((result) => [result.id, result]));
   for (const check of checks) {
     const { id, operation } = check;
     const startedMs = monotonicMs();
-    const barred = signal?.aborted ? barredBy(interrupted) : barOf(check, failed);
+    const stopped = whyStopped();
+    const barred = stopped === undefined ? barredBy(check, failed) : { ...skip(stopped), barredBy: stopped };
     if (barred && check.isOptional) continue;
-    const verdict = barred ?? (await check.run(subject).catch(toVerdict));
+    const verdict = barred ?? (await examine(check));
     if (verdict === undefined) continue;
     const result = { operation, ...verdict, id, elapsedMs: barred ? 0 : monotonicMs() - startedMs };
-    if (isRed(result) && !result.hardened) failed.set(id, result);
+    if (isObstacle(result)) failed.set(id, result);
     yield result;
   }
 }
 
-/** The verdict of a check that needs a failed one. A failure that counts only because of `--strict` bars no check. */
-function barOf({ needs = [] }: Check<never>, failed: ReadonlyMap<string, CheckResult>): Verdict | undefined {
+/** The verdict of a check that needs a failed one. */
+function barredBy(
+  { needs = [] }: Check<never>,
+  failed: ReadonlyMap<string, CheckResult>,
+): Verdict | undefined {
   const needed = needs.find((id) => failed.has(id));
-  return needed === undefined
-    ? undefined
-    : { ...barredBy(`${needed} failed`), reason: `${needed} failed: ${failed.get(needed)?.reason}` };
-}
-
-function barredBy(reason: string): Verdict {
-  return { ...skip(reason), barredBy: reason };
-}
-
-function toVerdict(error: unknown): Verdict {
-  if (error instanceof InterruptedError) throw error;
-  return verdictOfError(error);
+  if (needed === undefined) return undefined;
+  return { ...skip(`${needed} failed: ${failed.get(needed)?.reason}`), barredBy: `${needed} failed` };
 }
 
 /** A status with its reason phrase: `404 Not Found`. */

@@ -27,9 +27,7 @@ interface Comparison {
 }
 
 const grammar =
-  '[METHOD path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>], ' +
-  'where <op> is = != ^= (begins with) *= (contains) < >, the method is GET, and a value with spaces stands in double ' +
-  "quotes: 'GET /healthz 200 /status=ok', 'GET /version text^=4f2a9c1', 'header x-commit=4f2a9c1'";
+  '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';
 
 const comparison = String.raw`(=|!=|\^=|\*=|<|>)(?:"([^"]*)"|([^\s"]*))(?=\s|$)`;
 const patterns = {
@@ -43,11 +41,11 @@ const partNames = Object.keys(patterns) as (keyof typeof patterns)[];
 
 /** @throws UsageError that shows the grammar and where the text leaves it. */
 export function parseCondition(text: string, flag: string): Condition {
-  const found: { -readonly [Key in keyof Condition]: Condition[Key] } = { text, values: [] };
+  const parsed: { -readonly [Key in keyof Condition]: Condition[Key] } = { text, values: [] };
   const taken = new Set<string>();
   let rest = text.trim();
-  const stop = (why: string) =>
-    new UsageError(`${flag} '${text}': ${why}, at '${shorten(rest, 100)}'`, `write ${grammar}`);
+  const stop = (why: string, hint: string | undefined = `write ${grammar}`) =>
+    new UsageError(`${flag} '${text}': ${why}, at '${shorten(rest, 100)}'`, hint);
   const compared = ([operator = '', quoted = '', bare = '']: readonly string[]): Comparison => {
     const value = quoted || bare;
     if (/[<>]/.test(operator) && numberOf(value) === undefined) throw stop(`${operator} needs a number`);
@@ -55,25 +53,25 @@ export function parseCondition(text: string, flag: string): Condition {
   };
   const keep: Readonly<Record<keyof typeof patterns, (groups: readonly string[]) => void>> = {
     request([method, path]) {
-      if (method !== 'GET') throw stop('only GET is sent, because nothing may be changed');
+      if (method !== 'GET') throw stop('only GET is sent', 'petstore smoke changes nothing but with --write');
       if (taken.size > 0) throw stop('method and path come first');
-      found.path = path;
+      parsed.path = path;
     },
     status([status]) {
-      found.status = status;
+      parsed.status = status;
     },
     header([name = '', ...groups]) {
-      found.header = { name: name.toLowerCase(), ...compared(groups) };
+      parsed.header = { name: name.toLowerCase(), ...compared(groups) };
     },
     text(groups) {
-      found.body = compared(groups);
+      parsed.body = compared(groups);
     },
     value([pointer = '', ...groups]) {
-      found.values = [...found.values, { pointer, ...compared(groups) }];
+      parsed.values = [...parsed.values, { pointer, ...compared(groups) }];
     },
   };
   do {
-    const name = partNames.find((each) => matchStart(patterns[each], rest));
+    const name = partNames.find((part) => matchStart(patterns[part], rest));
     if (name === undefined) throw stop('this is not a part of a condition');
     if (taken.has(name) && name !== 'value') throw stop(`duplicate ${name}`);
     const [whole = '', ...groups] = matchStart(patterns[name], rest) ?? [];
@@ -81,7 +79,7 @@ export function parseCondition(text: string, flag: string): Condition {
     taken.add(name);
     rest = rest.slice(whole.length).trimStart();
   } while (rest !== '');
-  return found;
+  return parsed;
 }
 
 function matchStart(pattern: RegExp, text: string): readonly string[] | undefined {
@@ -90,7 +88,7 @@ function matchStart(pattern: RegExp, text: string): readonly string[] | undefine
 }
 
 /** The parts of an answer that conditions look at. */
-interface Answered {
+interface ConditionAnswer {
   readonly status: number;
   readonly fields: HttpFields;
   readonly url: string;
@@ -110,7 +108,7 @@ interface Unmet {
 /** The first part of a condition that an answer does not meet; undefined if it meets all. */
 export function unmet(
   condition: Condition,
-  answer: Answered,
+  answer: ConditionAnswer,
   mask: (text: string) => string,
 ): Unmet | undefined {
   const { header, status, values, body, path } = condition;
@@ -134,8 +132,8 @@ export function unmet(
     return { reason: `${what}the body is not JSON`, expected: 'JSON', got: whole };
   for (const value of values) {
     const { pointer } = value;
-    const found = json === undefined ? undefined : valueAt(json, pointer);
-    const actual = found === undefined ? undefined : typeof found === 'string' ? found : printJson(found);
+    const member = json === undefined ? undefined : valueAt(json, pointer);
+    const actual = member === undefined || typeof member === 'string' ? member : printJson(member);
     if (holds(value, actual)) continue;
     const got = actual === undefined ? 'no such value' : excerpt(actual, mask);
     const reason = `${what}${pointer} is ${actual === undefined ? 'absent' : got || 'empty'}`;
@@ -166,11 +164,13 @@ function holds({ operator, value }: Comparison, actual: string | undefined): boo
   if (operator === '!=') return actual !== value;
   if (operator === '^=') return actual.startsWith(value);
   if (operator === '*=') return actual.includes(value);
-  const [one, other] = [numberOf(actual), numberOf(value)];
-  if (one === undefined || other === undefined) return false;
-  return operator === '<' ? one < other : one > other;
+  const [number, limit] = [numberOf(actual), numberOf(value)];
+  if (number === undefined || limit === undefined) return false;
+  return operator === '<' ? number < limit : number > limit;
 }
 
-function numberOf(text: string): number | undefined {
+/** A bigint for an integer: it is compared exactly with any other number. */
+function numberOf(text: string): number | bigint | undefined {
+  if (/^\s*[+-]?\d+\s*$/.test(text)) return BigInt(text.trim().replace('+', ''));
   return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined;
 }

@@ -6,10 +6,10 @@ import { otherId } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';
-import { type CheckRun, detailsOf, type Reply } from './ask.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
-import { type Details, fail, statusText, VerdictError } from './check.ts';
+import { type Details, FindingError, fail, statusText } from './check.ts';
 import { recordOf } from './records.ts';
+import { type CheckContext, detailsOf, type Reply } from './round.ts';
 
 /** The requirements of an answer; by default, the success that its operation documents. */
 export interface Expectation {
@@ -20,6 +20,8 @@ export interface Expectation {
   readonly schema?: JsonObject | undefined;
   /** What the answer is of, for the start of a reason. */
   readonly step?: string;
+  /** The body is not held against its schema, because another check does that. */
+  readonly skipsSchema?: boolean;
   /** A remedy for any fault. */
   readonly hint?: string;
 }
@@ -35,10 +37,10 @@ interface Judged {
 /**
  * Judges an answer by its status, then its media type, then its body, which must be about the requested record.
  *
- * @throws VerdictError with the fault; CliError if the description's schema is itself wrong.
+ * @throws FindingError with the fault; CliError if the description's schema is itself wrong.
  */
 export function judge(
-  run: CheckRun,
+  context: CheckContext,
   operation: Operation,
   reply: Reply,
   expectation: Expectation = {},
@@ -49,9 +51,10 @@ export function judge(
     statuses = success.join(' or '),
     step,
     hint,
+    skipsSchema = false,
   } = expectation;
   const fault = (reason: string, more: Details) =>
-    faultOf(run, operation, reply, step ? `${step}: ${reason}` : reason, { hint, ...more });
+    faultOf(context, operation, reply, step ? `${step}: ${reason}` : reason, { hint, ...more });
   if (!isStatus(reply.status)) throw fault(`answered ${statusText(reply.status)}`, { expected: statuses });
   const documented = documentedAnswer(operation, reply.status);
   const schema = documented?.schema ?? expectation.schema;
@@ -65,10 +68,10 @@ export function judge(
   if (!/[/+]json$/.test(mediaType)) return {};
   if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
-  const found = schema ? holdAgainst(operation, schema, json, reply.text.length) : {};
-  if (found.fault) {
-    const { reason, got, ...where } = found.fault;
-    throw fault(reason, { ...where, got: excerpt(printJson(got), run.mask) });
+  const result = schema && !skipsSchema ? holdAgainst(operation, schema, json, reply.text.length) : {};
+  if (result.fault) {
+    const { reason, got, ...where } = result.fault;
+    throw fault(reason, { ...where, got: excerpt(printJson(got), context.round.mask) });
   }
   const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
   const other = record && otherId(operation, reply.asked, record);
@@ -77,22 +80,22 @@ export function judge(
     throw fault('the answer is about another record', {
       expected: String(reply.asked),
       pointer: `/${name}`,
-      got: excerpt(printJson(id), run.mask),
+      got: excerpt(printJson(id), context.round.mask),
     });
   }
-  return { json, unchecked: found.unchecked };
+  return { json, unchecked: result.unchecked };
 }
 
 /** The failure of a check by an answer, whose body it shows unless the details say what it got. */
 export function faultOf(
-  run: CheckRun,
+  context: CheckContext,
   operation: Operation,
   reply: Reply,
   reason: string,
   details: Details = {},
-): VerdictError {
-  const got = excerpt(reply.text, run.mask);
-  return new VerdictError(fail(reason, { ...detailsOf(reply), operation, got, ...details }));
+): FindingError {
+  const got = excerpt(reply.text, context.round.mask);
+  return new FindingError(fail(reason, { ...detailsOf(reply), operation, got, ...details }));
 }
 
 /**
@@ -109,9 +112,9 @@ const documentSchemas = new Map<string, JsonObject>();
 /** A schema of the service document with everything that it refers to. Made once, because it is prepared once. */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
-  const one = reference('schemas', name);
+  const record = reference('schemas', name);
   const schema = documentSchemas.get(key) ?? {
-    ...(many ? { type: 'array', items: one } : one),
+    ...(many ? { type: 'array', items: record } : record),
     components: { schemas: readSchemas() },
   };
   documentSchemas.set(key, schema);

@@ -1,79 +1,81 @@
 import type { Contract } from '../api/contract.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
-import type { Operation } from '../api/operations.ts';
+import { type Operation, operations } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 import { counted, excerpt } from '../process/text.ts';
-import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
 import {
   type Check,
+  type Finding,
+  FindingError,
   fail,
   isRed,
   pass,
   skip,
   statusText,
-  type Verdict,
-  VerdictError,
   warn,
 } from './check.ts';
-import { sunsetOf } from './deprecation.ts';
 import { judge } from './judge-answer.ts';
-import { confirmed, faultOfList, faultOfPages } from './list-faults.ts';
+import { sunsetOf } from './lifecycle-checks.ts';
+import { confirmed, faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
+import { type CheckContext, detailsOf, idParameter, type Reply, readsOf } from './round.ts';
 
-/** One check for every GET: status, content type, body and paging are as documented. */
-export function operationChecks(contract: Contract): Check<CheckRun>[] {
-  return readsOf(contract).map((operation) => ({
+/** One check for every GET: its answers are as documented. Those that the service lacks, or that are not bound, are skipped. */
+export function operationChecks(contract: Contract): Check<CheckContext>[] {
+  const offered = readsOf(contract).map((operation) => ({
     id: `op/${operation.id}`,
     operation,
-    run: (run) => (operation.many ? checkList(run, operation) : checkGet(run, operation)),
+    run: (context: CheckContext) =>
+      operation.many ? checkList(context, operation) : checkGet(context, operation),
   }));
+  const missing = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
+  return [...offered, ...missing.map(([id, why]) => ({ id: `op/${id}`, run: async () => [skip(why)] }))];
 }
 
-async function checkList(run: CheckRun, operation: Operation): Promise<Verdict> {
-  const reply = await run.visit(operation);
-  const verdict = judgeRead(run, operation, reply);
-  if (verdict.state !== 'pass' && verdict.state !== 'warn') return verdict;
-  const again = () => run.ask(operation, {});
-  const fault =
-    (await confirmed(async (isFirst) => faultOfList(operation, isFirst ? reply : await again()))) ??
-    (await confirmed((isFirst) => faultOfPages(run, operation, isFirst ? reply : undefined)));
-  return fault ?? verdict;
+async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
+  const reply = await context.visit(operation);
+  const finding = judgeRead(context, operation, reply);
+  if (isRed(finding) || reply.status >= 300) return [finding];
+  return [finding, ...(await faultsOfList(context, operation, reply))];
 }
+
+/** How many records of a list are asked for, if others delete them at the same time. */
+const maxTries = 3;
 
 /** Operations without an id are asked once; one with an id is asked for a record of a list. */
-async function checkGet(run: CheckRun, operation: Operation): Promise<Verdict> {
+async function checkGet(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const name = idParameter(operation)?.name;
-  if (name === undefined) return judgeRead(run, operation, await run.visit(operation));
-  const { list, ids } = await findIds(run, operation, name);
+  if (name === undefined) return [judgeRead(context, operation, await context.visit(operation))];
+  const { list, ids } = await findIds(context, operation, name);
   for (const id of ids.slice(0, maxTries)) {
-    const reply = await run.visit(operation, { [name]: id });
-    const verdict = judgeRead(run, operation, reply);
-    const read: ReadOfList = { operation, list, id, name, first: reply };
-    if (!isRed(verdict))
-      return (await confirmed((isFirst) => differenceToList(run, read, isFirst))) ?? verdict;
-    if (!isMissing(reply)) return verdict;
-    // Somebody may have deleted it since the list was read.
-    const fault = await confirmed((isFirst) => missingFromGet(run, read, isFirst));
-    if (fault) return fault;
+    const reply = await context.visit(operation, { [name]: id });
+    const finding = judgeRead(context, operation, reply);
+    if (!isMissing(reply) && isRed(finding)) return [finding];
+    if (isMissing(reply) && !isRed(finding)) return [finding];
+    const listed: ListedRecord = { operation, list, id, name };
+    const faults = await confirmed((isFirst) =>
+      differenceToList(context, listed, isFirst ? reply : undefined),
+    );
+    if (!isMissing(reply)) return [finding, ...faults];
+    // Without a fault, somebody has deleted it since the list was read.
+    if (faults.length > 0) return faults;
   }
-  return skip(`the records that ${list.id} showed are gone`);
+  return [skip(`the records that ${list.id} showed are gone`)];
 }
 
 function isMissing({ status }: Reply): boolean {
   return status === 404 || status === 410;
 }
 
-const maxTries = 3;
-
-function judgeRead(run: CheckRun, operation: Operation, reply: Reply): Verdict {
+function judgeRead(context: CheckContext, operation: Operation, reply: Reply): Finding {
   try {
-    if (reply.status === 410 && isPastSunset(run, operation, reply))
+    if (reply.status === 410 && isPastSunset(context, operation, reply))
       return warn('gone, as its sunset announced', detailsOf(reply));
     // The service document does not state this path, so the service may use another.
     const isElsewhere = operation.source === 'chosen' && (reply.status === 404 || reply.status === 405);
     const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
-    const { unchecked } = judge(run, operation, reply, isElsewhere ? { hint } : {});
+    const { unchecked } = judge(context, operation, reply, isElsewhere ? { hint } : {});
     const count = operation.many
       ? `, ${counted(recordsOf(operation, reply).length, 'record', 'records')}`
       : '';
@@ -82,14 +84,14 @@ function judgeRead(run: CheckRun, operation: Operation, reply: Reply): Verdict {
       ? pass(text, detailsOf(reply))
       : warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(reply));
   } catch (error) {
-    if (error instanceof VerdictError) return error.verdict;
+    if (error instanceof FindingError) return error.finding;
     throw error;
   }
 }
 
-function isPastSunset({ now }: CheckRun, operation: Operation, { fields }: Reply): boolean {
+function isPastSunset({ round }: CheckContext, operation: Operation, { fields }: Reply): boolean {
   const end = sunsetOf(operation, readLifecycle(fields));
-  return operation.deprecated && end !== undefined && end <= now();
+  return operation.deprecated && end !== undefined && end <= round.now();
 }
 
 /** The fields that every record of a noun has by the contract; others may change with each read. */
@@ -104,49 +106,63 @@ const comparedFields = [
   'complete',
 ];
 
-/** A record that was read by its id, and the list that shows it. */
-interface ReadOfList {
+/** A record that can be read by its id, and the list that shows it. */
+interface ListedRecord {
   readonly operation: Operation;
   readonly list: Operation;
   readonly id: bigint;
   /** The name of the parameter for the id. */
   readonly name: string;
-  /** The first answer. */
-  readonly first: Reply;
 }
 
-/** A record that its list shows, now, and its GET does not find. */
-async function missingFromGet(
-  run: CheckRun,
-  { operation, list, id, name, first }: ReadOfList,
-  isFirst: boolean,
-): Promise<Verdict | undefined> {
-  const reply = isFirst ? first : await run.ask(operation, { [name]: id });
-  if (!isMissing(reply) || !idsIn(await run.ask(list, {}), list, name).includes(id)) return undefined;
-  const verdict = judgeRead(run, operation, reply);
-  return { ...verdict, reason: `${verdict.reason}, and ${list.id} shows ${name} ${id}` };
-}
-
-/** A field of a record that its list shows with another value. */
+/**
+ * Reads a record twice and compares it with its list.
+ *
+ * @param first the answer of the first reading, if the list was read before.
+ * @returns undefined also if the list shows the record no longer, or with another value: somebody has changed it.
+ * @throws FindingError if the second reading is not as documented.
+ */
 async function differenceToList(
-  run: CheckRun,
-  { operation, list, id, name, first }: ReadOfList,
-  isFirst: boolean,
-): Promise<Verdict | undefined> {
-  if (list.noun !== operation.noun || first.status >= 300) return undefined;
-  const reply = isFirst ? first : await run.ask(operation, { [name]: id });
-  const listed = isFirst ? await run.visit(list) : await run.ask(list, {});
-  const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
+  context: CheckContext,
+  record: ListedRecord,
+  first: Reply | undefined,
+): Promise<Finding | undefined> {
+  const { operation, list, id, name } = record;
+  const read = () => context.ask(operation, { [name]: id });
+  const listed = first ? await context.visit(list) : await context.ask(list, {});
+  const replies = [first ?? (await read()), await read()];
+  for (const reply of replies) if (!isMissing(reply)) judge(context, operation, reply);
+  const faultAgainst = (other: Reply) =>
+    replies.map((reply) => faultAgainstList(context, record, reply, other)).find((fault) => fault);
+  const fault = faultAgainst(listed);
+  const again = fault && faultAgainst(await context.ask(list, {}));
+  return again?.reason === fault?.reason && again?.expected === fault?.expected ? fault : undefined;
+}
+
+/** What an answer lacks, or has with another value than a list. */
+function faultAgainstList(
+  { round: { mask } }: CheckContext,
+  { operation, list, id, name }: ListedRecord,
+  reply: Reply,
+  listed: Reply,
+): Finding | undefined {
+  if (isMissing(reply)) {
+    if (!idsIn(listed, list, name).includes(id)) return undefined;
+    const reason = `answered ${statusText(reply.status)}, and ${list.id} shows ${name} ${id}`;
+    return fail(reason, { ...detailsOf(reply), expected: operation.success.join(' or ') });
+  }
+  const record = list.noun === operation.noun ? recordOf(operation, reply) : undefined;
   const other = recordsOf(list, listed)[idsOf(list, listed).indexOf(id)];
   if (!record || !other) return undefined;
   const field = comparedFields.find(
-    (each) => each in record && each in other && !isSameValue(record[each], other[each]),
+    (candidate) =>
+      candidate in record && candidate in other && !isSameValue(other[candidate], record[candidate]),
   );
   if (field === undefined) return undefined;
   return fail(`${field} differs from what ${list.id} shows`, {
     ...detailsOf(reply),
     pointer: `/${field}`,
-    expected: excerpt(printJson(other[field]), run.mask),
-    got: excerpt(printJson(record[field]), run.mask),
+    expected: excerpt(printJson(other[field]), mask),
+    got: excerpt(printJson(record[field]), mask),
   });
 }

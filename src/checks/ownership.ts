@@ -2,10 +2,10 @@ import { otherId } from '../client/response.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { type CheckRun, cacheOf } from './ask.ts';
-import { fail, pass, skip, type Verdict, VerdictError } from './check.ts';
+import { type Finding, FindingError, fail, pass, skip } from './check.ts';
 import { demand, type Kind, kinds } from './kinds.ts';
 import { jsonId, recordOf } from './records.ts';
+import { type CheckContext, cacheOf } from './round.ts';
 
 /**
  * A create that was sent. A record is ours if a create of this run answered with its id, and a read right before the
@@ -56,77 +56,86 @@ export class Ownership {
 
 /** Reads a record and says whether it is ours, right now. @throws CliError if it cannot be read. */
 export async function ownerOf(
-  run: CheckRun,
+  context: CheckContext,
   { kind, id, name, parent }: Creation,
 ): Promise<'us' | 'other' | 'nobody'> {
   if (id === undefined) return 'other';
-  const record = (await readRecord(run, kind, id))?.record;
+  const record = (await currentRecord(context, kind, id))?.record;
   if (!record) return 'nobody';
   if (kind.isNamed) return record.name === name ? 'us' : 'other';
   const isOfParent = parent?.id !== undefined && jsonId(record.petId) === parent.id;
-  return isOfParent && (await ownerOf(run, parent)) === 'us' ? 'us' : 'other';
+  return isOfParent && (await ownerOf(context, parent)) === 'us' ? 'us' : 'other';
 }
 
 /**
  * Deletes a record of ours, if it is there.
  *
- * @throws VerdictError if it is not certainly ours, or is still there; CliError if that cannot be read.
+ * @throws FindingError if it is not certainly ours, or is still there; CliError if that cannot be read.
  */
-export async function removeOwn(run: CheckRun, creation: Creation): Promise<'removed' | 'missing'> {
+export async function removeOwn(context: CheckContext, creation: Creation): Promise<'removed' | 'missing'> {
   const { kind, id } = creation;
-  const owner = await ownerOf(run, creation);
+  const owner = await ownerOf(context, creation);
   if (owner === 'nobody') return 'missing';
   if (owner === 'other')
-    throw new VerdictError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
+    throw new FindingError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
   // The service may have removed it, whatever it answered.
-  const answered = await run
-    .ask(demand(run.client.contract, kind.remove), { [kind.idName]: id })
+  const answered = await context
+    .ask(demand(context.round.client.contract, kind.remove), { [kind.idName]: id })
     .then(
       ({ error, status }) =>
         error ? `${error.message} (${status})` : 'its delete was answered as a success',
       messageOf,
     );
-  const found = await readRecord(run, kind, id as bigint);
-  if (!found) return 'removed';
-  const cache = found.cache === undefined ? '' : `, from a cache (${found.cache})`;
-  throw new VerdictError(fail(`${answered}, and a read still shows it${cache}`));
+  const rest = await currentRecord(context, kind, id as bigint);
+  if (!rest) return 'removed';
+  const cache = rest.cache === undefined ? '' : `, from a cache (${rest.cache})`;
+  throw new FindingError(fail(`${answered}, and a read still shows it${cache}`));
 }
 
 /**
  * The record with this id: from its GET, or from its list if the contract has no such GET or the GET does not find it.
  * Undefined if it does not exist.
  */
-async function readRecord(run: CheckRun, kind: Kind, id: bigint) {
-  const operation = run.client.contract.operations.get(kind.get);
+export async function currentRecord(context: CheckContext, kind: Kind, id: bigint) {
+  const operation = context.round.client.contract.operations.get(kind.get);
   if (operation) {
-    const reply = await run.ask(operation, { [kind.idName]: id });
+    const reply = await context.ask(operation, { [kind.idName]: id });
     const record = recordOf(operation, reply);
     if (!reply.error) {
       if (record && !otherId(operation, id, record)) return { record, cache: cacheOf(reply.fields) };
-      throw new VerdictError(fail(`a read of ${kind.name} ${id} is not answered with that record`));
+      throw new FindingError(fail(`a read of ${kind.name} ${id} is not answered with that record`));
     }
     if (![404, 405, 410].includes(reply.status)) throw reply.error;
   }
-  const record = await findInList(run, kind, id);
+  const { record } = await findInList(context, kind, id);
   return record && { record, cache: undefined };
 }
 
 const maxPages = 20;
 
+/** What a list shows of a record. */
+interface ListLook {
+  readonly record: JsonObject | undefined;
+  /** False if the record may be on a page that was not read. */
+  readonly isWhole: boolean;
+}
+
 /** The record with this id in its list: at its place if the list can begin there, else on the first pages. */
-export async function findInList(run: CheckRun, kind: Kind, id: bigint): Promise<JsonObject | undefined> {
-  const operation = run.client.contract.operations.get(kind.list);
-  if (!operation) return undefined;
+export async function findInList(context: CheckContext, kind: Kind, id: bigint): Promise<ListLook> {
+  const { client } = context.round;
+  const operation = client.contract.operations.get(kind.list);
+  if (!operation) return { record: undefined, isWhole: false };
   const canSeek = operation.ordered && id > 0n;
   const range = canSeek ? { after: id - 1n, limit: 1 } : {};
   let pages = 0;
-  for await (const page of run.client.list(kind.list, {}, { ...range, ...run.callOptions() })) {
+  for await (const page of client.list(kind.list, {}, { ...range, ...context.callOptions() })) {
     for (const record of page as readonly unknown[])
-      if (isJsonObject(record) && jsonId(record[kind.idField]) === id) return record;
+      if (isJsonObject(record) && jsonId(record[kind.idField]) === id) return { record, isWhole: true };
     pages += 1;
-    if (canSeek || pages === maxPages) break;
+    if (canSeek || pages === maxPages) return { record: undefined, isWhole: canSeek };
   }
-  return undefined;
+  const isCut = operation.paging?.kind === 'unknown' && operation.paging.by !== undefined;
+  return { record: undefined, isWhole: !isCut };
 }
 
 /** The record in a report: `pet petstore-smoke-… (id 12)`. */
@@ -136,7 +145,7 @@ function describeCreation({ kind, name, id }: Creation): string {
 }
 
 /** Removes every record of ours, and names those that it could not remove, or that may have been made. */
-export async function cleanUp(run: CheckRun, ownership: Ownership): Promise<Verdict> {
+export async function cleanUp(context: CheckContext, ownership: Ownership): Promise<Finding> {
   if (!ownership.wasUsed) return skip('nothing was written');
   const left: string[] = [];
   let removed = 0;
@@ -147,7 +156,7 @@ export async function cleanUp(run: CheckRun, ownership: Ownership): Promise<Verd
       continue;
     }
     try {
-      if ((await removeOwn(run, creation)) === 'removed') removed += 1;
+      if ((await removeOwn(context, creation)) === 'removed') removed += 1;
       ownership.end(creation);
     } catch (error) {
       left.push(`${creation.effect === 'maybe' ? 'perhaps ' : ''}${what}: ${messageOf(error)}`);

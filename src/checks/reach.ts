@@ -3,11 +3,11 @@ import { toUnavailable } from '../client/transport/answer.ts';
 import { race } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
-import type { CheckRun } from './ask.ts';
-import { type Check, fail, pass, skip, type Verdict, warn } from './check.ts';
-import { reachHttp } from './reach-http.ts';
+import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
+import { checkHttp } from './first-answer.ts';
+import type { CheckContext } from './round.ts';
 import type { Handshake, Sockets } from './sockets.ts';
-import type { Waited } from './wait.ts';
+import { versionCheck } from './version-check.ts';
 
 const exitCode = exitCodes.unavailable;
 
@@ -25,24 +25,20 @@ export const gates = [
  * From the host name to an answer; each check needs the ones before.
  *
  * @param hasTls false if the service is not reached over TLS.
- * @param waited what the wait came to, so that it is not asked again; undefined if there was none.
+ * @param isVersioned whether `--wait-for` says which deployment is meant.
  */
-export function reachChecks(hasTls: boolean, isVersioned: boolean, waited?: Waited): Check<CheckRun>[] {
-  const tls = hasTls ? tlsNames : [];
-  const checks: Check<CheckRun>[] = [
-    { id: 'reach/dns', run: (run) => untilStopped(run, checkDns(run.sockets)) },
-    { id: 'reach/connect', run: (run) => untilStopped(run, checkConnection(run.sockets)) },
-    ...tls.map((name) => ({
+export function reachChecks(hasTls: boolean, isVersioned: boolean): Check<CheckContext>[] {
+  const checks: Check<CheckContext>[] = [
+    { id: 'reach/dns', run: (context) => ofSockets(context, checkDns) },
+    { id: 'reach/connect', run: (context) => ofSockets(context, checkConnection) },
+    ...(hasTls ? tlsNames : []).map((name) => ({
       id: `tls/${name}`,
-      run: (run: CheckRun) => untilStopped(run, checkTls(run.sockets, name, run.now())),
+      run: (context: CheckContext) =>
+        ofSockets(context, (sockets) => checkTls(sockets, name, context.round.now())),
     })),
-    { id: 'reach/http', run: async (run) => waited?.http ?? (await reachHttp(run)).verdict },
+    { id: 'reach/http', run: checkHttp },
+    ...(isVersioned ? [versionCheck] : []),
   ];
-  if (isVersioned)
-    checks.push({
-      id: 'reach/version',
-      run: async () => waited?.version ?? pass('it held when the run began'),
-    });
   return checks.map((check, at) => {
     const before = checks.slice(0, at).map(({ id }) => id);
     return { ...check, needs: gates.filter((id) => before.includes(id)) };
@@ -50,11 +46,14 @@ export function reachChecks(hasTls: boolean, isVersioned: boolean, waited?: Wait
 }
 
 /** A lookup or a handshake ends only at its deadline, so a signal does not wait for it. */
-function untilStopped({ signal }: CheckRun, check: Promise<Verdict>): Promise<Verdict> {
-  return race({ signals: [signal] }, () => check);
+async function ofSockets(
+  { signal, round }: CheckContext,
+  check: (sockets: Sockets) => Promise<Finding>,
+): Promise<Finding[]> {
+  return [await race({ signals: [signal] }, () => check(round.sockets))];
 }
 
-export async function checkDns(sockets: Sockets): Promise<Verdict> {
+export async function checkDns(sockets: Sockets): Promise<Finding> {
   const { absence, host } = sockets;
   if (absence) return skip(absence);
   if (isIP(host)) return pass(`${host} is an address`);
@@ -68,7 +67,7 @@ export async function checkDns(sockets: Sockets): Promise<Verdict> {
   }
 }
 
-export async function checkConnection(sockets: Sockets): Promise<Verdict> {
+export async function checkConnection(sockets: Sockets): Promise<Finding> {
   const { absence, host, port } = sockets;
   if (absence) return skip(absence);
   const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -97,7 +96,7 @@ export async function checkTls(
   sockets: Sockets,
   name: (typeof tlsNames)[number],
   now: Date,
-): Promise<Verdict> {
+): Promise<Finding> {
   try {
     const handshake = await sockets.handshake();
     if (name === 'expiry') return judgeExpiry(handshake, now);
@@ -110,7 +109,7 @@ export async function checkTls(
   }
 }
 
-function judgeTrust({ problem, hint }: Handshake, { host }: Sockets): Verdict {
+function judgeTrust({ problem, hint }: Handshake, { host }: Sockets): Finding {
   if (!problem) return pass('trusted');
   return fail(problem, { expected: `a certificate for ${host} that is trusted`, hint, exitCode });
 }
@@ -119,7 +118,7 @@ function judgeTrust({ problem, hint }: Handshake, { host }: Sockets): Verdict {
 const soonDays = 30;
 const minDays = 7;
 
-function judgeExpiry({ validTo }: Handshake, now: Date): Verdict {
+function judgeExpiry({ validTo }: Handshake, now: Date): Finding {
   if (!validTo) return fail('the service showed no certificate');
   const days = Math.floor((validTo.getTime() - now.getTime()) / 86_400_000);
   const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
@@ -129,7 +128,7 @@ function judgeExpiry({ validTo }: Handshake, now: Date): Verdict {
   return isLate ? fail(reason, details) : warn(reason, details);
 }
 
-function judgeProtocol({ protocol }: Handshake): Verdict {
+function judgeProtocol({ protocol }: Handshake): Finding {
   if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') return pass(protocol);
   return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode });
 }

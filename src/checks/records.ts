@@ -4,8 +4,8 @@ import type { CallInput } from '../client/request.ts';
 import { fromWire, idFieldOf } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { type CheckRun, idParameter, type Reply, readsOf } from './ask.ts';
-import { skip, statusText, VerdictError } from './check.ts';
+import { FindingError, skip, statusText } from './check.ts';
+import { type CheckContext, idParameter, type Reply, readsOf } from './round.ts';
 
 /** The records in a list's answer, by our names; empty if it is not a list. */
 export function recordsOf(operation: Operation, { json = null }: Reply): JsonObject[] {
@@ -34,43 +34,43 @@ export function jsonId(value: JsonValue | undefined): bigint | undefined {
 /**
  * Ids to ask an operation for, and the list that shows them: its own noun's first, then any with the same field.
  *
- * @throws VerdictError, a skip, if there are none.
+ * @throws FindingError, a skip, if there are none.
  */
 export async function findIds(
-  run: CheckRun,
+  context: CheckContext,
   operation: Operation,
   name: string,
 ): Promise<{ readonly list: Operation; readonly ids: readonly bigint[] }> {
-  const lists = readsOf(run.client.contract).filter(({ many }) => many);
-  const own = lists.filter(({ noun }) => noun === operation.noun);
+  const lists = readsOf(context.round.client.contract).filter(({ many }) => many);
+  const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
   let problem = `no list has a record that gives ${name}`;
-  for (const list of new Set([...own, ...lists])) {
-    const reply = await run.visit(list).catch((error) => {
+  for (const list of new Set([...ofNoun, ...lists])) {
+    const reply = await context.visit(list).catch((error) => {
       if (!(error instanceof CliError)) throw error;
     });
-    if (own.includes(list) && !(reply && list.success.includes(reply.status)))
+    if (ofNoun.includes(list) && !(reply && list.success.includes(reply.status)))
       problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
     const ids = reply ? idsIn(reply, list, name) : [];
     if (ids.length > 0) return { list, ids };
   }
-  throw new VerdictError(skip(problem));
+  throw new FindingError(skip(problem));
 }
 
 /** What to ask an operation with: the ids of records that a list shows, or nothing if it takes no id. */
-export async function inputsFor(run: CheckRun, operation: Operation): Promise<CallInput[]> {
+export async function inputsFor(context: CheckContext, operation: Operation): Promise<CallInput[]> {
   const name = idParameter(operation)?.name;
   if (name === undefined) return [{}];
-  const { ids } = await findIds(run, operation, name);
+  const { ids } = await findIds(context, operation, name);
   return ids.map((id) => ({ [name]: id }));
 }
 
 /** The ids in a list that can be asked for: its own, or those in a field with the name of the parameter. */
 export function idsIn(reply: Reply, list: Operation, name: string): bigint[] {
-  const ids = recordsOf(list, reply).map((record) => jsonId(record[name] ?? ownId(list, record, name)));
+  const ids = recordsOf(list, reply).map((record) => jsonId(record[name] ?? idOfNoun(list, record, name)));
   return [...new Set(ids)].filter((id) => id !== undefined && id >= 0n && id <= int64Max) as bigint[];
 }
 
-function ownId(list: Operation, record: JsonObject, name: string) {
+function idOfNoun(list: Operation, record: JsonObject, name: string) {
   return `${singular[list.noun]}Id` === name ? record[idFieldOf(list)] : undefined;
 }
 

@@ -1,68 +1,69 @@
 import type { Contract } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
-import type { CredentialParameter } from '../client/request.ts';
+import type { CallInput, CredentialParameter } from '../client/request.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
-import { excerpt } from '../process/text.ts';
-import { type CheckRun, detailsOf, easiestOf, idParameter, type Reply, readsOf } from './ask.ts';
-import { type Check, fail, pass, skip, statusText, type Verdict } from './check.ts';
+import { counted, excerpt } from '../process/text.ts';
+import { type Check, type Finding, FindingError, fail, pass, skip, statusText, warn } from './check.ts';
 import { documentedAnswer, documentSchema, type Expectation, judge } from './judge-answer.ts';
-import { idsOf } from './records.ts';
+import { idsOf, inputsFor } from './records.ts';
+import { type CheckContext, detailsOf, easiestOf, idParameter, type Reply, readsOf } from './round.ts';
 
 /** Checks that wrong requests are refused as the contract says. */
-export function errorChecks(contract: Contract): Check<CheckRun>[] {
-  const reads = readsOf(contract).filter((each) => idParameter(each) !== undefined);
+export function errorChecks(contract: Contract): Check<CheckContext>[] {
+  const reads = readsOf(contract).filter((operation) => idParameter(operation) !== undefined);
   // The most stable operation represents the service.
   const operation =
     reads.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? reads[0];
   if (!operation) return [];
   return [
-    { id: 'error/not-found', operation, run: (run) => checkNotFound(run, operation) },
-    { id: 'error/bad-request', operation, run: (run) => checkBadRequest(run, operation) },
+    { id: 'error/not-found', operation, run: (context) => checkNotFound(context, operation) },
+    { id: 'error/bad-request', operation, run: (context) => checkBadRequest(context, operation) },
   ];
 }
 
-async function checkNotFound(run: CheckRun, operation: Operation): Promise<Verdict> {
+async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding[]> {
   let reply: Reply | undefined;
-  for (const id of await unusedIds(run, operation)) {
-    reply = await run.ask(operation, { [nameOfId(operation)]: id });
-    if (!operation.success.includes(reply.status))
-      return judgeError(run, operation, reply, { isStatus: (status) => status === 404, statuses: '404' });
+  for (const id of await unusedIds(context, operation)) {
+    reply = await context.ask(operation, { [nameOfId(operation)]: id });
+    if (!operation.success.includes(reply.status)) {
+      const isStatus = (status: number) => status === 404;
+      return [judgeError(context, operation, reply, { isStatus, statuses: '404' })];
+    }
   }
-  if (!reply) return skip('every large id is in use');
-  return fail('an unknown id is answered as if it were found', {
-    ...detailsOf(reply),
-    expected: '404',
-    got: `${statusText(reply.status)}: ${excerpt(reply.text, run.mask)}`,
-  });
+  if (!reply) return [skip('every large id is in use')];
+  const got = `${statusText(reply.status)}: ${excerpt(reply.text, context.round.mask)}`;
+  const details = { ...detailsOf(reply), expected: '404', got };
+  return [fail('an unknown id is answered as if it were found', details)];
 }
 
 const int32Max = 2n ** 31n - 1n;
 
 /** Three large ids within the schema of the parameter that the list does not show. */
-async function unusedIds(run: CheckRun, operation: Operation): Promise<bigint[]> {
+async function unusedIds(context: CheckContext, operation: Operation): Promise<bigint[]> {
   const { maximum, minimum = 0 } = idParameter(operation)?.bounds ?? {};
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
-  const list = readsOf(run.client.contract).find(({ many, noun }) => many && noun === operation.noun);
-  const reply = list && (await run.visit(list).catch(() => undefined));
-  const listed = list && reply ? idsOf(list, reply) : [];
-  const near = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
-  const ids = near.map((distance) => largest - distance);
-  return ids.filter((id) => id >= BigInt(minimum) && !listed.includes(id)).slice(0, 3);
+  const lists = readsOf(context.round.client.contract).filter(({ many }) => many);
+  const list = lists.find(({ noun }) => noun === operation.noun);
+  const reply = list && (await context.visit(list).catch(() => undefined));
+  const listed = new Set(list && reply ? idsOf(list, reply) : []);
+  const distances = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
+  const ids = distances.map((distance) => largest - distance);
+  return ids.filter((id) => id >= BigInt(minimum) && !listed.has(id)).slice(0, 3);
 }
 
 const notAnId = 'not-a-number';
 
-async function checkBadRequest(run: CheckRun, operation: Operation): Promise<Verdict> {
-  const reply = await run.ask(operation, { [nameOfId(operation)]: notAnId }, { isUnchecked: true });
+async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding[]> {
+  const input = { [nameOfId(operation)]: notAnId };
+  const reply = await context.ask(operation, input, { isUnchecked: true });
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
+  const isStatus = (status: number) => status >= 400 && status < 500;
+  const finding = judgeError(context, operation, reply, { isStatus, statuses: 'a 4xx' });
   // A description that documents no error response allows any.
-  const isDocumented = (status: number) =>
-    documentedAnswer(operation, status) !== undefined || refusals.length === 0;
-  return judgeError(run, operation, reply, {
-    isStatus: (status) => status >= 400 && status < 500 && isDocumented(status),
-    statuses: refusals.join(' or ') || 'a 4xx',
-  });
+  if (refusals.length === 0 || documentedAnswer(operation, reply.status)) return [finding];
+  const reason = `answered ${statusText(reply.status)}, which the description does not have`;
+  return [finding, warn(reason, { ...detailsOf(reply), expected: refusals.join(' or ') })];
 }
 
 function nameOfId(operation: Operation): string {
@@ -70,12 +71,18 @@ function nameOfId(operation: Operation): string {
 }
 
 /** The body of an error is as its description says; without one, an Error of the service document, or at least no page. */
-function judgeError(run: CheckRun, operation: Operation, reply: Reply, expectation: Expectation): Verdict {
+function judgeError(
+  context: CheckContext,
+  operation: Operation,
+  reply: Reply,
+  expectation: Expectation,
+): Finding {
   const schema = operation.answers ? undefined : documentSchema('Error');
-  const { json } = judge(run, operation, reply, { ...expectation, schema });
+  const { json } = judge(context, operation, reply, { ...expectation, schema });
   const details = detailsOf(reply);
+  const { mask } = context.round;
   if (/html/.test(reply.mediaType))
-    return fail('the error is a web page', { ...details, got: excerpt(reply.text, run.mask) });
+    return fail('the error is a web page', { ...details, got: excerpt(reply.text, mask) });
   const status = isJsonObject(json) ? json.status : undefined;
   if (status === undefined || status === reply.status) return pass(statusText(reply.status), details);
   if (typeof status !== 'number' && operation.answers) return pass(statusText(reply.status), details);
@@ -83,52 +90,101 @@ function judgeError(run: CheckRun, operation: Operation, reply: Reply, expectati
     ...details,
     pointer: '/status',
     expected: String(reply.status),
-    got: excerpt(printJson(status), run.mask),
+    got: excerpt(printJson(status), mask),
   });
 }
 
 const wrongCredential = 'petstore-smoke-wrong-credential';
 
-/** Checks that a service that declares security refuses a missing and a wrong credential. */
-export function authChecks(contract: Contract): Check<CheckRun>[] {
-  const secured = readsOf(contract).filter((operation) => operation.secured);
-  const first = easiestOf(secured);
-  if (!first) return [];
+/**
+ * Checks that a service that declares security refuses a missing and a wrong credential at each GET, and that a token
+ * which was given is asked for.
+ *
+ * @param hasToken whether requests carry a credential.
+ */
+export function authChecks(contract: Contract, hasToken: boolean): Check<CheckContext>[] {
+  const reads = readsOf(contract);
+  const secured = reads.filter((operation) => operation.secured);
+  const first = easiestOf(reads);
+  if (secured.length === 0)
+    return hasToken && first
+      ? [{ id: 'auth/missing', operation: first.operation, run: (context) => checkOpen(context, first) }]
+      : [];
   return (['missing', 'wrong'] as const).map((name) => ({
     id: `auth/${name}`,
-    operation: first.operation,
-    run: async (run) =>
-      contract.credentialPlaces.length > 0
-        ? checkAuth(run, first, name)
-        : skip('the service takes no credential that a request can leave out, such as with mutual TLS'),
+    run: async (context) => {
+      if (contract.credentialPlaces.length === 0)
+        return [
+          skip('the service takes no credential that a request can leave out, such as with mutual TLS'),
+        ];
+      return checkAuth(context, secured, name === 'wrong' ? wrongCredential : undefined);
+    },
   }));
 }
 
-async function checkAuth(
-  run: CheckRun,
+/** A service that declares no security, and was given a token: it may have lost its authentication. */
+async function checkOpen(
+  context: CheckContext,
   { operation, input }: NonNullable<ReturnType<typeof easiestOf>>,
-  name: 'missing' | 'wrong',
-): Promise<Verdict> {
-  const isExpected = (status: number) => status === 401 || status === 403;
-  const credential = credentialIn(run, name === 'wrong' ? wrongCredential : undefined);
-  const reply = await run.ask(operation, input, { isExpected, ...credential });
-  const details = detailsOf(reply);
-  if (isExpected(reply.status)) return pass(statusText(reply.status), details);
-  const answered =
-    reply.status >= 400
-      ? `answered ${statusText(reply.status)}`
-      : reply.isRedirected
-        ? `redirected to ${reply.url}`
-        : 'let in';
-  return fail(`${answered} with ${name === 'wrong' ? 'a wrong' : 'no'} credential`, {
-    ...details,
-    expected: '401 or 403',
-    got: `${statusText(reply.status)}: ${excerpt(reply.text, run.mask)}`,
+): Promise<Finding[]> {
+  const reply = await context.ask(operation, input, {
+    isExpected: isRefusal,
+    ...credentialIn(context, undefined),
+  });
+  if (isRefusal(reply.status)) return [pass(statusText(reply.status), detailsOf(reply))];
+  const reason = `${operation.id} answered ${statusText(reply.status)} without the token, and the description declares no security`;
+  return [warn(reason, detailsOf(reply))];
+}
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403;
+}
+
+/** Each operation refuses this credential, or a request without one. One finding for each kind of other answer. */
+async function checkAuth(
+  context: CheckContext,
+  secured: readonly Operation[],
+  credential: string | undefined,
+): Promise<Finding[]> {
+  const others = new Map<string, [Finding, ...Finding[]]>();
+  for (const operation of secured) {
+    const input = await anyInput(context, operation);
+    const options = { isExpected: isRefusal, ...credentialIn(context, credential) };
+    const reply = await context.ask(operation, input, options);
+    if (isRefusal(reply.status)) continue;
+    const reason = `${describeEntry(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
+    const got = `${statusText(reply.status)}: ${excerpt(reply.text, context.round.mask)}`;
+    const finding = fail(reason, { ...detailsOf(reply), operation, expected: '401 or 403', got });
+    const same = others.get(reason);
+    if (same) same.push(finding);
+    else others.set(reason, [finding]);
+  }
+  if (others.size === 0) return [pass(`401 or 403 at ${counted(secured.length, 'operation', 'operations')}`)];
+  return [...others.values()].map((same) => {
+    const ids = same.map(({ operation }) => operation?.id).join(', ');
+    // The most stable operation decides how much the failure counts.
+    const gravest = same.find(({ operation }) => operation?.stability === 'stable') ?? same[0];
+    return { ...gravest, reason: `${gravest.reason}: ${ids}` };
   });
 }
 
+function describeEntry({ status, isRedirected, url }: Reply): string {
+  if (status >= 400) return `answered ${statusText(status)}`;
+  return isRedirected ? `redirected to ${url}` : 'let in';
+}
+
+/** The id of a listed record, or a guess if no list has one. */
+async function anyInput(context: CheckContext, operation: Operation): Promise<CallInput> {
+  try {
+    return (await inputsFor(context, operation))[0] ?? {};
+  } catch (error) {
+    if (!(error instanceof FindingError)) throw error;
+    return { [nameOfId(operation)]: 1n };
+  }
+}
+
 /** This credential in every place for one; undefined leaves all of them out. */
-function credentialIn({ client, options }: CheckRun, credential: string | undefined) {
+function credentialIn({ round: { client, options } }: CheckContext, credential: string | undefined) {
   const changes: Record<string, string | undefined> = {};
   let parameter: CredentialParameter | null = null;
   for (const { in: place, name } of [...client.contract.credentialPlaces, options.credentialPlace]) {

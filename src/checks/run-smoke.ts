@@ -1,151 +1,254 @@
-import { shownUrl } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
-import type { Signal } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
-import { type CheckRun, type Round, type SmokeOptions, type SmokeTarget, startCheck } from './ask.ts';
 import {
   type Check,
   type CheckResult,
+  type Finding,
+  FindingError,
+  fail,
+  findingOfError,
   groupOf,
-  interrupted,
   isRed,
   runChecks,
   skip,
   type Verdict,
-  VerdictError,
-  verdictOfError,
 } from './check.ts';
+import { asksForReach, readChecks, type Selection, selectedWriteChecks } from './check-table.ts';
+import { Deployment } from './deployment.ts';
 import { cleanUp, Ownership } from './ownership.ts';
-import { exitCodeOf, type Outcome, type SmokeReport, Tally, totalsOf } from './report/smoke-report.ts';
-import { asksForReach, type Selection, selectChecks } from './select.ts';
+import { gates } from './reach.ts';
+import { type CheckOutcome, exitCodeOf, type SmokeReport, Tally, totalsOf } from './report/smoke-report.ts';
+import { type CheckContext, type Round, type SmokeAttempt, type SmokeOptions, startCheck } from './round.ts';
 import { SmokeStop } from './smoke-stop.ts';
-import { DeploymentCount, type Waited, waitForService } from './wait.ts';
+import { verdictOf } from './verdict.ts';
+import { sample, samplesAfter } from './version-check.ts';
+
+/** The service under test, and how to test it. */
+export interface SmokeTarget extends Omit<Round, 'visits' | 'deployment'> {
+  /** Its name in reports. */
+  readonly name: string;
+}
 
 /** Sees what a run is doing, for the terminal. */
 export interface Observer {
-  /** A check begins; `at` counts from 1, in every run again. */
+  /** A check begins; `at` counts from 1, in every round again. */
   check(id: string, at: number, count: number): void;
   /** A line for people about the current activity. */
   print(line: string): Promise<void>;
 }
 
+interface Run {
+  readonly target: SmokeTarget;
+  readonly stop: SmokeStop;
+  readonly observer: Observer;
+}
+
 /**
  * Runs the checks, once or as often as the options say, and cleans up after each run, also after a signal; a second
  * signal ends the cleaning up too.
- *
- * @param name of the service in reports.
  */
 export async function runSmoke(
   target: SmokeTarget,
-  name: string,
   observer: Observer,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
   const { options, now } = target;
-  let ownership = new Ownership();
-  const stop = new SmokeStop(interrupts, (signal) => void noticeStop(observer, ownership, signal));
+  const stop = new SmokeStop(interrupts, options.maxTimeMs, (signal) => {
+    if (!options.write) return;
+    const again = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
+    void observer.print(`stopped: removing the records of this run${again}`);
+  });
   const startedAt = now();
   const startedMs = monotonicMs();
+  const run: Run = { target, stop, observer };
   const tally = new Tally();
   try {
-    let waited = await waitIfAsked(target, stop, observer);
+    const { rounds, ...first } = await runUntilGreen(run);
     const firstMs = monotonicMs();
-    do {
-      ownership = new Ownership();
-      tally.add(await runRound({ target, stop, ownership, observer, waited }));
-      waited = undefined;
-    } while (await hasNext(options, tally.runs, stop.stopped, firstMs));
+    tally.add(await withWrites(run, first));
+    while (await hasNext(options, tally.runs, stop, firstMs))
+      tally.add(await withWrites(run, await runReads(run)));
     const outcomes = tally.outcomes(isRepeated(options));
-    const end = endOf(options, outcomes, stop.reason);
+    const end = endOf(options, outcomes, stop);
     const results = [...outcomes, ...(end ? [end] : [])];
     return {
-      target: name,
+      target: target.name,
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
       write: options.write,
+      rounds,
       runs: tally.runs,
       results,
       totals: totalsOf(results),
       exitCode: end?.exitCode ?? exitCodeOf(results),
-      signal: stop.reason,
+      signal: stop.signal,
     };
   } finally {
     stop.release();
   }
 }
 
-async function waitIfAsked(
-  target: SmokeTarget,
-  stop: SmokeStop,
-  { print }: Observer,
-): Promise<Waited | undefined> {
+/** One pass through the read checks, and what it came to. */
+interface RoundResult {
+  readonly round: Round;
+  readonly results: readonly CheckResult[];
+  /** Why nothing may be written after it, a clause. */
+  readonly obstacle?: string | undefined;
+}
+
+/** The pause between two rounds grows from the first of these to the second. */
+const firstPauseMs = 1000;
+const longestPauseMs = 5000;
+
+/**
+ * Runs the read checks until they pass or the time of `--wait` is over; without `--wait`, once. 401, 403 and TLS errors
+ * end the wait, because time does not change them.
+ */
+async function runUntilGreen(run: Run): Promise<RoundResult & { readonly rounds: number }> {
+  const { target, stop, observer } = run;
   const { waitMs } = target.options;
-  if (waitMs === 0) return undefined;
-  const round: Round = { ...target, visits: new Map(), onAnswer: () => {} };
-  const onWaiting = (why: string) =>
-    print(`waiting up to ${durationText(waitMs)} for the service: ${target.mask(shownUrl(why))}`);
-  try {
-    return await waitForService(round, stop.stopped, onWaiting);
-  } catch (error) {
-    if (stop.stopped.aborted) return undefined;
-    throw error;
+  const deployment = createDeployment(target);
+  const endMs = monotonicMs() + waitMs;
+  for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1) {
+    const result = await runReads(run, deployment);
+    const [fault] = result.results.filter(isRed);
+    if (waitMs === 0 || !fault || stop.reason !== undefined) return { ...result, rounds };
+    const leftMs = endMs - monotonicMs();
+    const obstacle = 'the read checks did not pass';
+    if (leftMs <= 0 || isFinal(fault)) {
+      const after = isFinal(fault) ? '' : `, after waiting ${durationText(waitMs)}`;
+      const results = result.results.map((each) =>
+        groupOf(each.id) === 'reach' && isRed(each) ? { ...each, reason: `${each.reason}${after}` } : each,
+      );
+      return { ...result, results, rounds, obstacle };
+    }
+    if (rounds === 1)
+      await observer.print(
+        `waiting up to ${durationText(waitMs)} for the service: ${fault.id}: ${fault.reason}`,
+      );
+    // The last round begins when the time is over.
+    await sleep(Math.min(pauseMs, leftMs), stop.stopped).catch(() => {});
+    if (stop.reason !== undefined) return { ...result, rounds };
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
 }
 
-interface RoundOptions {
-  readonly target: SmokeTarget;
-  readonly stop: SmokeStop;
-  readonly ownership: Ownership;
-  readonly observer: Observer;
-  /** What the wait before the first run came to. */
-  readonly waited: Waited | undefined;
+function isFinal({ id, exitCode }: CheckResult): boolean {
+  return exitCode === exitCodes.auth || id.startsWith('tls/');
 }
 
-/** Runs every check once, and cleans up. */
-async function runRound({ target, stop, ownership, observer, waited }: RoundOptions): Promise<CheckResult[]> {
-  const { client, options } = target;
-  const sockets = target.sockets.again();
-  const deployments = new DeploymentCount(options.waitFor);
-  const round: Round = {
-    ...target,
-    sockets,
-    visits: new Map(),
-    onAnswer: (answer) => deployments.add(answer),
-  };
-  const selection: Selection = {
-    contract: client.contract,
-    options,
-    hasTls: sockets.encrypted && sockets.absence === undefined,
-  };
-  const checks = selectChecks(selection, ownership, waited);
-  const seen = checks.map((check, at) => ({
-    ...check,
-    run(target: Round) {
-      observer.check(check.id, at + 1, checks.length);
-      const run = startCheck(target, { signal: stop.stopped, createSignal: stop.creating });
-      return judged(check, run, options);
-    },
-  }));
-  const results: CheckResult[] = [];
-  for await (const result of runChecks(seen, round, stop.stopped)) results.push(result);
-  const version = deployments.failure;
-  const at = results.findIndex(({ id, state }) => id === 'reach/version' && state === 'pass');
-  if (version && at !== -1) results[at] = { ...version, id: 'reach/version', elapsedMs: 0 };
-  if (!checks.some(({ id }) => groupOf(id) === 'write')) return results;
-  const startedMs = monotonicMs();
-  const verdict = await stop.whileCleaning(async () => {
-    const run = startCheck(round, { signal: stop.cut, timeoutMs: stop.cleanUpMs });
-    return masked(await cleanUp(run, ownership), round);
+function createDeployment({ client, options }: SmokeTarget): Deployment {
+  return new Deployment(options.waitFor, (path) => client.toRawRequest({ method: 'GET', path }).url);
+}
+
+/**
+ * Runs the read checks once. An answer of another deployment than that of `--wait-for` ends the round.
+ *
+ * @param deployment counts the answers of all rounds of a wait.
+ */
+async function runReads(run: Run, deployment = createDeployment(run.target)): Promise<RoundResult> {
+  const { target, stop } = run;
+  const round = { ...target, sockets: target.sockets.again(), visits: new Map(), deployment };
+  const { others } = deployment;
+  const whyStopped = () => stop.reason ?? (deployment.others > others ? 'reach/version failed' : undefined);
+  const results = await collect(run, round, readChecks(selectionOf(target)), [], whyStopped);
+  const version = results.find(({ id }) => id === 'reach/version');
+  const isReached = !results.some((result) => isRed(result) && gates.includes(result.id));
+  if (version && isReached && stop.reason === undefined) {
+    const hasOthers = deployment.others > others;
+    const fault = hasOthers ? deployment.failure() : await sampleAgain(round, stop.stopped);
+    if (fault) return { round, results: withFailure(results, version, fault) };
+  }
+  return { round, results: withSteady(results) };
+}
+
+async function sampleAgain(round: Round, signal: AbortSignal): Promise<Finding | undefined> {
+  return sample(startCheck(round, signal).context, samplesAfter).catch(findingOfError);
+}
+
+function selectionOf({ client, options, sockets }: SmokeTarget): Selection {
+  const hasTls = sockets.encrypted && sockets.absence === undefined;
+  return { contract: client.contract, options, hasTls, hasToken: client.credential !== undefined };
+}
+
+/** The results with a check that turned out to fail after it had passed. */
+function withFailure(results: readonly CheckResult[], check: CheckResult, fault: Finding): CheckResult[] {
+  return results.map((result) =>
+    result.id === check.id ? { ...fault, id: check.id, elapsedMs: check.elapsedMs } : result,
+  );
+}
+
+const fewestUnsteady = 3;
+
+/**
+ * The results with a failure of `reach/steady` if more than a third of the checks are flaky. A service that limits the
+ * rate is steady.
+ */
+function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
+  const ran = results.filter(({ state }) => state !== 'skip');
+  const unsteady = ran.filter(({ state, first }) => state === 'flaky' && !first?.startsWith('429'));
+  if (unsteady.length < fewestUnsteady || unsteady.length * 3 <= ran.length) return results;
+  const firsts = [...new Set(unsteady.map(({ first, reason }) => first ?? reason))].slice(0, 3).join(', ');
+  const fault = fail(`${unsteady.length} of ${ran.length} checks are flaky: ${firsts} first`, {
+    expected: 'at most a third of them',
   });
-  return [...results, { ...verdict, id: 'write/cleanup', elapsedMs: monotonicMs() - startedMs }];
+  return [...results, { ...fault, id: 'reach/steady', elapsedMs: 0 }];
 }
 
-async function noticeStop({ print }: Observer, ownership: Ownership, signal: Signal): Promise<void> {
-  if (ownership.rest.length === 0) return;
-  const again = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
-  await print(`stopped: removing the records of this run${again}`);
+/** The results of a round and of the write checks after it, which clean up. */
+async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> {
+  const { target, stop } = run;
+  const { round, results, obstacle } = reads;
+  const ownership = new Ownership();
+  const checks = selectedWriteChecks(selectionOf(target), { ownership, createSignal: stop.createSignal });
+  if (checks.length === 0) return [...results];
+  const { others } = round.deployment;
+  const written = await collect(run, round, checks, results, () => stop.reason ?? obstacle);
+  const startedMs = monotonicMs();
+  stop.limitCleanUp();
+  const { context, attempts } = startCheck(round, stop.cut);
+  const verdict = judged({ id: 'write/cleanup' }, round, [await cleanUp(context, ownership)], attempts);
+  const cleanup = { ...verdict, id: 'write/cleanup', elapsedMs: monotonicMs() - startedMs } as CheckResult;
+  const all = [...results, ...written, cleanup];
+  const version = results.find(({ id }) => id === 'reach/version');
+  const hasOthers = version?.state === 'pass' && round.deployment.others > others;
+  return hasOthers ? withFailure(all, version, round.deployment.failure()) : all;
+}
+
+function judged(
+  check: Pick<Check<never>, 'id' | 'operation'>,
+  { options: { strict }, mask }: Round,
+  findings: readonly Finding[],
+  attempts: readonly SmokeAttempt[],
+): Verdict | undefined {
+  const verdict = verdictOf(check, findings, attempts, { strict, mask });
+  return verdict && { ...verdict, requestsMs: attempts.map(({ elapsedMs }) => elapsedMs) };
+}
+
+/** Carries out checks one after another. @param earlier results of checks that some of them need. */
+async function collect(
+  { observer, stop }: Run,
+  round: Round,
+  checks: readonly Check<CheckContext>[],
+  earlier: readonly CheckResult[],
+  whyStopped: () => string | undefined,
+): Promise<CheckResult[]> {
+  const examine = async (check: Check<CheckContext>): Promise<Verdict | undefined> => {
+    observer.check(check.id, checks.indexOf(check) + 1, checks.length);
+    const { context, attempts } = startCheck(round, stop.stopped);
+    const findings = await check.run(context).catch((error: unknown) => {
+      // A call that was cut says nothing about the service.
+      if (stop.reason !== undefined && !(error instanceof FindingError)) return [skip(stop.reason)];
+      // The contract requires a parameter without a value.
+      return [error instanceof UsageError ? skip(error.message) : findingOfError(error)];
+    });
+    return judged(check, round, findings, attempts);
+  };
+  const results: CheckResult[] = [];
+  for await (const result of runChecks(checks, examine, earlier, whyStopped)) results.push(result);
+  return results;
 }
 
 export function isRepeated({ repeat, forMs }: SmokeOptions): boolean {
@@ -156,7 +259,7 @@ export function isRepeated({ repeat, forMs }: SmokeOptions): boolean {
 async function hasNext(
   { repeat = 1, forMs, everyMs }: SmokeOptions,
   runs: number,
-  stopped: AbortSignal,
+  { stopped }: SmokeStop,
   firstMs: number,
 ): Promise<boolean> {
   if (stopped.aborted || (forMs === undefined && runs >= repeat)) return false;
@@ -171,63 +274,18 @@ async function hasNext(
 /** The case that keeps a report from being green if the exit code is not: the run did not come to its end. */
 function endOf(
   options: SmokeOptions,
-  outcomes: readonly Outcome[],
-  signal: Signal | undefined,
-): (Outcome & { readonly exitCode: ExitCode }) | undefined {
+  outcomes: readonly CheckOutcome[],
+  { signal, reason }: SmokeStop,
+): (CheckOutcome & { readonly exitCode: ExitCode }) | undefined {
   const at = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
-  const missed = outcomes.filter(({ barredBy }) => barredBy === interrupted).length;
-  if (signal) {
+  if (reason !== undefined) {
+    const missed = outcomes.filter(({ barredBy }) => barredBy === reason).length;
     const rest = missed === 0 ? '' : ` before ${counted(missed, 'check', 'checks')}`;
-    return { ...at, reason: `stopped by ${signal}${rest}`, exitCode: new InterruptedError(signal).exitCode };
+    const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
+    return { ...at, reason: `${signal ? `stopped by ${signal}` : reason}${rest}`, exitCode };
   }
-  const counts = ({ id, state }: Outcome) =>
+  const counts = ({ id, state }: CheckOutcome) =>
     state !== 'skip' && (asksForReach(options) || groupOf(id) !== 'reach' || state === 'fail');
   if (outcomes.some(counts)) return undefined;
   return { ...at, reason: 'no check beside reach ran: every one was skipped', exitCode: exitCodes.usage };
-}
-
-/** The check's verdict, weighed by what came before it, by retries and by the options. */
-async function judged(
-  check: Check<CheckRun>,
-  run: CheckRun,
-  options: SmokeOptions,
-): Promise<Verdict | undefined> {
-  const found = await check.run(run).catch((error: unknown) => toVerdict(error, run));
-  if (!found) return undefined;
-  const { first } = run;
-  const isFlaky = found.state === 'pass' && first !== undefined;
-  const verdict: Verdict = isFlaky
-    ? { ...found, state: 'flaky', first, reason: `${first} first, then: ${found.reason}` }
-    : found;
-  return masked(weigh(check, verdict, options), run);
-}
-
-function toVerdict(error: unknown, { signal }: CheckRun): Verdict {
-  if (signal.aborted && !(error instanceof VerdictError)) return skip(interrupted);
-  // The contract requires a parameter without a value.
-  if (error instanceof UsageError) return skip(error.message);
-  return verdictOfError(error);
-}
-
-/**
- * Softens a failure of an operation that is not stable to a warning. `--strict` does not, and turns warnings and flaky
- * passes into failures.
- */
-function weigh(check: Check<CheckRun>, verdict: Verdict, { strict }: SmokeOptions): Verdict {
-  const blamed = verdict.operation ?? check.operation;
-  const isSettled = strict || !blamed || blamed.stability === 'stable';
-  if (isRed(verdict) && !isSettled)
-    return { ...verdict, state: 'warn', reason: `${verdict.reason} (${blamed.id} is ${blamed.stability})` };
-  const isSoft = verdict.state === 'warn' || verdict.state === 'flaky';
-  if (!strict || !isSoft) return verdict;
-  const reason = verdict.state === 'flaky' ? `flaky: ${verdict.reason}` : verdict.reason;
-  return { ...verdict, state: 'fail', reason, hardened: true };
-}
-
-/** Masks secrets before the escapes of a report can hide them from a search. */
-function masked(verdict: Verdict, { mask }: Pick<Round, 'mask'>): Verdict {
-  const safe = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
-  const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, safe(value)]));
-  return { ...verdict, ...texts, state: verdict.state };
 }

@@ -1,57 +1,88 @@
-import type { Signal } from '../process/io.ts';
-import { type Interrupts, Stop } from '../process/signals.ts';
+import type { Signal } from '../process/errors.ts';
+import { type Interrupts, StoppedError } from '../process/signals.ts';
+import { durationText } from '../process/text.ts';
 
-/** How long a pending create may still be answered after a signal. */
+/** How long a pending create may still be answered after the run was stopped. */
 const createMs = 2000;
 /** How long cleaning up may take: after a signal, and otherwise. */
 const hurriedMs = 10_000;
 const unhurriedMs = 30_000;
 
-/** The first signal stops the checks and starts the cleaning up; the second abandons that too. */
-export class SmokeStop extends Stop<Signal> {
-  /** Aborts a pending create: later than the checks, so that its answer can still name the record to remove. */
-  readonly creating: AbortSignal;
-  /** Gives the signals back. */
-  readonly release: () => void;
-  private cleanUpTimer: NodeJS.Timeout | undefined;
+/**
+ * Ends a run early. The first signal, or the end of its time, stops the checks and starts the cleaning up; a signal after
+ * that abandons the cleaning up too.
+ */
+export class SmokeStop {
+  /** The signal that came first. */
+  signal: Signal | undefined;
+  private readonly stopping = new AbortController();
+  private readonly creating = new AbortController();
+  private readonly cutting = new AbortController();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly giveBack: () => void;
 
-  /** @param onFirst called with the first signal. */
-  constructor(interrupts: Interrupts, onFirst: (signal: Signal) => void) {
-    super();
-    const late = new AbortController();
-    let createTimer: NodeJS.Timeout | undefined;
-    this.creating = AbortSignal.any([late.signal, this.cut]);
-    const giveBack = this.takeSignals(interrupts, (signal) => {
-      this.stop(signal);
-      createTimer = setTimeout(() => late.abort(this.stopped.reason), createMs);
-      if (this.cleanUpTimer) this.limitCleanUp();
-      onFirst(signal);
+  /** @param onSignal called with the first signal. */
+  constructor(interrupts: Interrupts, maxTimeMs: number | undefined, onSignal: (signal: Signal) => void) {
+    this.giveBack = interrupts.take((signal) => {
+      if (this.signal) this.abandon('stopped by a second signal');
+      else {
+        this.signal = signal;
+        this.stop('the run was interrupted');
+        this.abandonAfter(hurriedMs + createMs);
+        onSignal(signal);
+      }
     });
-    this.release = () => {
-      clearTimeout(createTimer);
-      giveBack();
-    };
+    if (maxTimeMs !== undefined)
+      this.after(maxTimeMs, () => this.stop(`the time of ${durationText(maxTimeMs)} is over (--max-time)`));
   }
 
-  /** The longest that cleaning up may take now. */
-  get cleanUpMs(): number {
-    return this.reason ? hurriedMs : unhurriedMs;
+  /** Aborted when the checks are stopped. */
+  get stopped(): AbortSignal {
+    return this.stopping.signal;
   }
 
-  /** Limits the time of cleaning up. */
-  async whileCleaning<Value>(work: () => Promise<Value>): Promise<Value> {
-    this.limitCleanUp();
-    try {
-      return await work();
-    } finally {
-      clearTimeout(this.cleanUpTimer);
-      this.cleanUpTimer = undefined;
-    }
+  /** Why the checks were stopped, a clause; undefined if they were not. */
+  get reason(): string | undefined {
+    return this.stopped.aborted ? (this.stopped.reason as StoppedError).message : undefined;
   }
 
-  private limitCleanUp(): void {
-    clearTimeout(this.cleanUpTimer);
-    const late = () => this.abandon('the time for cleaning up is over');
-    this.cleanUpTimer = setTimeout(late, this.cleanUpMs);
+  /** Aborts a pending create: later than the checks, so that its answer can still name the record to remove. */
+  get createSignal(): AbortSignal {
+    return this.creating.signal;
+  }
+
+  /** Aborted when cleaning up is abandoned. */
+  get cut(): AbortSignal {
+    return this.cutting.signal;
+  }
+
+  /** To be called when cleaning up begins, so that it ends. */
+  limitCleanUp(): void {
+    if (!this.signal) this.abandonAfter(unhurriedMs);
+  }
+
+  /** Gives the signals back. */
+  release(): void {
+    this.giveBack();
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  private stop(why: string): void {
+    if (this.stopped.aborted) return;
+    this.stopping.abort(new StoppedError(why));
+    this.after(createMs, () => this.creating.abort(new StoppedError(why)));
+  }
+
+  private abandonAfter(ms: number): void {
+    this.after(ms, () => this.abandon('the time for cleaning up is over'));
+  }
+
+  private abandon(why: string): void {
+    this.creating.abort(new StoppedError(why));
+    this.cutting.abort(new StoppedError(why));
+  }
+
+  private after(ms: number, work: () => void): void {
+    this.timers.push(setTimeout(work, ms));
   }
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { bareHost, reachableHost } from '../api/http.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createTlsContext, type TlsFiles } from '../client/transport/tls.ts';
@@ -40,7 +40,7 @@ export class Sockets {
   /** Why the service's own socket cannot be checked; undefined if it can. */
   readonly absence: string | undefined;
   private readonly options: SocketOptions;
-  private made: Promise<Handshake> | undefined;
+  private opened: Promise<Handshake> | undefined;
 
   constructor(options: SocketOptions) {
     const url = new URL(options.baseUrl);
@@ -60,8 +60,8 @@ export class Sockets {
 
   /** Addresses of the host. */
   async resolve(): Promise<string[]> {
-    const found = await this.within(lookup(reachableHost(this.host), { all: true }));
-    return found.map(({ address }) => address);
+    const addresses = await this.within(lookup(reachableHost(this.host), { all: true }));
+    return addresses.map(({ address }) => address);
   }
 
   /** Resolves when the service has accepted a connection. */
@@ -72,8 +72,8 @@ export class Sockets {
 
   /** Performed once. */
   handshake(): Promise<Handshake> {
-    this.made ??= this.openTls();
-    return this.made;
+    this.opened ??= this.openTls();
+    return this.opened;
   }
 
   /** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
@@ -120,9 +120,6 @@ const problems: Readonly<Record<string, readonly [problem: string, hint?: string
   CERT_NOT_YET_VALID: ['the certificate is not valid yet'],
   CERT_REVOKED: ['the certificate was revoked'],
   DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trustIt],
-  SELF_SIGNED_CERT_IN_CHAIN: ['the chain ends in an authority that is not trusted', trustIt],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['the authority that signed the certificate is not trusted', trustIt],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['the authority that signed the certificate is not trusted', trustIt],
   ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another host'],
 };
 
@@ -131,15 +128,18 @@ function describeProblem(
   error: Error | string | undefined,
 ): Pick<Handshake, 'problem' | 'hint'> {
   const code = String(error instanceof Error ? (systemCode(error) ?? error.message) : error);
-  const { issuer, issuerCertificate } = socket.getPeerCertificate(true);
-  const isAlone = issuerCertificate === undefined && /^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/.test(code);
-  if (isAlone) {
-    const name = issuer?.CN ?? issuer?.O ?? 'its authority';
+  if (/^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|^SELF_SIGNED_CERT_IN_CHAIN/.test(code))
     return {
-      problem: `the service sends no intermediate certificate: "${name}" signed its own and is not trusted here (${code})`,
-      hint: `let the service send the whole chain; if "${name}" is a root authority of yours, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)`,
+      problem: `the chain ends at "${endOfChain(socket.getPeerCertificate(true))}", which this machine does not trust (${code})`,
+      hint: 'let the service send the whole chain; if you trust this authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
     };
-  }
   const [problem, hint] = problems[code] ?? [];
   return { problem: problem === undefined ? code : `${problem} (${code})`, hint };
+}
+
+/** The name of the authority that signed the last certificate that the service sends. */
+function endOfChain(certificate: DetailedPeerCertificate): string {
+  const { issuer, issuerCertificate } = certificate;
+  if (issuerCertificate && issuerCertificate !== certificate) return endOfChain(issuerCertificate);
+  return [issuer?.CN ?? issuer?.O ?? 'an authority without a name'].flat().join(', ');
 }

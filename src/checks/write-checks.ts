@@ -2,28 +2,39 @@ import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
+import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
 import { toAcceptedInput } from '../client/request.ts';
-import { CliError } from '../process/errors.ts';
+import { sleep } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';
-import type { CheckRun, Reply } from './ask.ts';
 import {
   type Check,
+  type Finding,
+  FindingError,
   fail,
+  findingOfError,
+  flaky,
   pass,
   skip,
   statusText,
-  type Verdict,
-  VerdictError,
-  verdictOfError,
 } from './check.ts';
 import { documentedAnswer, faultOf, judge } from './judge-answer.ts';
 import { demand, type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
-import { type Creation, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';
+import { foreignPlace } from './list-checks.ts';
+import { type Creation, currentRecord, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';
 import { jsonId, recordOf } from './records.ts';
+import type { CheckContext, Reply } from './round.ts';
 
-/** The full life of a record of each kind: create, read back, update, read back, delete, gone. */
-export function writeChecks(contract: Contract, ownership: Ownership): Check<CheckRun>[] {
+/** What the write checks of one run share. */
+export interface Writing {
+  /** Gets the records that the run creates. */
+  readonly ownership: Ownership;
+  /** Aborted later than the checks, so that the answer to a create can still name the record to remove. */
+  readonly createSignal: AbortSignal;
+}
+
+/** The full life of a record of each kind: create, read back, in its list, update, read back, delete, gone. */
+export function writeChecks(contract: Contract, writing: Writing): Check<CheckContext>[] {
   const parents = new Map<Kind, Promise<Creation>>();
   return kinds.map((kind) => ({
     id: `write/${kind.name}`,
@@ -31,9 +42,9 @@ export function writeChecks(contract: Contract, ownership: Ownership): Check<Che
     needs: familyOf(kind, contract)
       .slice(1)
       .map(({ name }) => `write/${name}`),
-    async run(run) {
+    async run(context) {
       const obstacle = obstacleTo(kind, contract);
-      return obstacle === undefined ? live({ run, ownership, parents }, kind) : skip(obstacle);
+      return obstacle === undefined ? live({ ...writing, context, parents }, kind) : [skip(obstacle)];
     },
   }));
 }
@@ -62,53 +73,57 @@ function maxLengthOf({ create, isNamed }: Kind, { operations }: Contract): numbe
   return isNamed ? Number(operations.get(create)?.body?.bounds.name?.maxLength ?? Infinity) : Infinity;
 }
 
-interface Life {
-  readonly run: CheckRun;
-  readonly ownership: Ownership;
+interface Life extends Writing {
+  readonly context: CheckContext;
   /** Records that others refer to, each created once in a run. */
   readonly parents: Map<Kind, Promise<Creation>>;
 }
 
-async function live(life: Life, kind: Kind): Promise<Verdict> {
-  const { run, ownership } = life;
+async function live(life: Life, kind: Kind): Promise<Finding[]> {
+  const { context, ownership } = life;
   const parent = await parentFor(life, kind);
-  const body = draft(run, kind, parent);
+  const body = draft(context, kind, parent);
   // A service may create an inventory entry together with its pet, so that it is there already.
   if (kind.name === 'inventory' && parent)
-    await removeOwn(run, { kind, name: undefined, parent, id: parent.id, effect: 'maybe' });
+    await removeOwn(context, { kind, name: undefined, parent, id: parent.id, effect: 'maybe' });
   const created = await createOwn(life, kind, body, parent);
-  const isUpdated = await update(run, created, body);
-  await expectOurs(run, created);
-  await remove(run, created);
+  const late = await checkListed(context, created);
+  const isUpdated = await update(context, created, body);
+  await expectOurs(context, created);
+  await remove(context, created);
   ownership.end(created);
-  return pass(isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone');
+  return [
+    pass(isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone'),
+    ...late,
+  ];
 }
 
 /** The record that those of a kind refer to. */
 function parentFor(life: Life, kind: Kind): Promise<Creation> | undefined {
-  const parent = parentOf(kind, life.run.client.contract);
+  const parent = parentOf(kind, life.context.round.client.contract);
   if (!parent) return undefined;
-  const known = life.parents.get(parent) ?? makeParent(life, parent);
-  life.parents.set(parent, known);
-  return known;
+  const creation = life.parents.get(parent) ?? makeParent(life, parent);
+  life.parents.set(parent, creation);
+  return creation;
 }
 
 async function makeParent(life: Life, kind: Kind): Promise<Creation> {
   const grandparent = await parentFor(life, kind);
   try {
-    return await createOwn(life, kind, draft(life.run, kind, grandparent), grandparent);
+    return await createOwn(life, kind, draft(life.context, kind, grandparent), grandparent);
   } catch (error) {
-    const { reason, ...verdict } = verdictOfError(error);
-    throw new VerdictError({ ...verdict, reason: `no ${kind.name} to work with: ${reason}` });
+    const { reason, ...finding } = findingOfError(error);
+    throw new FindingError({ ...finding, reason: `no ${kind.name} to work with: ${reason}` });
   }
 }
 
 /** The record to create. */
 function draft(
-  { client: { contract }, now }: CheckRun,
+  { round: { client, now } }: CheckContext,
   kind: Kind,
   parent: Creation | undefined,
 ): JsonObject {
+  const { contract } = client;
   const body = {
     ...(kind.isNamed && { name: newName(now(), maxLengthOf(kind, contract)) }),
     ...(parent?.id !== undefined && { [parent.kind.idName]: parent.id }),
@@ -119,31 +134,29 @@ function draft(
 
 /** Creates a record, and makes sure that it is ours. */
 async function createOwn(
-  { run, ownership }: Life,
+  { context, ownership, createSignal }: Life,
   kind: Kind,
   body: JsonObject,
   parent: Creation | undefined,
 ): Promise<Creation> {
-  const operation = demand(run.client.contract, kind.create);
+  const operation = demand(context.round.client.contract, kind.create);
   const name = typeof body.name === 'string' ? body.name : undefined;
   const settle = ownership.begin({ kind, name, parent });
-  const reply = await run.ask(operation, { body }, { signal: run.createSignal }).catch((error) => {
-    const isUnsent =
-      error instanceof VerdictError || (error instanceof CliError && error.details.applied === undefined);
-    if (isUnsent) settle('none');
+  const reply = await context.ask(operation, { body }, { signal: createSignal }).catch((error) => {
+    if (!mayHaveBeenApplied(operation.method, attemptsOf(error))) settle('none');
     throw error;
   });
-  const isRefused = reply.error !== undefined && reply.error.details.applied === undefined;
+  const isRefused = !mayHaveBeenApplied(operation.method, reply.attempts);
   const id = reply.status < 300 ? idOf(operation, kind, reply) : undefined;
   const created = settle(isRefused ? 'none' : id === undefined ? 'maybe' : 'made', id);
-  compare(run, operation, 'create', body, reply);
+  compare(context, operation, 'create', body, reply);
   if (id === undefined) {
     const reason = 'create: the answer does not say what was created';
-    throw faultOf(run, operation, reply, reason, { expected: 'its id' });
+    throw faultOf(context, operation, reply, reason, { expected: 'its id' });
   }
-  checkLocation(run, operation, reply, id);
+  checkLocation(context, operation, reply, id);
   try {
-    await readBack(run, created, body);
+    await readBack(context, created, body);
     return created;
   } catch (error) {
     settle('maybe', id);
@@ -161,66 +174,93 @@ function idInLocation({ fields }: Reply): bigint | undefined {
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-function checkLocation(run: CheckRun, operation: Operation, reply: Reply, id: bigint): void {
+function checkLocation(context: CheckContext, operation: Operation, reply: Reply, id: bigint): void {
   const expected = `a Location that ends with ${id}`;
   const location = fieldValue(reply.fields, 'location');
+  const here = new URL(reply.url);
+  const place =
+    location !== undefined && URL.canParse(location, here.href)
+      ? foreignPlace(new URL(location, here), here)
+      : undefined;
+  if (place)
+    throw faultOf(context, operation, reply, `create: the Location ${place.reason}`, {
+      expected: place.expected,
+      hint: place.hint,
+      got: location,
+    });
   const isPromised = documentedAnswer(operation, reply.status)?.hasLocation;
   if (location === undefined && isPromised)
-    throw faultOf(run, operation, reply, 'create: the answer has no Location', { expected });
+    throw faultOf(context, operation, reply, 'create: the answer has no Location', { expected });
   const named = idInLocation(reply);
   if (location !== undefined && named !== undefined && named !== id)
-    throw faultOf(run, operation, reply, 'create: the Location names another record', {
+    throw faultOf(context, operation, reply, 'create: the Location names another record', {
       expected,
       got: location,
     });
 }
 
-/** @returns false if the contract has no update, or an update without the changed fields. */
-async function update(run: CheckRun, created: Creation, body: JsonObject): Promise<boolean> {
+const listLooks = 3;
+const listPauseMs = 1000;
+
+/** Checks that a new record is in its list; a service may take a moment for that. */
+async function checkListed(context: CheckContext, { kind, id }: Creation): Promise<Finding[]> {
+  const operation = context.round.client.contract.operations.get(kind.list);
+  if (!operation || id === undefined) return [];
+  for (let look = 0; look < listLooks; look += 1) {
+    if (look > 0) await sleep(listPauseMs, context.signal);
+    const { record, isWhole } = await findInList(context, kind, id);
+    if (record && look > 0) return [flaky(`create: ${kind.list} shows the ${kind.name} only after a while`)];
+    if (record || !isWhole) return [];
+  }
+  throw new FindingError(fail(`create: ${kind.list} does not show ${kind.name} ${id}`, { operation }));
+}
+
+/**
+ * Updates a record as `petstore` does it: the fields that are not ours go back as they came.
+ *
+ * @returns false if the contract has no update, or an update without the changed fields.
+ */
+async function update(context: CheckContext, created: Creation, body: JsonObject): Promise<boolean> {
   const { kind, id } = created;
-  const operation = run.client.contract.operations.get(kind.update);
+  const operation = context.round.client.contract.operations.get(kind.update);
   const offered = operation?.body?.fields;
   const change = Object.fromEntries(
     Object.entries(kind.change).filter(([field]) => !offered || Object.hasOwn(offered, field)),
   );
-  if (!operation || Object.keys(change).length === 0) return false;
+  if (!operation || id === undefined || Object.keys(change).length === 0) return false;
+  const before = operation.partial ? undefined : (await currentRecord(context, kind, id))?.record;
+  const reply = await context.ask(operation, { [kind.idName]: id, body: change, before });
   const changed = { ...body, ...change };
-  const isCount = kind.name === 'inventory' && !operation.body?.fields;
-  const whole = isCount ? { quantity: changed.quantity ?? 0 } : changed;
-  const required = operation.body?.required ?? [];
-  const patch = Object.entries(changed).filter(([name]) => name in change || required.includes(name));
-  const sent = operation.method === 'PATCH' ? Object.fromEntries(patch) : whole;
-  const reply = await run.ask(operation, { [kind.idName]: id, body: sent });
-  compare(run, operation, 'update', changed, reply);
-  await readBack(run, created, changed);
+  compare(context, operation, 'update', changed, reply);
+  await readBack(context, created, changed);
   return true;
 }
 
 /** Only what shows our name is changed and deleted. */
-async function expectOurs(run: CheckRun, created: Creation): Promise<void> {
-  if ((await ownerOf(run, created)) !== 'us')
-    throw new VerdictError(fail(`${created.kind.name} ${created.id} does not show the name that we gave`));
+async function expectOurs(context: CheckContext, created: Creation): Promise<void> {
+  if ((await ownerOf(context, created)) !== 'us')
+    throw new FindingError(fail(`${created.kind.name} ${created.id} does not show the name that we gave`));
 }
 
 /** Deletes a record that was just shown to be ours, and checks that its GET and its list no longer have it. */
-async function remove(run: CheckRun, { kind, id }: Creation): Promise<void> {
-  const { contract } = run.client;
+async function remove(context: CheckContext, { kind, id }: Creation): Promise<void> {
+  const { contract } = context.round.client;
   const operation = demand(contract, kind.remove);
-  const reply = await run.ask(operation, { [kind.idName]: id });
+  const reply = await context.ask(operation, { [kind.idName]: id });
   // The client counts a 404 as a success if an earlier attempt may have been applied.
   const isGone = reply.status === 404 && reply.error === undefined;
-  if (!isGone) judge(run, operation, reply, { step: 'delete' });
+  if (!isGone) judge(context, operation, reply, { step: 'delete' });
   const read = contract.operations.get(kind.get);
   if (read) {
-    const found = await run.ask(read, { [kind.idName]: id });
+    const rest = await context.ask(read, { [kind.idName]: id });
     const isStatus = (status: number) => status === 404 || status === 410;
-    if (!isStatus(found.status))
-      throw faultOf(run, read, found, `gone: answered ${statusText(found.status)}`, {
+    if (!isStatus(rest.status))
+      throw faultOf(context, read, rest, `gone: answered ${statusText(rest.status)}`, {
         expected: '404 or 410',
       });
   }
-  if (id !== undefined && (await findInList(run, kind, id)))
-    throw new VerdictError(
+  if (id !== undefined && (await findInList(context, kind, id)).record)
+    throw new FindingError(
       fail(`gone: ${kind.list} still has ${kind.name} ${id}`, {
         operation: contract.operations.get(kind.list),
       }),
@@ -228,21 +268,28 @@ async function remove(run: CheckRun, { kind, id }: Creation): Promise<void> {
 }
 
 /** Reads a record and compares it with the fields that were sent. */
-async function readBack(run: CheckRun, created: Creation, sent: JsonObject): Promise<void> {
+async function readBack(context: CheckContext, created: Creation, sent: JsonObject): Promise<void> {
   const { kind, id } = created;
-  const operation = run.client.contract.operations.get(kind.get);
-  const reply = operation && (await run.ask(operation, { [kind.idName]: id }));
+  const operation = context.round.client.contract.operations.get(kind.get);
+  const reply = operation && (await context.ask(operation, { [kind.idName]: id }));
   // A read that is missing or retired is the matter of its own check; the list then shows the record.
-  if (!operation || !reply || (reply.status === 410 && operation.deprecated)) return expectOurs(run, created);
-  compare(run, operation, 'read back', sent, reply);
+  if (!operation || !reply || (reply.status === 410 && operation.deprecated))
+    return expectOurs(context, created);
+  compare(context, operation, 'read back', sent, reply);
 }
 
 /**
  * Checks that each field that was sent comes back unchanged; the service may add others. An answer that is documented
  * to have no body passes.
  */
-function compare(run: CheckRun, operation: Operation, step: string, sent: JsonObject, reply: Reply): void {
-  judge(run, operation, reply, { step });
+function compare(
+  context: CheckContext,
+  operation: Operation,
+  step: string,
+  sent: JsonObject,
+  reply: Reply,
+): void {
+  judge(context, operation, reply, { step });
   const record = recordOf(operation, reply);
   if (!record) return;
   // A category may be sent as an object or a name, and answered as an id.
@@ -253,8 +300,8 @@ function compare(run: CheckRun, operation: Operation, step: string, sent: JsonOb
   const wrong = Object.keys(sent).find((field) => !isSameValue(idOrValue(sent[field]), answered(field)));
   if (wrong === undefined) return;
   const text = (value: JsonObject[string] | undefined) =>
-    value === undefined ? 'no such field' : excerpt(printJson(value), run.mask);
-  throw faultOf(run, operation, reply, `${step}: ${wrong} is not what was sent`, {
+    value === undefined ? 'no such field' : excerpt(printJson(value), context.round.mask);
+  throw faultOf(context, operation, reply, `${step}: ${wrong} is not what was sent`, {
     pointer: `/${wrong}`,
     expected: text(sent[wrong]),
     got: text(record[wrong]),

@@ -72,11 +72,12 @@ export function toAcceptedInput({ parameters, body: contract }: Operation, input
   const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.value);
   const values = filters.flatMap(({ name, bounds }) => (bounds?.enum ? [[name, bounds.enum[0]]] : []));
   const query = { ...Object.fromEntries(values), ...input.query };
-  const { body } = input;
+  const { body, before = {} } = input;
   if (!contract?.fields || !isJsonObject(body)) return { ...input, query };
   const { fields, required, idField } = contract;
   const taken = Object.entries(body).filter(([name]) => Object.hasOwn(fields, name));
-  const lacking = required.filter((name) => body[name] === undefined && name !== idField);
+  const isLacking = (name: string) => body[name] === undefined && !Object.hasOwn(before, name);
+  const lacking = required.filter((name) => isLacking(name) && name !== idField);
   const examples = lacking.map((name) => [name, fields[name] ?? null]);
   return { ...input, query, body: Object.fromEntries([...taken, ...examples]) };
 }

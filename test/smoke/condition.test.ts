@@ -7,7 +7,15 @@ const answer = {
   url: 'http://host/version',
   fields: { 'x-commit': '4f2a9c1', 'x-load': '0.5' },
   text: ' 4f2a9c1 release\n',
-  json: { status: 'ok', n: 5, text: '7', parts: [{ up: true }], none: null, 'a b': 1 },
+  json: {
+    big: 9007199254740993n,
+    status: 'ok',
+    n: 5,
+    text: '7',
+    parts: [{ up: true }],
+    none: null,
+    'a b': 1,
+  },
 };
 
 const reasonOf = (text: string, status = 200) =>
@@ -23,6 +31,9 @@ test.each([
   'header x-gone!=anything',
   '/n>4 /n<6 /text>6',
   '/n=5',
+  '/big>9007199254740992',
+  '/big<9007199254740994',
+  '/big>9007199254740992.5',
   '/none=null',
   '/parts/0/up=true',
   '/gone!=x',
@@ -40,6 +51,7 @@ test.each([
   ['header x-gone=1', 'there is no header x-gone'],
   ['header x-load>1', 'x-load is 0.5'],
   ['/n>5', '/n is 5'],
+  ['/big>9007199254740993', '/big is 9007199254740993'],
   ['/status>1', '/status is ok'],
   ['/gone=1', '/gone is absent'],
   ['/gone<1', '/gone is absent'],
@@ -75,6 +87,17 @@ test.each([
   expect(parse).toThrow(UsageError);
   expect(parse).toThrow(`--wait-for '${text}': `);
   expect(parse).toThrow(why);
+});
+
+test('the hint for another method is not the grammar', () => {
+  const [error] = [() => parseCondition('POST /pets 201', '--expect')].map((parse) => {
+    try {
+      return parse();
+    } catch (thrown) {
+      return thrown as UsageError;
+    }
+  });
+  expect(error).toMatchObject({ details: { hint: 'petstore smoke changes nothing but with --write' } });
 });
 
 test('whether an answer comes from this deployment is asked of its header alone', () => {

@@ -143,6 +143,15 @@ const others: Faults = {
     '/pets/1',
     having({ deprecation, sunset: 'Tue, 31 Dec 2024 00:00:00 GMT' }),
   ),
+  'op/listPets: the filter status=available: answered 500': on(/^\/pets\?.*status=/, refusing(500)),
+  'op/listOrders: the filter petId=\\d+ lets other records through': on(
+    /^\/store\/orders\?.*petId=/,
+    changingList(() => [{ id: 1, petId: 99, quantity: 1, complete: true }]),
+  ),
+  'op/listInventory: the filter status=\\w+ finds nothing, although listInventory shows': on(
+    /^\/store\/inventory\?.*status=/,
+    saying([]),
+  ),
   'op/getPet: answered 410 Gone, and listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
     withFields(refusal(answer, 410), { sunset }),
   ),
@@ -163,6 +172,13 @@ const toLogin: Change = (answer, seen) =>
 /** Services that are not reached, with the exit code. */
 const unreached: Row[] = [
   ['reach/http', 'answered 200 OK with a web page, redirected to .*/login; no token was sent', toLogin, 7],
+  [
+    'reach/http',
+    'answered 404 Not Found, redirected to http://.*/login; no token was sent; does the service want a login',
+    (answer, seen) => (seen.target === '/login' ? refusal(answer, 404) : toLocation('/login')(answer, seen)),
+    7,
+  ],
+  ['reach/http', 'listPets answered 429 Too Many Requests; the service limits the rate', refusing(429), 6],
   [
     'reach/http',
     'a redirect to https://login.example/.*; no token was sent',

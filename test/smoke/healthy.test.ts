@@ -100,11 +100,16 @@ function growingShop(): ServiceOptions {
   const change: Change = (answer, { target }) => {
     const id = 1000n + BigInt(store.revision);
     store.pets.put(id, { id, name: `New ${id}`, categoryId: 1n, status: 'available' });
-    const asked = new URL(target, 'http://any').searchParams;
-    const limit = Number(asked.get('limit') ?? 10);
-    const offset = Number(asked.get('offset') ?? 0);
+    const query = new URL(target, 'http://any').searchParams;
+    const limit = Number(query.get('limit') ?? 10);
+    const offset = Number(query.get('offset') ?? 0);
     const newest = store.pets.page({ limit: 1000 }).stored.map(({ record }) => record);
-    const page = newest.toReversed().slice(offset, offset + limit);
+    const matching = newest.filter(
+      ({ status, categoryId }) =>
+        [String(status), null].includes(query.get('status')) &&
+        [String(categoryId), null].includes(query.get('categoryId')),
+    );
+    const page = matching.toReversed().slice(offset, offset + limit);
     const link = `</pets?limit=${limit}&offset=${offset + limit}>; rel="next"`;
     return { ...withFields(answer, { link }), body: printJson(page) };
   };
@@ -151,16 +156,8 @@ const eachRecord = (change: (record: object) => object) =>
 
 const variants: Readonly<Record<string, Variant>> = {
   // First what waits between attempts, so that the others run beside it.
-  'a first connection of each path that breaks': {
-    service() {
-      const seen = new Set<string>();
-      const spoil: Change = (answer, { target }) => {
-        const given = seen.has(target) ? answer : 'reset';
-        seen.add(target);
-        return given;
-      };
-      return { spoil };
-    },
+  'a connection that breaks now and then': {
+    service: eachNth(20, () => 'reset'),
     without: ['strict', 'latency', 'write'],
   },
   'a strict rate limit': {

@@ -33,25 +33,26 @@ describe('a service that is not reached', () => {
     expect(run.check('reach/dns').reason).toMatch(/^petstore\.invalid has no address: /);
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a handshake that is never answered', async (signal) => {
-    const io = fakeIo();
-    const server = createServer((socket) => {
-      socket.on('error', () => {}).once('data', () => io.raise(signal));
-    });
-    const port = await listenHere(server);
-    const startedMs = performance.now();
-    const code = await main(['smoke', '--base-url', `https://127.0.0.1:${port}`], io);
-    server.close();
-    expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
-    expect(performance.now() - startedMs).toBeLessThan(2500);
-    expect(io.written('stdout')).toMatch(/^fail {3}run\/complete: stopped by SIG/);
-  });
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s ends a handshake that is never answered',
+    async (signal) => {
+      const io = fakeIo();
+      const server = createServer((socket) => {
+        socket.on('error', () => {}).once('data', () => io.raise(signal));
+      });
+      const port = await listenHere(server);
+      const code = await main(['smoke', '--base-url', `https://127.0.0.1:${port}`], io);
+      server.close();
+      expect(code).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal]);
+      expect(io.written('stdout')).toMatch(new RegExp(`^fail {3}run/complete: stopped by ${signal}`));
+    },
+  );
 
   const hanging = () => createServer((socket) => socket.on('error', () => {}));
   const closing = () => createServer((socket) => socket.destroy());
 
   test.each<[title: string, server: () => Server, scheme: string, id: string, reason: RegExp]>([
-    ['accepts and hangs', hanging, 'http', 'reach/http', /no answer within 0\.[12]\d* s/],
+    ['accepts and hangs', hanging, 'http', 'reach/http', /no answer within 0\.2 s/],
     ['hangs', hanging, 'https', 'tls/valid', /^the TLS handshake failed: no answer within 200 ms$/],
     ['closes the connection', closing, 'https', 'tls/valid', /the connection was closed/],
   ])('a service that %s fails with that', async (_, start, scheme, id, reason) => {
@@ -116,7 +117,7 @@ describe('tls', () => {
     },
   );
 
-  test('a chain without its intermediate certificate is called that', async () => {
+  test('a chain that this machine does not trust is told by its end', async () => {
     const names = (text: string) => [{ name: 'commonName', value: text }];
     const options = { keyType: 'ec', algorithm: 'sha256' } as const;
     const authority = { ...options, extensions: [{ name: 'basicConstraints' as const, cA: true }] };
@@ -136,7 +137,7 @@ describe('tls', () => {
     const run = await smokeWith(leaf.cert);
     expect(run.code).toBe(6);
     expect(run.check('tls/valid').reason).toMatch(
-      /^the service sends no intermediate certificate: "Pet Intermediate" signed/,
+      /^the chain ends at "Pet Intermediate", which this machine does not trust/,
     );
     expect((await smokeWith(`${leaf.cert}\n${middle.cert}`)).code).toBe(0);
   });
@@ -176,11 +177,11 @@ describe('tls', () => {
 
 describe('auth', () => {
   test.each<[title: string, withoutToken: Change, reason: RegExp]>([
-    ['lets anybody in', (answer) => answer, /^let in with (no|a wrong) credential$/],
+    ['lets anybody in', (answer) => answer, /^let in with (no|a wrong) credential: listPets, getPet, /],
     [
       'breaks without one',
       (answer) => refusal(answer, 500),
-      /^answered 500 Internal Server Error with (no|a wrong) credential$/,
+      /^answered 500 Internal Server Error with (no|a wrong) credential: listPets, /,
     ],
     [
       'redirects to a login',
@@ -188,7 +189,7 @@ describe('auth', () => {
         target === '/login'
           ? { ...answer, status: 200 }
           : { ...withFields(answer, { location: '/login' }), status: 302 },
-      /^redirected to .*\/login with (no|a wrong) credential$/,
+      /^redirected to .*\/login with (no|a wrong) credential: listPets, /,
     ],
   ])('a service that declares security and %s fails auth', async (_, withoutToken, reason) => {
     await using service = await startService({
@@ -214,7 +215,7 @@ describe('auth', () => {
     const token = { PETSTORE_TOKEN: 'right key', PETSTORE_BASE_URL: service.url };
     const run = await smoke(service.url, ['--write', '-v'], { env: { ...env, ...token } });
     expect(run.code).toBe(0);
-    expect(run.check('auth/missing')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
+    expect(run.check('auth/missing')).toMatchObject({ result: 'pass', reason: '401 or 403 at 8 operations' });
     expect(run.check('auth/wrong')).toMatchObject({ result: 'pass' });
     expect(JSON.stringify(run) + run.stderr).not.toMatch(/right.{1,3}key/);
   });

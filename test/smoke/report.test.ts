@@ -45,13 +45,12 @@ function readXml(text: string, tag: string): Record<string, string>[] {
 async function allReports(url: string, flags: readonly string[]) {
   const folder = newFolder();
   const file = (format: string) => join(folder, 'a/b', `smoke.${format}`);
-  const reports = ['junit', 'json', 'html'].flatMap((format) => ['--report', `${format}=${file(format)}`]);
+  const reports = ['junit', 'json'].flatMap((format) => ['--report', `${format}=${file(format)}`]);
   const summary = join(folder, 'summary.md');
   const argv = ['smoke', '--base-url', url, ...flags, ...reports, '--report', 'github'];
   const ran = await runCli(argv, { env: { GITHUB_STEP_SUMMARY: summary } });
   const read = (path: string) => readFileSync(path, 'utf8');
-  const [junit, json, html] = [read(file('junit')), read(file('json')), read(file('html'))];
-  return { ...ran, files: { junit, json, html, summary: read(summary) } };
+  return { ...ran, files: { junit: read(file('junit')), json: read(file('json')), summary: read(summary) } };
 }
 
 test.each([
@@ -66,7 +65,6 @@ test.each([
   const [root] = readXml(files.junit, 'testsuites');
   expect(root).toMatchObject({ tests: `${checks}`, failures: '1', errors: '0', skipped: '0' });
   expect(readXml(files.junit, 'testcase')).toHaveLength(checks);
-  expect(files.html).toContain('<dt>failed</dt><dd>1</dd>');
   expect(files.summary).toContain(`: ${pass} passed, 1 failed`);
   const total = `^${checks} checks of .*, read-only${runs}, in .*: ${pass} passed, 1 failed$`;
   expect(stdout).toMatch(new RegExp(total, 'm'));
@@ -89,11 +87,10 @@ pass   reach/connect <time>  <host> accepts connections
 pass   reach/http <time>  listPets answered 200 OK
 pass   op/listPets <time>  200 OK, 25 records
 pass   op/listCategories <time>  200 OK, 6 records
-fail   op/getCategory <time>  see above
+fail   op/getCategory <time>
 pass   op/listOrders <time>  200 OK, 10 records
 
 7 checks of <url>, read-only, in <time>: 6 passed, 1 failed
-failed: op/getCategory
 `);
   const brief = await run(['--only', 'op/*Category', '--brief']);
   expect(brief.stdout).not.toMatch(/^(pass|skip)/m);
@@ -113,18 +110,16 @@ test('one cause is told once, with the ids and the request id', async () => {
   expect(stdout.match(/answered 500 Internal/g)).toHaveLength(2);
 });
 
-test('a report replaces one of an earlier run as that was written, and no other file', async () => {
+test('a report replaces a report of its kind or an empty file, and no other file', async () => {
   const folder = newFolder();
-  for (const format of ['junit', 'json', 'html']) {
+  for (const format of ['junit', 'json']) {
     const file = join(folder, `report.${format}`);
     const flags = ['--only', 'op/listPets', '--report', `${format}=${file}`];
     expect((await run(flags)).code).toBe(0);
     expect((await run(flags)).code).toBe(0);
-    const written = readFileSync(file, 'utf8');
     const precious = [
-      ...['petstore smoke\n', '#!/bin/sh\n# petstore smoke --report\n', '{"tool":"petstore"}'],
-      '<!doctype html><title>petstore smoke: notes</title>',
-      written.replace('listPets', 'listpets').replace('"checks"', '"Checks"'),
+      ...['petstore smoke\n', '#!/bin/sh\n# petstore smoke --report\n', '{"tool":"petstore smoke"}'],
+      ...['<!doctype html><title>petstore smoke: notes</title>', 'notes <testsuite></testsuite>'],
     ];
     for (const text of precious) {
       writeFileSync(file, text);
@@ -199,7 +194,6 @@ test('text of the service cannot begin a line, move the cursor or command a CI r
     expect(text).not.toMatch(/##\w*\[/);
     expect(text).not.toMatch(/^\s*::error::/m);
   }
-  expect(files.html).not.toContain('<script');
 });
 
 test('a token that the service sends back is in no report, also where it is cut', async () => {
@@ -225,7 +219,7 @@ test.each([
   [['--report', 'junit'], "--report 'junit': must be github or one of junit=<file>"],
   [['--report', 'tap=x'], "--report 'tap=x': must be"],
   [['--report', 'json=-'], 'a report goes to a file'],
-  [['--report', 'json=x', '--report', 'html=./x'], 'is named twice'],
+  [['--report', 'json=x', '--report', 'junit=./x'], 'is named twice'],
   [['--repeat', '0'], "--repeat '0'"],
   [['--repeat', '2', '--for', '1m'], 'give only one of them'],
   [['--every', '1s'], 'needs --repeat <n> or --for <duration>'],
@@ -235,7 +229,8 @@ test.each([
   [['--only', 'write'], 'no check is left to run'],
   [['--only', 'tls'], 'no check is left to run'],
   [['--max-latency', '1s', '--only', 'error'], 'leave no latency to measure'],
-  [['--max-latency', '5ms,p99'], "--max-latency '5ms,p99'"],
+  [['--max-latency', '5ms,p95'], "--max-latency '5ms,p95'"],
+  [['--report', 'html=x'], "--report 'html=x': must be github or one of junit=<file>, json=<file>"],
   [['--max-latency', 'soon'], "--max-latency 'soon'"],
   [['--wait', 'long'], "--wait 'long'"],
   [['-o', 'csv'], '-o csv: smoke prints a report for people'],
@@ -292,7 +287,7 @@ test('--repeat and --for give one case a check, with runs, failures and latency 
   await using flapping = await startService({
     spoil: on('/categories/1', (answer) => {
       calls += 1;
-      return calls % 2 === 0 ? withBody(answer, { id: 1 }) : answer;
+      return calls % 3 === 0 ? withBody(answer, { id: 1 }) : answer;
     }),
   });
   const only = ['--only', 'op/getCategory,op/listPets'];
@@ -302,7 +297,7 @@ test('--repeat and --for give one case a check, with runs, failures and latency 
   const failed = repeated.check('op/getCategory');
   expect(failed).toMatchObject({ result: 'fail', runs: 6, failures: 3, pointer: '/name' });
   expect(failed.reason).toBe('failed 3 of 6: the body lacks the field "name"');
-  expect(failed.latency?.max).toBeGreaterThanOrEqual(failed.latency?.p50 ?? Infinity);
+  expect(failed.latency?.max).toBeGreaterThanOrEqual(failed.latency?.median ?? Infinity);
   const startedMs = performance.now();
   const timed = await smoke(flapping.url, [...only, '--for', '1200ms', '--every', '400ms']);
   expect(performance.now() - startedMs).toBeGreaterThan(750);

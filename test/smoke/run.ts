@@ -11,13 +11,15 @@ interface Check extends Readonly<Record<'id' | 'result' | 'reason', string>> {
   readonly expected?: string;
   readonly first?: string;
   readonly left?: readonly string[];
-  readonly latency?: Readonly<Record<string, number>>;
+  readonly hint?: string;
+  readonly latency?: Readonly<Record<'median' | 'max', number>>;
 }
 
 interface SmokeRun {
   readonly code: number;
   readonly stderr: string;
   readonly runs: number;
+  readonly rounds: number;
   readonly checks: readonly Check[];
   /** Ids of the checks with a result. */
   ids(result: string): string[];
@@ -35,7 +37,7 @@ export async function smoke(
     options,
   );
   if (stdout === '') throw new Error(`no report: ${stderr}`);
-  const report = JSON.parse(stdout) as Pick<SmokeRun, 'runs' | 'checks'>;
+  const report = JSON.parse(stdout) as Pick<SmokeRun, 'runs' | 'rounds' | 'checks'>;
   return {
     ...report,
     code,

@@ -18,9 +18,11 @@ function deployedAfter(oldAnswers: number): Change {
 /** Commits as a load balancer shows them: `of` gives that of each answer, counted from 1. */
 function replicas(of: (count: number) => string): Change {
   let answers = 0;
-  return (answer) => {
+  return (answer, { target }) => {
     answers += 1;
-    return withFields(answer, { 'x-commit': of(answers) });
+    const commit = of(answers);
+    const versioned = withFields(answer, { 'x-commit': commit });
+    return target === '/version' ? { ...withBody(versioned, commit), status: 200 } : versioned;
   };
 }
 
@@ -28,86 +30,74 @@ const category = (change: Change) => on('/categories/1', change);
 const waitForNew = ['--wait-for', 'header x-commit=new'];
 
 // Beside each other, because most of the time is spent waiting.
-describe.concurrent('the wait for a deployment', () => {
+describe.concurrent('the wait for a service', () => {
   test('--wait waits for a service that starts late', async () => {
     const first = await startService();
     await first[Symbol.asyncDispose]();
     const io = fakeIo();
     const code = main(['smoke', '--base-url', first.url, '--wait', '15s', '--only', 'op/listPets'], io);
-    const noted = /waiting up to 15 s for the service: .*connection refused/;
+    const noted = /waiting up to 15 s for the service: reach\/connect: .*connection refused/;
     await vi.waitFor(() => expect(io.written('stderr').replace(/\s+/g, ' ')).toMatch(noted), {
       timeout: 10_000,
     });
     await using _ = await startService({ port: first.port });
     expect(await code).toBe(0);
+    expect(io.written('stdout')).toMatch(/, after \d+ rounds, in .*: 4 passed/);
   });
 
   test.each([
-    ['a placeholder page', (answer) => ({ ...asPage(answer, '<h1>Soon</h1>'), status: 200 })],
-    ['a gateway', refusing(503)],
-  ] as [string, Change][])('--wait continues while %s answers', async (_, change) => {
-    let looks = 0;
-    const spoil: Change = (answer, seen) => {
-      looks += 1;
-      return looks <= 2 ? change(answer, seen) : answer;
-    };
-    expect((await smokeOf(spoil, ['--wait', '20s', '--only', 'op/listPets'])).code).toBe(0);
+    ['a placeholder page', '/pets', (answer) => ({ ...asPage(answer, '<h1>Soon</h1>'), status: 200 })],
+    ['a gateway', '/pets', refusing(503)],
+    ['orders that are not ready', '/store/orders', refusing(503)],
+    ['a list that is cut', '/store/orders', (answer) => withBody(answer, '[{"id":')],
+  ] as [string, string, Change][])(
+    '--wait runs the checks again while there is %s',
+    async (_, place, change) => {
+      let answers = 0;
+      const spoil: Change = (answer, seen) => {
+        answers += 1;
+        return answers <= 2 ? change(answer, seen) : answer;
+      };
+      const run = await smokeOf(on(place, spoil), ['--wait', '30s', '--retries', '0']);
+      expect(run.code).toBe(0);
+      expect(run.rounds).toBeGreaterThan(1);
+      expect(run.checks).toHaveLength(14);
+    },
+  );
+
+  test('the report of a wait that runs out is that of its last round', async () => {
+    const run = await smokeOf(on('/store/orders', refusing(500)), ['--wait', '4s']);
+    expect(run.code).toBe(7);
+    expect(run.rounds).toBeGreaterThan(1);
+    expect(run.ids('fail')).toEqual(['op/listOrders']);
+    expect(run.check('op/getOrder').result).toBe('skip');
+  });
+
+  test('--write follows once, when the read checks pass', async () => {
+    let answers = 0;
+    const late = on('/store/orders', (answer) => {
+      answers += 1;
+      return answers === 1 ? refusal(answer, 500) : answer;
+    });
+    const run = await smokeOf(late, ['--wait', '20s', '--write', '--only', 'op/list*,write/category']);
+    expect(run.code).toBe(0);
+    expect(run.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    const never = await smokeOf(on('/store/orders', refusing(500)), ['--wait', '500ms', '--write']);
+    expect(never.code).toBe(7);
+    expect(never.check('write/pet')).toMatchObject({
+      result: 'skip',
+      reason: 'the read checks did not pass',
+    });
+    expect(new Set(never.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
   test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
-    const startedMs = performance.now();
     const run = await smokeOf(refusing(status), waitForNew);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
-    expect(run.code).toBe(4);
+    expect(run).toMatchObject({ code: 4, rounds: 1 });
     expect(run.ids('fail')).toEqual(['reach/http']);
   });
 
-  test('--wait-for waits until every condition holds', async () => {
-    const conditions = [
-      'header x-commit=4f2a9c1',
-      'GET /version /build/commit^=4f2',
-      'GET /version text*=4f2a9c1',
-    ];
-    const run = await smokeOf(
-      deployedAfter(2),
-      conditions.flatMap((each) => ['--wait-for', each]),
-    );
-    expect(run.code).toBe(0);
-    expect(run.check('reach/version')).toMatchObject({ result: 'pass', reason: 'held 3 times in a row' });
-    expect(run.stderr.replace(/\s+/g, ' ')).toContain('waiting up to 60 s for the service: x-commit is old');
-  });
-
-  test('a condition that is never answered does not prolong the wait', async () => {
-    const startedMs = performance.now();
-    const run = await smokeOf(
-      on('/version', () => 'hang'),
-      ['--wait', '500ms', '--wait-for', 'GET /version 200'],
-    );
-    expect(performance.now() - startedMs).toBeLessThan(5000);
-    expect(run.code).toBe(7);
-    expect(run.check('reach/version').reason).toMatch(/no answer within [\d.]+ s/);
-  });
-
-  test('answers of another deployment after the wait fail reach/version with their number', async () => {
-    const run = await smokeOf(
-      replicas((count) => (count > 5 && count % 3 === 0 ? 'old' : 'new')),
-      waitForNew,
-    );
-    expect(run.code).toBe(7);
-    expect(run.check('reach/version').reason).toMatch(/^\d+ of \d+ answers come from another deployment/);
-  });
-
-  test('each look is on a new connection', async () => {
-    const run = await smokeOf(
-      replicas(() => 'new'),
-      [...waitForNew, '--only', 'op/listPets'],
-    );
-    expect(run.seen.filter(({ fields }) => fields.connection === 'close')).toHaveLength(3);
-  });
-});
-
-describe.concurrent('a wait that runs out', () => {
-  test('a wait that runs out fails once, says what was there, and exits 6', async () => {
+  test('a service that is not reached in time exits 6, and says what was there', async () => {
     const run = await smokeOf(refusing(500), ['--wait', '600ms']);
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['reach/http']);
@@ -115,11 +105,104 @@ describe.concurrent('a wait that runs out', () => {
       'listPets answered 500 Internal Server Error, after waiting 600 ms',
     );
   });
+});
+
+describe.concurrent('the wait for a deployment', () => {
+  test('--wait-for waits until every condition holds, in every look', async () => {
+    const conditions = [
+      'header x-commit=4f2a9c1',
+      'GET /version /build/commit^=4f2',
+      'GET /version text*=4f2a9c1',
+    ];
+    const run = await smokeOf(
+      deployedAfter(2),
+      conditions.flatMap((condition) => ['--wait-for', condition]),
+    );
+    expect(run.code).toBe(0);
+    expect(run.check('reach/version')).toMatchObject({
+      result: 'pass',
+      reason: 'held in 30 looks, each on a new connection',
+    });
+    expect(run.stderr.replace(/\s+/g, ' ')).toContain(
+      'waiting up to 60 s for the service: reach/version: x-commit is old',
+    );
+  });
+
+  test('a look is a connection of its own: 30 before the checks, 10 after them', async () => {
+    const run = await smokeOf(
+      replicas(() => 'new'),
+      [...waitForNew, '--only', 'op/listPets'],
+    );
+    const isLook = run.seen.map(({ fields }) => fields.connection === 'close');
+    expect(isLook.filter((is) => is)).toHaveLength(40);
+    expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
+  });
+
+  test.each([
+    ['by its header', 'header x-commit=new'],
+    ['by a body', 'GET /version text=new'],
+  ])('one old replica of ten fails %s, with the number of its answers', async (_, condition) => {
+    const spoil = replicas((count) => (count % 10 === 7 ? 'old' : 'new'));
+    const run = await smokeOf(spoil, ['--wait', '1500ms', '--wait-for', condition]);
+    expect(run.code).toBe(7);
+    expect(run.ids('fail')).toEqual(['reach/version']);
+    expect(run.check('reach/version').reason).toMatch(
+      /is old; \d+ of \d+ answers came from another deployment, after waiting 1\.5 s$/,
+    );
+    expect(run.rounds).toBeGreaterThan(1);
+  });
+
+  test('a rolling update is waited for to its end, although an old pod answers in the middle of a round', async () => {
+    // All looks before the first round are of the new deployment; then come old pods, until the rollout is done.
+    const spoil = replicas((count) => (count > 35 && count < 60 && count % 3 === 0 ? 'old' : 'new'));
+    const run = await smokeOf(spoil, [...waitForNew, '--wait', '30s']);
+    expect(run.code).toBe(0);
+    expect(run.rounds).toBeGreaterThan(1);
+  });
+
+  test('an answer of another deployment to a write is red', async () => {
+    const spoil: Change = (answer, seen) =>
+      withFields(answer, { 'x-commit': seen.method === 'PUT' ? 'old' : 'new' });
+    const run = await smokeOf(spoil, [...waitForNew, '--write', '--only', 'write/category']);
+    expect(run.code).toBe(7);
+    expect(run.check('reach/version').reason).toMatch(/^x-commit is old; 1 of \d+ answers came/);
+  });
+
+  test('a header condition with a path is compared with every answer to that path', async () => {
+    let lists = 0;
+    const spoil = on('/store/orders', (answer) => {
+      lists += 1;
+      return withFields(answer, { 'x-commit': lists === 31 ? 'old' : 'new' });
+    });
+    const run = await smokeOf(spoil, [
+      ...['--wait', '20s', '--wait-for', 'GET /store/orders header x-commit=new'],
+      ...['--only', 'op/listOrders'],
+    ]);
+    expect(run).toMatchObject({ code: 0, rounds: 2 });
+  });
+
+  test('an error that lacks the header says nothing', async () => {
+    const spoil: Change = (answer, { target }) =>
+      target.startsWith('/categories/9') ? refusal(answer, 404) : withFields(answer, { 'x-commit': 'new' });
+    expect((await smokeOf(spoil, waitForNew)).code).toBe(0);
+  });
+
+  test('a rate limit slows the looks down, and does not fail them', async () => {
+    let answers = 0;
+    const spoil: Change = (answer) => {
+      answers += 1;
+      return answers % 4 === 0
+        ? withFields(refusal(answer, 429), { 'retry-after': '0', 'x-commit': 'new' })
+        : withFields(answer, { 'x-commit': 'new' });
+    };
+    const run = await smokeOf(spoil, [...waitForNew, '--only', 'op/getCategory', '--wait', '30s']);
+    expect(run).toMatchObject({ code: 0, rounds: 1 });
+  });
 
   test.each([
     ['header x-commit=nope', 'x-commit is old', []],
     ['GET /pets/1 /name=Nobody', 'GET /pets/1: /name is Bella', ['--skip', 'reach']],
-    ['GET /nowhere', 'GET /nowhere answered 404 Not Found', ['--only', 'op/*']],
+    ['GET /nowhere', '/nowhere answered 404 Not Found', ['--only', 'op/*']],
   ] as const)(
     'a service with another version than %s is exit 7, whatever is left out: %s, %j',
     async (condition, reason, flags) => {
@@ -127,20 +210,19 @@ describe.concurrent('a wait that runs out', () => {
       const run = await smokeOf(deployedAfter(Infinity), [...wait, ...flags]);
       expect(run.code).toBe(7);
       expect(run.ids('fail')).toEqual(['reach/version']);
-      expect(run.check('reach/version').reason).toBe(`${reason}, after waiting 400 ms`);
+      expect(run.check('reach/version').reason).toContain(reason);
+      expect(run.check('reach/version').reason).toMatch(/, after waiting 400 ms$/);
       expect(run.check('op/listPets').result).toBe('skip');
     },
   );
 
-  test('one replica of four with the new version does not satisfy --wait-for', async () => {
+  test('a condition that is never answered does not prolong the wait', async () => {
     const run = await smokeOf(
-      replicas((count) => (count % 4 === 2 ? 'new' : 'old')),
-      ['--wait', '1200ms', ...waitForNew],
+      on('/version', () => 'hang'),
+      ['--wait', '500ms', '--wait-for', 'GET /version 200', '--timeout', '10m'],
     );
     expect(run.code).toBe(7);
-    expect(run.check('reach/version').reason).toMatch(
-      /^x-commit is old, after waiting 1\.2 s; it held in \d+ of \d+ looks$/,
-    );
+    expect(run.check('reach/version').reason).toMatch(/no answer within [\d.]+ s/);
   });
 });
 
@@ -185,13 +267,11 @@ describe.concurrent('what an answer is worth', () => {
     expect(run.check('op/getCategory').first).toBe(first);
   });
 
-  test('a check ends within --timeout, its retry included', async () => {
-    const startedMs = performance.now();
+  test('a call ends within --timeout, its retry included', async () => {
     const run = await smokeOf(
       category(() => 'hang'),
       ['--timeout', '700ms', '--only', 'op/getCategory'],
     );
-    expect(performance.now() - startedMs).toBeLessThan(2500);
     expect(run.check('op/getCategory')).toMatchObject({ result: 'fail' });
   });
 
@@ -206,7 +286,7 @@ describe.concurrent('what an answer is worth', () => {
     );
     expect(run.code).toBe(7);
     expect(run.check('latency/listOrders').reason).toMatch(
-      /^p95 without an answer is over the limit; \d of 4/,
+      /^the median is without an answer, over the limit; 4 of 4 had no answer: /,
     );
   });
 
@@ -216,11 +296,11 @@ describe.concurrent('what an answer is worth', () => {
       return answer;
     });
     const [limited, plain] = await Promise.all([
-      smokeOf(slow, ['--only', 'latency/list*', '--max-latency', '350ms,p50']),
+      smokeOf(slow, ['--only', 'latency/list*', '--max-latency', '350ms']),
       smokeOf(slow, []),
     ]);
     expect(limited.ids('fail')).toEqual(['latency/listOrders']);
-    expect(limited.check('latency/listOrders').expected).toBe('p50 of at most 350 ms');
+    expect(limited.check('latency/listOrders').expected).toBe('at most 350 ms');
     expect(plain.checks.some(({ id }) => id.startsWith('latency/'))).toBe(false);
   });
 
@@ -231,7 +311,7 @@ describe.concurrent('what an answer is worth', () => {
     const { stdout, code } = await runCli(['smoke'], { env });
     expect(code).toBe(4);
     expect(stdout.split('\n')[0]).toMatch(
-      /listPets answered 403 Forbidden; the token of PETSTORE_TOKEN was sent/,
+      /listPets answered 403 Forbidden; the token of PETSTORE_TOKEN was sent in the header X-Api-Key/,
     );
     expect(stdout).not.toContain('wrong-token');
   });

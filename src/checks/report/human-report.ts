@@ -4,14 +4,14 @@ import { counted, durationText } from '../../process/text.ts';
 import { isRed, type State, states } from '../check.ts';
 import {
   type Cause,
+  type CheckOutcome,
   causesOf,
   lineText,
-  type Outcome,
   reasonText,
   type SmokeReport,
   timeText,
   totalNames,
-  withTimes,
+  withLatency,
 } from './smoke-report.ts';
 
 interface Layout {
@@ -35,7 +35,7 @@ export function toHumanReport(report: SmokeReport, layout: Layout): string {
   const parts = [
     ...(faults.length > 0 ? [faults.join('')] : []),
     ...(layout.brief ? [] : [checkLines(report.results, layout)]),
-    summary(report, red, layout),
+    summary(report, layout),
   ];
   return parts.join(layout.brief ? '' : '\n');
 }
@@ -45,33 +45,33 @@ function faultText({ first, subject, details }: Cause, { style, width }: Layout)
   const lines = details.map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
     // A request stays on one line, so that it can be copied.
-    const shown = label === 'request' ? text : fold(text, width, indent);
-    return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${shown}\n`;
+    const folded = label === 'request' ? text : fold(text, width, indent);
+    return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${folded}\n`;
   });
   const head = fold(`${subject}: ${reasonText(first)}`, width, detailIndent);
   return `${stateWord(first.state, style)}  ${head}\n${lines.join('')}`;
 }
 
 /** One line for each check; those that never began take one together. */
-function checkLines(results: readonly Outcome[], layout: Layout): string {
+function checkLines(results: readonly CheckOutcome[], layout: Layout): string {
   const began = results.filter(({ barredBy }) => barredBy === undefined);
   const idWidth = Math.max(...began.map(({ id }) => id.length), '00 checks'.length);
-  const line = (result: Outcome, id: string, text: string) => {
+  const line = (result: CheckOutcome, id: string, text: string) => {
     const { style, width } = layout;
     const { state } = result;
     const time = state === 'skip' ? '-' : timeText(result);
     const indent = stateWidth + idWidth + timeWidth + 3 * gapWidth;
-    const shown = fold(text, width, indent);
+    const folded = fold(text, width, indent);
     const cells = [
       stateWord(state, style),
       id.padEnd(idWidth),
       style.dim(time.padStart(timeWidth)),
-      state === 'warn' || state === 'flaky' ? style.yellow(shown) : style.dim(shown),
+      state === 'warn' || state === 'flaky' ? style.yellow(folded) : style.dim(folded),
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   };
-  // A failure was shown above.
-  const textOf = (result: Outcome) => (isRed(result) ? 'see above' : withTimes(reasonText(result), result));
+  // A failure stands above, with its reason.
+  const textOf = (result: CheckOutcome) => withLatency(isRed(result) ? '' : reasonText(result), result);
   const lines = began.map((result) => line(result, result.id, textOf(result)));
   const barred = causesOf(results.filter(({ barredBy }) => barredBy !== undefined));
   const skipped = barred.map(({ first, subject }) => line(first, subject, first.barredBy ?? ''));
@@ -87,41 +87,41 @@ function paints(style: Style): Readonly<Record<State, (text: string) => string>>
   return { pass: green, flaky: yellow, warn: yellow, fail: red, error: red, skip: dim };
 }
 
-function summary(report: SmokeReport, red: readonly Cause[], { style, width }: Layout): string {
-  const { totals, runs, results, elapsedMs, target, write } = report;
+function summary(report: SmokeReport, { style }: Layout): string {
+  const { totals, rounds, runs, results, elapsedMs, target, write } = report;
   const counts = states.flatMap((state) =>
     totals[state] === 0 ? [] : [paints(style)[state](`${totals[state]} ${totalNames[state]}`)],
   );
   const times = results.some((result) => result.runs !== undefined)
     ? `, ${counted(runs, 'run', 'runs')}`
     : '';
+  const waited = rounds > 1 ? `, after ${rounds} rounds` : '';
   const how = write ? 'with writes' : 'read-only';
-  const total = `${counted(totals.checks, 'check', 'checks')} of ${lineText(target)}, ${how}${times}, in ${durationText(elapsedMs)}`;
-  const failed = red.map(({ subject, ids }) => ids ?? subject).join(', ');
-  const lines = [
-    `${style.bold(total)}: ${counts.join(', ') || 'none ran'}`,
-    ...(failed === '' ? [] : [`${style.red('failed')}: ${fold(failed, width, 'failed: '.length)}`]),
-  ];
-  return lines.map((line) => `${line}\n`).join('');
+  const total = `${counted(totals.checks, 'check', 'checks')} of ${lineText(target)}, ${how}${waited}${times}, in ${durationText(elapsedMs)}`;
+  return `${style.bold(total)}: ${counts.join(', ') || 'none ran'}\n`;
 }
 
 const levels: Readonly<Partial<Record<State, string>>> = {
   fail: 'error',
   error: 'error',
   warn: 'warning',
-  flaky: 'notice',
 };
 
-/** Annotations for GitHub's log, one for each cause that needs attention. */
+/** Annotations for GitHub's log: one for each cause that needs attention, and one for all flaky checks together. */
 export function toAnnotations({ results }: SmokeReport): string {
-  const lines = causesOf(results).map(({ first, subject, ids }) => {
+  const flaky = results.filter(({ state }) => state === 'flaky');
+  const summary = flaky.map(({ id, reason }) => `${id}: ${lineText(reason)}`).join('; ');
+  const causes = causesOf(results).filter(({ first }) => first.state !== 'flaky');
+  const lines = causes.map(({ first, subject, ids }) => {
     const level = levels[first.state];
     const message = ids === undefined ? reasonText(first) : `${reasonText(first)} (${ids})`;
     // The title needs more escapes than the message.
     const title = escapeCommand(`smoke ${subject}`).replaceAll(':', '%3A').replaceAll(',', '%2C');
     return level && `::${level} title=${title}::${escapeCommand(message)}\n`;
   });
-  return lines.join('');
+  const title = `smoke ${counted(flaky.length, 'flaky check', 'flaky checks')}`;
+  const notice = flaky.length === 0 ? '' : `::notice title=${title}::${escapeCommand(summary)}\n`;
+  return lines.join('') + notice;
 }
 
 /** Escapes a message. @see https://github.com/actions/toolkit, packages/core */

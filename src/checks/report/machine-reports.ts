@@ -3,10 +3,10 @@ import { printJson } from '../../process/exact-json.ts';
 import { groupOf } from '../check.ts';
 import {
   breakCommands,
+  type CheckOutcome,
   escapeMarkup,
   labelledDetails,
   lineText,
-  type Outcome,
   reasonText,
   type SmokeReport,
   totalsOf,
@@ -17,7 +17,7 @@ export const toolName = 'petstore smoke';
 
 /** The report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
-  const { target, startedAt, elapsedMs, write, runs, exitCode, signal, totals, results } = report;
+  const { target, startedAt, elapsedMs, write, rounds, runs, exitCode, signal, totals, results } = report;
   const document = {
     tool: toolName,
     version,
@@ -25,6 +25,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     startedAt: startedAt.toISOString(),
     seconds: seconds(elapsedMs),
     write,
+    rounds,
     runs,
     exitCode,
     signal,
@@ -35,8 +36,20 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 }
 
 /** A result as JSON; times in seconds. */
-function toCheck(result: Outcome) {
-  const { id, state, elapsedMs, reason, operation, latency, barredBy, hardened, exitCode, ...rest } = result;
+function toCheck(result: CheckOutcome) {
+  const {
+    id,
+    state,
+    elapsedMs,
+    reason,
+    operation,
+    latency,
+    barredBy,
+    isHardened,
+    requestsMs,
+    exitCode,
+    ...rest
+  } = result;
   const group = groupOf(id);
   return {
     id,
@@ -47,11 +60,7 @@ function toCheck(result: Outcome) {
     reason,
     operation: operation?.id,
     ...rest,
-    latency: latency && {
-      p50: seconds(latency.p50),
-      p95: seconds(latency.p95),
-      max: seconds(latency.max),
-    },
+    latency: latency && { median: seconds(latency.median), max: seconds(latency.max) },
   };
 }
 
@@ -64,10 +73,10 @@ function seconds(ms: number): number {
 export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeReport): string {
   const groups = [...new Set(results.map(({ id }) => groupOf(id)))];
   const suites = groups.map((group) => {
-    const own = results.filter(({ id }) => groupOf(id) === group);
-    const ms = own.reduce((sum, result) => sum + result.elapsedMs, 0);
-    const about = { name: group, ...counts(own, ms), timestamp: startedAt.toISOString().slice(0, 19) };
-    return `  <testsuite${attributes({ ...about, hostname: target })}>\n${own.map(testCase).join('')}  </testsuite>\n`;
+    const cases = results.filter(({ id }) => groupOf(id) === group);
+    const ms = cases.reduce((sum, result) => sum + result.elapsedMs, 0);
+    const about = { name: group, ...counts(cases, ms), timestamp: startedAt.toISOString().slice(0, 19) };
+    return `  <testsuite${attributes({ ...about, hostname: target })}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
   });
   const about = { name: `petstore smoke ${version}`, ...counts(results, elapsedMs) };
   const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(about)}>\n${suites.join('')}</testsuites>\n`;
@@ -75,14 +84,14 @@ export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeRe
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function counts(results: readonly Outcome[], elapsedMs: number) {
+function counts(results: readonly CheckOutcome[], elapsedMs: number) {
   const { checks: tests, fail: failures, error: errors, skip: skipped } = totalsOf(results);
   return { tests, failures, errors, skipped, time: seconds(elapsedMs) };
 }
 
 const elements = { fail: 'failure', error: 'error', skip: 'skipped' } as const;
 
-function testCase(result: Outcome): string {
+function testCase(result: CheckOutcome): string {
   const { id, state, elapsedMs, reason, runs, failures, latency } = result;
   const details = labelledDetails(result).map(([label, text]) => `${label}: ${text}`);
   const figures = latency && Object.entries(latency).map(([name, ms]) => `${name} ${seconds(ms)} s`);

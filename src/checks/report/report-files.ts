@@ -1,19 +1,16 @@
-import { createHash } from 'node:crypto';
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../process/errors.ts';
 import { isJsonObject, parseJson } from '../../process/exact-json.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
-import { toHtmlReport } from './html-report.ts';
 import { toStepSummary } from './human-report.ts';
 import { toJsonReport, toJunitReport, toolName } from './machine-reports.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
 const writers = {
-  junit: (report: SmokeReport) => sealed(toJunitReport(report)),
+  junit: toJunitReport,
   json: (report: SmokeReport) => toJsonReport(report, 2),
-  html: (report: SmokeReport) => sealed(toHtmlReport(report)),
 } as const;
 
 type FileFormat = keyof typeof writers;
@@ -57,17 +54,17 @@ function parseFile(value: string, cwd: string): FileReport {
 }
 
 /**
- * Makes the folders of the reports, before the checks run. A file that exists may be replaced if it is a report
- * of an earlier run as it was written, or empty.
+ * Makes the folders of the reports, before the checks run. A file that exists may be replaced if it is empty or parses
+ * as a report of that kind.
  *
  * @throws UsageError for another file, unless `force`.
  */
 export async function prepareReports({ files }: Reports, force: boolean): Promise<void> {
-  for (const { path } of files) {
-    await ensureFolder(dirname(path));
-    if (!force && !(await mayReplace(path)))
+  for (const file of files) {
+    await ensureFolder(dirname(file.path));
+    if (!force && !(await mayReplace(file)))
       throw new UsageError(
-        `--report: ${path} exists and is not a report of an earlier run`,
+        `--report: ${file.path} exists and is not a ${file.format} report`,
         'name another file, or give --force to replace it',
         'file_exists',
       );
@@ -92,37 +89,27 @@ export async function addStepSummary(report: SmokeReport, path: string): Promise
 /** A larger file is no report. */
 const maxBytes = 64 * 1024 * 1024;
 
-async function mayReplace(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile() || found.size === 0) return true;
-  if (found.size > maxBytes) return false;
+async function mayReplace({ format, path }: FileReport): Promise<boolean> {
+  const status = await stat(path).catch(() => undefined);
+  if (!status?.isFile() || status.size === 0) return true;
+  if (status.size > maxBytes) return false;
   const text = await readFile(path, 'utf8').catch((error) => {
     throw fileError('read', path, error);
   });
-  return isSealed(text) || isJsonReport(text);
+  return format === 'json' ? isJsonReport(text) : isJunitReport(text);
 }
 
 function isJsonReport(text: string): boolean {
   try {
     const document = parseJson(text);
     if (!isJsonObject(document) || document.tool !== toolName) return false;
-    const { totals, checks } = document;
-    return isJsonObject(totals) && Array.isArray(checks) && totals.checks === checks.length;
+    return isJsonObject(document.totals) && Array.isArray(document.checks);
   } catch {
     return false;
   }
 }
 
-/** The text with a digest of itself in a last comment: nobody has changed a file that still has it. */
-function sealed(text: string): string {
-  return `${text}${sealOf(text)}`;
-}
-
-function isSealed(text: string): boolean {
-  const at = text.lastIndexOf('<!-- ');
-  return at > 0 && text.slice(at) === sealOf(text.slice(0, at));
-}
-
-function sealOf(text: string): string {
-  return `<!-- ${toolName} ${createHash('sha256').update(text).digest('hex')} -->\n`;
+/** Whether a text is a JUnit report of any tool: its root elements say so. */
+function isJunitReport(text: string): boolean {
+  return /^\s*(<\?xml[^>]*\?>\s*)?<testsuites?[\s>]/.test(text) && /<\/testsuites?>\s*$/.test(text);
 }

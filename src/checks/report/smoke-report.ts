@@ -1,8 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
-import { type ExitCode, exitCodes } from '../../process/errors.ts';
-import type { Signal } from '../../process/io.ts';
+import { type ExitCode, exitCodes, type Signal } from '../../process/errors.ts';
 import { durationText, sanitize } from '../../process/text.ts';
-import { type CheckResult, groupOf, groups, isRed, type Latency, type State, states } from '../check.ts';
+import { byGravity, type CheckResult, groupOf, groups, isRed, type State, states } from '../check.ts';
 
 /** The number of checks in each state. */
 export type Totals = Readonly<Record<State | 'checks', number>>;
@@ -18,9 +17,15 @@ export const totalNames: Readonly<Record<keyof Totals, string>> = {
   skip: 'skipped',
 };
 
+/** The latency of the requests of a check, in milliseconds. */
+export interface Latency {
+  readonly median: number;
+  readonly max: number;
+}
+
 /** A check over all runs. */
-export interface Outcome extends CheckResult {
-  /** The number of runs in which it ran, of failures among them, and its times; undefined if there is one run only. */
+export interface CheckOutcome extends CheckResult {
+  /** How often it ran, how often it failed, and its latency; undefined if there is one run only. */
   readonly runs?: number | undefined;
   readonly failures?: number | undefined;
   readonly latency?: Latency | undefined;
@@ -34,17 +39,16 @@ export interface SmokeReport {
   readonly elapsedMs: number;
   /** Whether the run was allowed to write. */
   readonly write: boolean;
+  /** How often the read checks were begun before they passed, or the time to wait was over; 1 without a wait. */
+  readonly rounds: number;
   /** How often the checks ran. */
   readonly runs: number;
-  readonly results: readonly Outcome[];
+  readonly results: readonly CheckOutcome[];
   readonly totals: Totals;
   readonly exitCode: ExitCode;
   /** The signal that ended the run early. */
   readonly signal?: Signal | undefined;
 }
-
-/** Gravest first. */
-const byGravity: readonly State[] = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'];
 
 /** The results of each check over any number of runs, in memory that does not grow with them. */
 export class Tally {
@@ -56,14 +60,14 @@ export class Tally {
   add(results: readonly CheckResult[]): void {
     this.runs += 1;
     for (const result of results) {
-      const known = this.checks.get(result.id);
-      if (known) known.add(result);
-      else this.checks.set(result.id, new CheckTally(result));
+      const tally = this.checks.get(result.id) ?? new CheckTally(result);
+      tally.add(result);
+      this.checks.set(result.id, tally);
     }
   }
 
   /** One outcome a check, in the order of the groups. @param isRepeated whether more than one run was asked for. */
-  outcomes(isRepeated: boolean): Outcome[] {
+  outcomes(isRepeated: boolean): CheckOutcome[] {
     const all = [...this.checks.values()].map((check) => (isRepeated ? check.merged : check.worst));
     return groups.flatMap((group) => all.filter(({ id }) => groupOf(id) === group));
   }
@@ -74,34 +78,31 @@ class CheckTally {
   private readonly left: string[] = [];
   private readonly counts: Record<State, number>;
   /** In microseconds. Any number of them takes the same memory. */
-  private readonly times = createHistogram({ figures: 3 });
+  private readonly requests = createHistogram({ figures: 3 });
   private sumMs = 0;
 
   constructor(first: CheckResult) {
     this.worst = first;
     this.counts = Object.fromEntries(states.map((state) => [state, 0])) as Record<State, number>;
-    this.add(first);
   }
 
   add(result: CheckResult): void {
     if (byGravity.indexOf(result.state) < byGravity.indexOf(this.worst.state)) this.worst = result;
     this.counts[result.state] += 1;
     this.left.push(...(result.left ?? []));
-    if (result.state === 'skip') return;
-    this.times.record(Math.max(1, Math.round(result.elapsedMs * 1000)));
     this.sumMs += result.elapsedMs;
+    for (const ms of result.requestsMs ?? []) this.requests.record(Math.max(1, Math.round(ms * 1000)));
   }
 
-  get merged(): Outcome {
-    const { worst, counts, times, left } = this;
+  get merged(): CheckOutcome {
+    const { worst, counts, requests, left } = this;
     const failures = counts.fail + counts.error;
-    const runs = times.count;
+    const runs = states.reduce((sum, state) => sum + (state === 'skip' ? 0 : counts[state]), 0);
     const { state, reason } = worst;
     const counted = isRed(worst)
       ? `failed ${failures} of ${runs}`
       : `${totalNames[state]} ${counts[state]} of ${runs}`;
-    const percentileMs = (percent: number) => times.percentile(percent) / 1000;
-    const latency = { p50: percentileMs(50), p95: percentileMs(95), max: times.max / 1000 };
+    const latency = { median: requests.percentile(50) / 1000, max: requests.max / 1000 };
     return {
       ...worst,
       reason: state === 'skip' ? reason : state === 'pass' ? counted : `${counted}: ${reason}`,
@@ -109,7 +110,7 @@ class CheckTally {
       elapsedMs: this.sumMs,
       runs,
       failures,
-      latency: runs === 0 ? undefined : latency,
+      latency: requests.count === 0 ? undefined : latency,
     };
   }
 }
@@ -120,11 +121,11 @@ export function totalsOf(results: readonly CheckResult[]): Totals {
 }
 
 /** That of a failed check of reach, which says whether there was an answer; 7 for any other failure. */
-export function exitCodeOf(results: readonly Outcome[]): ExitCode {
+export function exitCodeOf(results: readonly CheckOutcome[]): ExitCode {
   const red = results.filter(isRed);
   if (red.length === 0) return exitCodes.done;
   // A service that answered in some runs was reached.
-  const isUnreached = ({ runs, failures }: Outcome) => runs === failures;
+  const isUnreached = ({ runs, failures }: CheckOutcome) => runs === failures;
   const reach = red.find(({ id, exitCode }) => exitCode !== undefined && /^(reach|tls)\//.test(id));
   return reach && isUnreached(reach) ? (reach.exitCode ?? 7) : exitCodes['check-failed'];
 }
@@ -142,33 +143,35 @@ export function breakCommands(text: string, replacement: string): string {
   return text.replace(/##(?=\w*\[)/g, () => replacement);
 }
 
-/** Text escaped for HTML and XML. */
+/** Text escaped for XML. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }
 
 /** The reason of a result and its hint, in one line. */
-export function reasonText({ reason, hint }: Pick<Outcome, 'reason' | 'hint'>): string {
+export function reasonText({ reason, hint }: Pick<CheckOutcome, 'reason' | 'hint'>): string {
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
-/** The time of a check: over several runs the median. */
-export function timeText({ elapsedMs, latency }: Outcome): string {
-  return durationText(latency?.p50 ?? elapsedMs);
+/** The time of a check, over several runs of all of them. */
+export function timeText({ elapsedMs }: CheckOutcome): string {
+  return durationText(elapsedMs);
 }
 
-/** A text about a check, and its other times over several runs. */
-export function withTimes(text: string, { latency }: Outcome): string {
-  return latency ? `${text}, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}` : text;
+/** A text about a check, and the latency of its requests over several runs. */
+export function withLatency(text: string, { latency }: CheckOutcome): string {
+  if (!latency) return text;
+  const times = `requests ${durationText(latency.median)}, at most ${durationText(latency.max)}`;
+  return [text, times].filter((part) => part !== '').join('; ');
 }
 
 /** The details of a result, each with its label: expected, got, and where. */
-export function labelledDetails(result: Outcome, ids?: string): [label: string, text: string][] {
-  const { expected, got, pointer, method, url, requestId, cache, left } = result;
+export function labelledDetails(result: CheckOutcome, ids?: string): [label: string, text: string][] {
+  const { reason, expected, got, pointer, method, url, requestId, cache, left } = result;
   const all: [string, string | undefined][] = [
     ['checks', ids],
     ['expected', expected],
-    ['got', got],
+    ['got', reason.includes(got ?? '\n') ? undefined : got],
     ['at', pointer === '' ? 'the whole body' : pointer],
     ['request', url === undefined ? undefined : `${method ?? 'GET'} ${url}`],
     ['request id', requestId],
@@ -181,7 +184,7 @@ export function labelledDetails(result: Outcome, ids?: string): [label: string, 
 /** Results with the same reason. */
 export interface Cause {
   /** Reports show its reason. */
-  readonly first: Outcome;
+  readonly first: CheckOutcome;
   /** The check, or the count of checks. */
   readonly subject: string;
   /** The ids of the checks, if there are several and each of them ran. */
@@ -190,14 +193,14 @@ export interface Cause {
 }
 
 /** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
-export function causesOf(results: readonly Outcome[]): Cause[] {
-  const causes = new Map<string, [Outcome, ...Outcome[]]>();
+export function causesOf(results: readonly CheckOutcome[]): Cause[] {
+  const causes = new Map<string, [CheckOutcome, ...CheckOutcome[]]>();
   for (const result of byGravity.flatMap((state) => results.filter((each) => each.state === state))) {
     const { state, reason, barredBy } = result;
     if (state === 'pass') continue;
     const key = JSON.stringify(barredBy === undefined ? [state, reason] : [barredBy]);
-    const known = causes.get(key);
-    if (known) known.push(result);
+    const same = causes.get(key);
+    if (same) same.push(result);
     else causes.set(key, [result]);
   }
   return [...causes.values()].map((same) => {

@@ -1,73 +1,104 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { takesParameter } from '../../api/contract.ts';
-import { embeddedOrigin, fieldValue, type HttpResponse, isLoopbackHost } from '../../api/http.ts';
-import type { Operation } from '../../api/operations.ts';
-import { type Check, fail, pass, skip, type Verdict, VerdictError, warn } from '../../checks/check.ts';
+import { embeddedOrigin, fieldValue, isLoopbackHost } from '../../api/http.ts';
+import { type Check, type Finding, FindingError, pass, skip, warn } from '../../checks/check.ts';
+import { Deployment } from '../../checks/deployment.ts';
+import { askFirst, checkHttp } from '../../checks/first-answer.ts';
 import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
+import { type CheckContext, plainOptions, startCheck } from '../../checks/round.ts';
 import type { Sockets } from '../../checks/sockets.ts';
-import type { RawAnswer } from '../../client/client.ts';
-import { toAcceptedInput } from '../../client/request.ts';
 import { ownVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { describePlace, planToken } from '../../config/token.ts';
+import { credentialPlace, describePlace, planToken } from '../../config/token.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { monotonicMs } from '../../process/deadline.ts';
-import { CliError, exitCodes } from '../../process/errors.ts';
+import { CliError } from '../../process/errors.ts';
 import { closest, dayOf, shellWord } from '../../process/text.ts';
 
 /** The subject of doctor's checks. */
 interface DoctorContext {
   readonly context: Context;
-  /** Opened by the first check that needs them. @throws VerdictError, a skip, if there is no socket to check. */
+  /** Opened by the first check that needs them. @throws FindingError, a skip, if there is no socket to check. */
   sockets(): Promise<Sockets>;
-  /** The service's answer to one small request, after it was sent. */
-  answer?: HttpResponse | undefined;
+  /** What the checks of the service need. Made by the first of them. */
+  check(): Promise<CheckContext>;
 }
 
 export function createDoctorContext(context: Context): DoctorContext {
   let sockets: Promise<Sockets> | undefined;
+  let check: Promise<CheckContext> | undefined;
   return {
     context,
     sockets() {
-      sockets ??= socketsOf(context);
+      sockets ??= openedSockets(context);
       return sockets;
+    },
+    check() {
+      check ??= createCheckContext(context);
+      return check;
     },
   };
 }
 
-async function socketsOf(context: Context): Promise<Sockets> {
+async function openedSockets(context: Context): Promise<Sockets> {
   const settings = await context.settings();
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
-  if (baseUrl === undefined) throw new VerdictError(skip('no base URL is set'));
+  if (baseUrl === undefined) throw new FindingError(skip('no base URL is set'));
   const sockets = await openSockets(context, baseUrl).catch(() => {
     // The check of the service reports the reason.
-    throw new VerdictError(skip('a connection cannot be set up'));
+    throw new FindingError(skip('a connection cannot be set up'));
   });
-  if (sockets.absence !== undefined) throw new VerdictError(skip(sockets.absence));
+  if (sockets.absence !== undefined) throw new FindingError(skip(sockets.absence));
   return sockets;
+}
+
+async function createCheckContext(context: Context): Promise<CheckContext> {
+  const settings = await context.settings();
+  const client = await context.client();
+  const options = {
+    ...plainOptions,
+    timeoutMs: settings.get('timeout'),
+    retries: settings.get('retries'),
+    credentialPlace: credentialPlace(settings, client.contract.credentialPlaces),
+  };
+  const { secrets, now, interrupts } = context;
+  const sockets = await openSockets(context, client.baseUrl);
+  const deployment = new Deployment([], (path) => path);
+  const round = { client, options, sockets, mask: secrets.mask, now, visits: new Map(), deployment };
+  return startCheck(round, interrupts.signal).context;
 }
 
 /** Ordered from this machine outwards. */
 export const doctorChecks: readonly Check<DoctorContext>[] = [
-  { id: 'config', run: checkConfig },
-  { id: 'environment', run: checkEnvironment },
-  { id: 'permissions', run: checkPermissions },
-  { id: 'token', needs: ['config'], run: checkToken },
-  { id: 'dns', needs: ['config'], run: async ({ sockets }) => checkDns(await sockets()) },
+  { id: 'config', run: async ({ context }) => [await checkConfig(context)] },
+  { id: 'environment', run: async ({ context }) => [checkEnvironment(context)] },
+  { id: 'permissions', run: async ({ context }) => [await checkPermissions(context)] },
+  { id: 'token', needs: ['config'], run: async ({ context }) => [await checkToken(context)] },
+  { id: 'dns', needs: ['config'], run: async ({ sockets }) => [await checkDns(await sockets())] },
   {
     id: 'connection',
     needs: ['config', 'dns'],
-    run: async ({ sockets }) => checkConnection(await sockets()),
+    run: async ({ sockets }) => [await checkConnection(await sockets())],
   },
-  { id: 'tls', needs: ['config', 'dns', 'connection'], run: checkAllTls },
-  { id: 'service', needs: ['config', 'token', 'dns', 'connection', 'tls'], run: checkService },
-  { id: 'clock', needs: ['config', 'token', 'dns', 'connection', 'tls', 'service'], run: checkClock },
+  {
+    id: 'tls',
+    needs: ['config', 'dns', 'connection'],
+    run: async ({ context, sockets }) => [await checkAllTls(await sockets(), context.now())],
+  },
+  {
+    id: 'service',
+    needs: ['config', 'token', 'dns', 'connection', 'tls'],
+    run: async ({ check }) => checkHttp(await check()),
+  },
+  {
+    id: 'clock',
+    needs: ['config', 'token', 'dns', 'connection', 'tls', 'service'],
+    run: async ({ context, check }) => [await checkClock(context, await check())],
+  },
 ];
 
 /** Checks that the config can be read and its settings resolve. */
-async function checkConfig({ context }: DoctorContext): Promise<Verdict> {
+async function checkConfig(context: Context): Promise<Finding> {
   const { profile, offline, get } = await context.settings();
   const { configFile } = resolvePaths(context.io);
   const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
@@ -76,7 +107,7 @@ async function checkConfig({ context }: DoctorContext): Promise<Verdict> {
 }
 
 /** Checks that petstore knows the variables that are set. */
-async function checkEnvironment({ context: { io } }: DoctorContext): Promise<Verdict> {
+function checkEnvironment({ io }: Context): Finding {
   const { env } = io;
   const variables = [...ownVariables.map(([name]) => name), ...settingKeys.map(variableName)];
   const set = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
@@ -96,9 +127,9 @@ async function checkEnvironment({ context: { io } }: DoctorContext): Promise<Ver
 }
 
 /** Checks that secrets are private, and that config and state can be written. */
-async function checkPermissions({ context }: DoctorContext): Promise<Verdict> {
+async function checkPermissions(context: Context): Promise<Finding> {
   const { io } = context;
-  const known = await context.settings().catch(() => undefined);
+  const settings = await context.settings().catch(() => undefined);
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
   const folder = dirname(configFile);
   const isPosix = io.platform !== 'win32';
@@ -106,7 +137,7 @@ async function checkPermissions({ context }: DoctorContext): Promise<Verdict> {
     return warn(`others may write to ${folder}, and so choose where commands go`, {
       hint: `chmod go-w ${shellWord(folder)}`,
     });
-  const secrets = [configFile, known?.get('token-file'), known?.get('client-key')];
+  const secrets = [configFile, settings?.get('token-file'), settings?.get('client-key')];
   // On Windows the mode does not say who may read a file.
   const open = secrets.flatMap((path) => (path && isPosix && isOpenToOthers(path, 0o077) ? [path] : []));
   if (open.length > 0)
@@ -146,16 +177,16 @@ function canBeWritten(folder: string): boolean {
 }
 
 /** Checks that the token can be read and will be sent. */
-async function checkToken({ context }: DoctorContext): Promise<Verdict> {
-  const known = await context.settings();
+async function checkToken(context: Context): Promise<Finding> {
+  const settings = await context.settings();
   // Creating the client reads the token.
   const broken = await context.client().catch((error: unknown) => error);
   if (broken instanceof CliError && broken.kind === 'auth') throw broken;
-  if (known.offline) return skip('the embedded store needs none');
-  const baseUrl = known.get('base-url');
+  if (settings.offline) return skip('the embedded store needs none');
+  const baseUrl = settings.get('base-url');
   if (baseUrl === undefined) return skip('there is no base URL to send it to');
   const places = (await context.contract()).credentialPlaces;
-  const plan = planToken(known, { baseUrl, places });
+  const plan = planToken(settings, { baseUrl, places });
   if (plan === undefined) return pass('none is set');
   const source = plan.source.label;
   if (plan.kind === 'withheld')
@@ -166,66 +197,27 @@ async function checkToken({ context }: DoctorContext): Promise<Verdict> {
 }
 
 /** The three TLS checks of smoke, in one line. */
-async function checkAllTls(doctor: DoctorContext): Promise<Verdict> {
-  const sockets = await doctor.sockets();
+async function checkAllTls(sockets: Sockets, now: Date): Promise<Finding> {
   if (!sockets.encrypted)
     return isLoopbackHost(sockets.host)
       ? skip('plain http, which never leaves this machine')
       : warn('plain http: anybody on the way can read and change everything', { hint: 'use https://' });
   for (const name of ['valid', 'protocol', 'expiry'] as const) {
-    const verdict = await checkTls(sockets, name, doctor.context.now());
-    // A certificate that expires soon is still good for a connection.
-    if (verdict.state !== 'pass') return name === 'expiry' ? { ...verdict, state: 'warn' } : verdict;
+    const finding = await checkTls(sockets, name, now);
+    if (finding.state !== 'pass') return finding;
   }
   const { protocol, validTo } = await sockets.handshake();
   const until = validTo ? `, certificate valid until ${dayOf(validTo)}` : '';
   return pass(`${protocol}${until}`);
 }
 
-/** Sends one small request; its answer also serves the check of the clock. */
-async function checkService(doctor: DoctorContext): Promise<Verdict> {
-  const client = await doctor.context.client();
-  const [first] = [...client.contract.operations.values()].filter(
-    ({ method, many }) => method === 'GET' && many,
-  );
-  const startedMs = monotonicMs();
-  const answer = first
-    ? await client.send(first.id, smallestInput(first))
-    : await client.request({ method: 'GET', path: '/' });
-  doctor.answer = answer;
-  const ms = Math.round(monotonicMs() - startedMs);
-  return judgeAnswer(`GET ${first?.path ?? '/'} answered ${answer.status} in ${ms} ms`, answer);
-}
-
-function smallestInput(list: Operation) {
-  return toAcceptedInput(list, { query: takesParameter(list, 'limit') ? { limit: 1 } : {} });
-}
-
-function judgeAnswer(line: string, { status, fields, error }: RawAnswer): Verdict {
-  const hint = error?.details.hint;
-  if (status === 401 || status === 403) return fail(line, { hint, exitCode: exitCodes.auth });
-  if (status === 429 || status >= 500)
-    return fail(line, {
-      hint: 'the service itself fails: try again later',
-      exitCode: exitCodes.unavailable,
-    });
-  if (status >= 400)
-    return fail(line, {
-      hint: "is the path of the base URL right? `petstore api bind` reads the service's own description",
-    });
-  const type = fieldValue(fields, 'content-type') ?? 'no content type';
-  if (/^application\/([\w.-]+\+)?json\b/i.test(type)) return pass(line);
-  return warn(`${line}, but with ${type}`, {
-    hint: 'does the base URL lead to the service, and not to a web page?',
-  });
-}
-
 const warnSkewMs = 60_000;
 
 /** @see RFC 9110, 6.6.1: the Date of an answer has a resolution of one second. */
-async function checkClock({ context, answer }: DoctorContext): Promise<Verdict> {
+async function checkClock(context: Context, check: CheckContext): Promise<Finding> {
   if ((await context.settings()).offline) return skip('the embedded store has this clock');
-  const theirs = Date.parse(fieldValue(answer?.fields ?? {}, 'date') ?? '');
+  const { fields } = await askFirst(check);
+  const theirs = Date.parse(fieldValue(fields, 'date') ?? '');
   if (Number.isNaN(theirs)) return skip('the service does not say what time it is');
   const skewMs = context.now().getTime() - theirs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);

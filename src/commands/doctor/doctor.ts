@@ -1,4 +1,5 @@
-import { type CheckResult, isRed, runChecks } from '../../checks/check.ts';
+import { type Check, type CheckResult, findingOfError, isRed, runChecks } from '../../checks/check.ts';
+import { verdictOf } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
 import { outputFormats } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
@@ -14,7 +15,7 @@ export const doctor = action({
   description:
     'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
     'line each, ok, warn, fail or skip. Exits 0 if nothing failed, else with the code of the first failure: 2 for ' +
-    'the config, 4 for the token, 6 if the service cannot be reached.',
+    'the config, 4 for the token, 6 if the service cannot be reached, 7 for any other answer that is not its own.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   async run(context) {
     const { io, flags, liveLine } = context;
@@ -34,8 +35,14 @@ export const doctor = action({
           const next = doctorChecks[findings.length];
           return next && `checking ${next.id}`;
         });
-    for await (const result of runChecks(doctorChecks, createDoctorContext(context))) {
-      if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes.failed;
+    const doctorContext = createDoctorContext(context);
+    const weights = { strict: false, mask: context.secrets.mask };
+    const examine = async (check: Check<typeof doctorContext>) => {
+      const findings = await check.run(doctorContext).catch((error: unknown) => [findingOfError(error)]);
+      return verdictOf(check, findings, [], weights);
+    };
+    for await (const result of runChecks(doctorChecks, examine)) {
+      if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes['check-failed'];
       const finding = toFinding(result);
       findings.push(finding);
       if (isLive) await io.stdout.write(findingLines(finding, style, io.stdout.width));

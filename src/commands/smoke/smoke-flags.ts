@@ -1,7 +1,6 @@
 import type { Contract } from '../../api/contract.ts';
-import type { SmokeOptions } from '../../checks/ask.ts';
-import { statistics } from '../../checks/check.ts';
 import { parseCondition } from '../../checks/condition.ts';
+import { plainOptions, type SmokeOptions } from '../../checks/round.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { parseInteger, ValueError } from '../../config/setting-values.ts';
@@ -11,7 +10,7 @@ import { UsageError } from '../../process/errors.ts';
 import { parseDurationFlag } from '../arguments.ts';
 
 export const smokeFlags = {
-  wait: value('--wait <duration>', 'first wait up to this long until the service answers', {
+  wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
     parse: parseDurationFlag,
   }),
   waitFor: values(
@@ -37,19 +36,21 @@ export const smokeFlags = {
   }),
   strict: flag('--strict', 'fail also on warnings, flaky passes, and beta and experimental operations'),
   maxLatency: value(
-    '--max-latency <limit>',
-    'time five calls of each GET, and fail above this, such as 300ms or 300ms,max: p50, p95 (default) or max',
-    { parse: parseLatencyLimit },
+    '--max-latency <duration>',
+    'time four calls of each GET, and fail if their median is above this',
+    { parse: parseDurationFlag },
+  ),
+  maxTime: value(
+    '--max-time <duration>',
+    'end the run, as failed, after this time (10m without --wait, --repeat or --for)',
+    { parse: parseDurationFlag },
   ),
   repeat: value('--repeat <n>', 'run the checks this many times', { parse: parseCount }),
   for: value('--for <duration>', 'run the checks again and again for this long', {
     parse: parseDurationFlag,
   }),
   every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDurationFlag }),
-  report: values(
-    '--report <report>',
-    'junit, json or html, each with =<file>, or github; may be given again',
-  ),
+  report: values('--report <report>', 'junit=<file>, json=<file>, or github; may be given again'),
   brief: flag('--brief', 'show failures and the total only'),
   force: flag('--force', 'let a report replace a file that is not a report'),
   dryRun: flag('--dry-run', 'list the checks, send nothing'),
@@ -58,7 +59,7 @@ export const smokeFlags = {
 
 export type SmokeFlags = ValuesOf<typeof smokeFlags>;
 
-const defaults = { waitForMs: 60_000, everyMs: 30_000, retries: 1, timeoutMs: 10_000 };
+const defaults = { waitForMs: 60_000, everyMs: 30_000, maxTimeMs: 600_000, retries: 1, timeoutMs: 10_000 };
 
 /** @throws UsageError if a flag has no effect, so that it is not overlooked. */
 export function toSmokeOptions(
@@ -67,6 +68,8 @@ export function toSmokeOptions(
   { credentialPlaces }: Contract,
 ): SmokeOptions {
   const { repeat, for: forMs, every, waitFor = [] } = flags;
+  const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
+  const isLong = repeat !== undefined || forMs !== undefined || waitMs > 0;
   if (repeat !== undefined && forMs !== undefined)
     throw new UsageError('--repeat and --for: give only one of them');
   if (repeat === undefined && forMs === undefined && every !== undefined)
@@ -74,12 +77,14 @@ export function toSmokeOptions(
   const retries = settings.explain('retries');
   const timeout = settings.explain('timeout');
   return {
+    ...plainOptions,
     only: (flags.only ?? []).flat(),
     skip: (flags.skip ?? []).flat(),
     strict: flags.strict === true,
-    maxLatency: flags.maxLatency,
+    maxLatencyMs: flags.maxLatency,
+    maxTimeMs: flags.maxTime ?? (isLong ? undefined : defaults.maxTimeMs),
     write: flags.write === true,
-    waitMs: flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0),
+    waitMs,
     waitFor,
     expect: flags.expect ?? [],
     repeat,
@@ -89,17 +94,6 @@ export function toSmokeOptions(
     retries: retries.source === 'default' ? defaults.retries : retries.value,
     credentialPlace: credentialPlace(settings, credentialPlaces),
   };
-}
-
-/** Reads `<duration>[,p50|p95|max]`; the default is p95. */
-function parseLatencyLimit(text: string, name: string): SmokeOptions['maxLatency'] {
-  const [duration = '', word = 'p95', ...rest] = text.split(',');
-  const statistic = statistics.find((each) => each === word.trim());
-  if (!statistic || rest.length > 0)
-    throw new UsageError(
-      `${name} '${text}': must be a duration and one of ${statistics.join(', ')}, such as 300ms,p95`,
-    );
-  return { ms: parseDurationFlag(duration.trim(), name), statistic };
 }
 
 function parseCount(text: string, name: string): number {

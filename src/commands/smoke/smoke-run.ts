@@ -1,7 +1,7 @@
 import { confirmWrite } from '../../asking.ts';
-import type { SmokeOptions } from '../../checks/ask.ts';
 import type { Check } from '../../checks/check.ts';
-import { checkConditions } from '../../checks/reach-http.ts';
+import { checkSelection, readChecks, selectedWriteChecks } from '../../checks/check-table.ts';
+import { Ownership } from '../../checks/ownership.ts';
 import { toAnnotations, toHumanReport } from '../../checks/report/human-report.ts';
 import { toJsonReport } from '../../checks/report/machine-reports.ts';
 import {
@@ -12,8 +12,8 @@ import {
   writeReports,
 } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
+import type { CheckContext, SmokeOptions } from '../../checks/round.ts';
 import { isRepeated, type Observer, runSmoke } from '../../checks/run-smoke.ts';
-import { checkSelection, type Selection, selectChecks } from '../../checks/select.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
@@ -36,18 +36,22 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   const options = toSmokeOptions(flags, settings, contract);
   const reports = parseReports(flags.report ?? [], context.io.cwd);
   const hasTls = !settings.offline && settings.get('base-url')?.startsWith('https:') === true;
-  const selection: Selection = { contract, options, hasTls };
-  checkSelection(selection);
-  if (context.flags.dryRun) return list(context, selectChecks(selection));
+  const selection = { contract, options, hasTls, hasToken: false };
+  const neverWritten = { ownership: new Ownership(), createSignal: context.interrupts.signal };
+  const checks = [...readChecks(selection), ...selectedWriteChecks(selection, neverWritten)];
+  checkSelection(options, checks);
+  if (context.flags.dryRun) return list(context, checks);
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
-  const target = settings.offline ? 'the embedded store' : client.baseUrl;
-  checkConditions(client, [...options.waitFor, ...options.expect]);
+  // A path must not lead out of the service.
+  for (const { path } of [...options.waitFor, ...options.expect])
+    if (path !== undefined) client.toRawRequest({ method: 'GET', path });
   const sockets = await openSockets(context, client.baseUrl, options.timeoutMs);
   await prepareReports(reports, flags.force === true);
   const { observer, end } = await createDisplay(context, options, flags);
-  const subject = { client, options, sockets, mask: context.secrets.mask, now: context.now };
-  const report = await runSmoke(subject, target, observer, context.interrupts);
+  const name = settings.offline ? 'the embedded store' : client.baseUrl;
+  const target = { name, client, options, sockets, mask: context.secrets.mask, now: context.now };
+  const report = await runSmoke(target, observer, context.interrupts);
   const failures = await despiteSignals(context, async () => [
     ...(await end(report, reports)),
     ...(await writeReports(report, reports)),
@@ -104,10 +108,7 @@ async function createDisplay(context: Context, options: SmokeOptions, flags: Smo
 }
 
 /** Lists the checks of `--dry-run`. */
-async function list(
-  context: Context,
-  checks: readonly Pick<Check<unknown>, 'id' | 'operation' | 'isOptional'>[],
-): Promise<void> {
+async function list(context: Context, checks: readonly Check<CheckContext>[]): Promise<void> {
   const printer = await context.printer();
   const certain = checks.filter(({ isOptional }) => !isOptional);
   const planned = certain.map(({ id, operation }) => ({

@@ -3,60 +3,55 @@ import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import { dayOf } from '../process/text.ts';
-import { type CheckRun, detailsOf, type Reply, readsOf } from './ask.ts';
-import { type Check, type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
+import { type Check, type Details, type Finding, FindingError, fail, pass, skip, warn } from './check.ts';
 import { inputsFor } from './records.ts';
+import { type CheckContext, detailsOf, type Reply, readsOf } from './round.ts';
 
 /** One check for every GET that the description marks as deprecated, or whose answer has a header about it. */
-export function deprecationChecks(contract: Contract): Check<CheckRun>[] {
+export function lifecycleChecks(contract: Contract): Check<CheckContext>[] {
   return readsOf(contract).map((operation) => ({
     id: `lifecycle/${operation.id}`,
     operation,
     isOptional: !operation.deprecated,
-    async run(run) {
-      const reply = await replyOf(run, operation);
-      if (typeof reply !== 'string') return judgeHeaders(run, operation, reply);
-      return operation.deprecated ? skip(reply) : undefined;
+    async run(context) {
+      const reply = await replyOf(context, operation);
+      if (typeof reply !== 'string') return judgeHeaders(context, operation, reply);
+      return operation.deprecated ? [skip(reply)] : [];
     },
   }));
 }
 
 /** The answer that the check of the operation has had too; a clause, if there is none to look at. */
-async function replyOf(run: CheckRun, operation: Operation): Promise<Reply | string> {
+async function replyOf(context: CheckContext, operation: Operation): Promise<Reply | string> {
   try {
-    const [input] = await inputsFor(run, operation);
-    const reply = await run.visit(operation, input);
+    const [input] = await inputsFor(context, operation);
+    const reply = await context.visit(operation, input);
     const isRefused = reply.status >= 400 && reply.status !== 410;
     return isRefused ? `${operation.id} answered ${reply.status}` : reply;
   } catch (error) {
-    if (error instanceof VerdictError) return error.message;
-    if (error instanceof CliError && !run.signal.aborted) return `${operation.id} gave no answer`;
+    if (error instanceof FindingError) return error.message;
+    context.signal.throwIfAborted();
+    if (error instanceof CliError) return `${operation.id} gave no answer`;
     throw error;
   }
 }
 
-/**
- * The headers Deprecation and Sunset agree with the description. The gravest fault names the others too. Undefined if
- * neither says anything.
- */
-function judgeHeaders(run: CheckRun, operation: Operation, reply: Reply): Verdict | undefined {
+/** The headers Deprecation and Sunset agree with the description. No findings if neither says anything. */
+function judgeHeaders({ round }: CheckContext, operation: Operation, reply: Reply): Finding[] {
   const headers = readLifecycle(reply.fields);
-  if (!operation.deprecated && !headers.deprecation && !headers.sunset) return undefined;
+  if (!operation.deprecated && !headers.deprecation && !headers.sunset) return [];
   const details = detailsOf(reply);
-  const found = faultsOf(operation, headers, details);
+  const faults = faultsOf(operation, headers, details);
   const end = sunsetOf(operation, headers);
-  if (end && end <= run.now()) found.push(warn(`its sunset passed on ${dayOf(end)}`));
-  const worst = found.find(({ state }) => state === 'fail') ?? found[0];
-  if (!worst) return pass(describe(headers), details);
-  const others = found.filter((each) => each !== worst).map(({ reason }) => reason);
-  return { ...worst, reason: [worst.reason, ...others].join('; ') };
+  if (end && end <= round.now()) faults.push(warn(`its sunset passed on ${dayOf(end)}`));
+  return faults.length > 0 ? faults : [pass(describeDates(headers), details)];
 }
 
 /** What is wrong with the headers: they and the description disagree, are malformed, or contradict each other. */
-function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, details: Details): Verdict[] {
-  const found: Verdict[] = [];
+function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, details: Details): Finding[] {
+  const faults: Finding[] = [];
   const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
-    found.push(make(reason, { ...details, got, expected }));
+    faults.push(make(reason, { ...details, got, expected }));
   const { deprecated } = operation;
   const isMarked = 'no such header, or a mark in the description';
   if (deprecation && !deprecated)
@@ -69,7 +64,7 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
   if (deprecation?.older) add(warn, 'the Deprecation header has the older form', deprecation.text, form);
   else if (deprecation && !deprecation.date)
     add(fail, 'the Deprecation header is malformed', deprecation.text, form);
-  if (!sunset) return found;
+  if (!sunset) return faults;
   if (!sunset.date) add(fail, 'the Sunset header is malformed', sunset.text, 'an HTTP date (RFC 8594)');
   const described = operation.sunset;
   if (sunset.date && described && described !== dayOf(sunset.date))
@@ -78,7 +73,7 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
     const since = deprecation.date.toISOString();
     add(fail, 'Sunset is before Deprecation', sunset.text, `a date not before ${since} (RFC 9745)`);
   }
-  return found;
+  return faults;
 }
 
 /** The end of an operation: from its header, else from the description. */
@@ -87,7 +82,7 @@ export function sunsetOf(operation: Operation, { sunset }: Lifecycle): Date | un
   return sunset?.date ?? (described === undefined ? undefined : new Date(described));
 }
 
-function describe({ deprecation, sunset }: Lifecycle): string {
+function describeDates({ deprecation, sunset }: Lifecycle): string {
   const since = deprecation?.date && dayOf(deprecation.date);
   return `deprecated since ${since}${sunset?.date ? `, sunset ${dayOf(sunset.date)}` : ''}`;
 }

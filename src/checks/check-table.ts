@@ -1,16 +1,14 @@
 import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../process/errors.ts';
-import type { CheckRun, SmokeOptions } from './ask.ts';
 import { type Check, groupOf, groups } from './check.ts';
-import { deprecationChecks } from './deprecation.ts';
+import { expectChecks } from './first-answer.ts';
 import { latencyChecks } from './latency-check.ts';
+import { lifecycleChecks } from './lifecycle-checks.ts';
 import { operationChecks } from './operation-checks.ts';
-import { Ownership } from './ownership.ts';
 import { gates, reachChecks } from './reach.ts';
-import { expectChecks } from './reach-http.ts';
 import { authChecks, errorChecks } from './refusal-checks.ts';
-import type { Waited } from './wait.ts';
-import { writeChecks } from './write-checks.ts';
+import type { CheckContext, SmokeOptions } from './round.ts';
+import { type Writing, writeChecks } from './write-checks.ts';
 
 /** What decides which checks there are. */
 export interface Selection {
@@ -18,55 +16,61 @@ export interface Selection {
   readonly options: SmokeOptions;
   /** Whether the service is reached over TLS. */
   readonly hasTls: boolean;
+  /** Whether requests carry a credential. */
+  readonly hasToken: boolean;
 }
 
-/**
- * The checks of one run, in order: reach, without which nothing else can pass, and those that are selected.
- *
- * @param ownership gets the records that the run creates.
- * @param waited what the wait came to, if this is the first run.
- */
-export function selectChecks(
-  { contract, options, hasTls }: Selection,
-  ownership = new Ownership(),
-  waited?: Waited,
-): Check<CheckRun>[] {
-  const { maxLatency, expect, write, waitFor } = options;
-  const others = [
-    ...operationChecks(contract),
-    ...errorChecks(contract),
-    ...deprecationChecks(contract),
-    ...authChecks(contract),
-    ...(maxLatency ? latencyChecks(contract, maxLatency) : []),
-    ...expectChecks(expect),
-    ...(write ? writeChecks(contract, ownership) : []),
-  ];
+/** The checks that only read, in order: reach, without which nothing else can pass, and those that are selected. */
+export function readChecks({ contract, options, hasTls, hasToken }: Selection): Check<CheckContext>[] {
+  const { maxLatencyMs, expect, waitFor } = options;
   return [
-    ...reachChecks(hasTls, waitFor.length > 0, waited).filter(
+    ...reachChecks(hasTls, waitFor.length > 0).filter(
       ({ id }) => groupOf(id) === 'reach' || isSelected(id, options),
     ),
-    ...others
-      .filter(({ id }) => isSelected(id, options))
-      .map((check) => ({ ...check, needs: [...gates, ...(check.needs ?? [])] })),
+    ...selected(options, [
+      ...operationChecks(contract),
+      ...errorChecks(contract),
+      ...lifecycleChecks(contract),
+      ...authChecks(contract, hasToken),
+      ...(maxLatencyMs === undefined ? [] : latencyChecks(contract, maxLatencyMs)),
+      ...expectChecks(expect),
+    ]),
   ];
 }
 
+/** The checks of `--write`. */
+export function selectedWriteChecks(
+  { contract, options }: Selection,
+  writing: Writing,
+): Check<CheckContext>[] {
+  return options.write ? selected(options, writeChecks(contract, writing)) : [];
+}
+
+function selected(options: SmokeOptions, checks: readonly Check<CheckContext>[]): Check<CheckContext>[] {
+  return checks
+    .filter(({ id }) => isSelected(id, options))
+    .map((check) => ({ ...check, needs: [...gates, ...(check.needs ?? [])] }));
+}
+
 /**
+ * @param checks those that the selection leaves.
  * @throws UsageError if a pattern of `--only` or `--skip` matches no group, if together they leave no check beside
  *   reach, or none of a flag's own.
  */
-export function checkSelection(selection: Selection): void {
-  const { only, skip, maxLatency } = selection.options;
-  const known = `the groups are ${groups.filter((group) => group !== 'run').join(', ')}`;
+export function checkSelection(
+  { only, skip, maxLatencyMs }: SmokeOptions,
+  checks: readonly Check<CheckContext>[],
+): void {
+  const groupList = `the groups are ${groups.filter((group) => group !== 'run').join(', ')}`;
   for (const pattern of [...only, ...skip])
-    if (!namesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, known);
-  const ids = selectChecks(selection).map(({ id }) => id);
-  if (!asksForReach(selection.options) && ids.every((id) => groupOf(id) === 'reach'))
+    if (!namesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, groupList);
+  const ids = checks.map(({ id }) => id);
+  if (!asksForReach({ only }) && ids.every((id) => groupOf(id) === 'reach'))
     throw new UsageError(
       'no check is left to run beside reach',
-      `${known}; write needs --write, latency --max-latency, expect --expect, tls an https service`,
+      `${groupList}; write needs --write, latency --max-latency, expect --expect, tls an https service`,
     );
-  if (maxLatency && !ids.some((id) => groupOf(id) === 'latency'))
+  if (maxLatencyMs !== undefined && !ids.some((id) => groupOf(id) === 'latency'))
     throw new UsageError('--max-latency: --only and --skip leave no latency to measure');
 }
 

@@ -1,0 +1,230 @@
+import { fieldValue, linkTarget } from '../api/http.ts';
+import type { Operation, Parameter } from '../api/operations.ts';
+import { isSameValue } from '../api/values.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { excerpt } from '../process/text.ts';
+import { type Finding, fail, flaky } from './check.ts';
+import { faultOf, judge } from './judge-answer.ts';
+import { idsOf, recordsOf } from './records.ts';
+import { type CheckContext, detailsOf, type Reply } from './round.ts';
+
+// The faults of a list as a list: ids, pages, filters. Others may write while it is read, so a fault that they could have
+// caused is looked at again.
+
+const furtherLooks = 2;
+
+/**
+ * What becomes of a fault that others could have caused: if one of two further looks finds one too, in whatever record,
+ * it fails, else it is flaky.
+ *
+ * @param look looks for faults of one kind; gets whether it is the first look.
+ */
+export async function confirmed(
+  look: (isFirst: boolean) => Promise<Finding | undefined>,
+): Promise<Finding[]> {
+  const fault = await look(true);
+  if (!fault) return [];
+  for (let count = 0; count < furtherLooks; count += 1) if (await look(false)) return [fault];
+  return [flaky(`${fault.reason}, once in ${1 + furtherLooks} looks`, fault)];
+}
+
+/** The faults of a list whose answer is valid. @param reply the answer to the plain list. */
+export async function faultsOfList(
+  context: CheckContext,
+  operation: Operation,
+  reply: Reply,
+): Promise<Finding[]> {
+  const again = () => context.ask(operation, {});
+  const faults = [
+    await confirmed(async (isFirst) => repeatedId(operation, isFirst ? reply : await again())),
+    await confirmed(async (isFirst) => faultOfPages(context, operation, isFirst ? reply : await again())),
+  ];
+  for (const filter of operation.parameters) {
+    const value = valueFor(filter, operation, reply);
+    if (value !== undefined)
+      faults.push(await confirmed(() => faultOfFilter(context, operation, filter, value)));
+  }
+  return faults.flat();
+}
+
+function repeatedId(operation: Operation, reply: Reply): Finding | undefined {
+  const seen = new Set<bigint>();
+  const id = idsOf(operation, reply).find((candidate) => seen.size === seen.add(candidate).size);
+  if (id === undefined) return undefined;
+  return fail('the list has an id twice', {
+    ...detailsOf(reply),
+    expected: 'each record once',
+    got: `id ${id}`,
+  });
+}
+
+/**
+ * Follows a list's link to its next page, once. If all records fit on one page, the list is requested again in two
+ * pages, if the contract has a page size.
+ *
+ * @param whole the answer to the plain list.
+ * @returns undefined also if a record appeared meanwhile, which may have shifted the pages.
+ * @throws FindingError with a fault of the link itself, which others cannot have caused.
+ */
+async function faultOfPages(
+  context: CheckContext,
+  operation: Operation,
+  whole: Reply,
+): Promise<Finding | undefined> {
+  const isPaged = nextOf(whole) !== undefined;
+  const size = operation.parameters.find(({ name }) => name === 'limit');
+  const half = Math.min(Math.floor(recordsOf(operation, whole).length / 2), 50);
+  if (!isPaged && (!size || half < Number(size.bounds?.minimum ?? 1))) return undefined;
+  const askFirst = () => context.ask(operation, { query: { limit: half } });
+  const page = isPaged ? whole : await askFirst();
+  if (!isPaged) judge(context, operation, page);
+  const next = nextUrl(context, operation, page);
+  if (!next) return undefined;
+  const second = await context.get(next.href);
+  judge(context, operation, second, { step: 'next page' });
+  checkLinkBack(context, operation, page, second, next);
+  const [before, after] = [idsOf(operation, page), idsOf(operation, second)];
+  const both = [...before, ...after];
+  // The same records on one larger page show whether one is missing between the two.
+  const limit = Math.min(Number(size?.bounds?.maximum ?? 1000), both.length);
+  const large =
+    isPaged && size ? await context.ask(operation, { query: { limit } }) : isPaged ? undefined : whole;
+  const isEnd = nextOf(second) === undefined && !isPaged;
+  const all = large ? idsOf(operation, large).slice(0, isEnd ? undefined : both.length) : [];
+  const fault = compareToPages(context, operation, { page, second, before, after, all });
+  if (!fault) return undefined;
+  const known = new Set([...both, ...all, ...idsOf(operation, whole)]);
+  const now = idsOf(operation, await (isPaged ? context.ask(operation, {}) : askFirst()));
+  return now.every((id) => known.has(id)) ? fault : undefined;
+}
+
+interface Pages {
+  readonly page: Reply;
+  readonly second: Reply;
+  /** The ids of the two pages, and of one page that has the records of both. */
+  readonly before: readonly bigint[];
+  readonly after: readonly bigint[];
+  readonly all: readonly bigint[];
+}
+
+function compareToPages(
+  { round: { mask } }: CheckContext,
+  operation: Operation,
+  { page, second, before, after, all }: Pages,
+): Finding | undefined {
+  const wrong = (reason: string, got: string, expected = 'the page after it') =>
+    fail(reason, { ...detailsOf(second), operation, expected, got: excerpt(got, mask) });
+  const [first, both] = [new Set(before), new Set([...before, ...after])];
+  const again = after.filter((id) => first.has(id));
+  if (again.length > 0)
+    return again.length === after.length
+      ? wrong('the next link gives the same records again', nextOf(page) ?? '')
+      : wrong('the next page repeats records of the page before', `id ${again.join(', ')}`);
+  const ids = [...before, ...after];
+  const at = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
+  if (at !== -1 && operation.ordered)
+    return wrong('the list is not ordered by id', `id ${ids[at]} after ${ids[at - 1]}`, 'ids that grow');
+  const missing = all.filter((id) => !both.has(id));
+  return missing.length === 0
+    ? undefined
+    : wrong('records are missing between two pages', `id ${missing.join(', ')}`);
+}
+
+/** The checked link to the next page; undefined if there is none. */
+function nextUrl(context: CheckContext, operation: Operation, page: Reply): URL | undefined {
+  const link = nextOf(page);
+  if (link === undefined) return undefined;
+  const got = excerpt(link, context.round.mask);
+  const wrong = (reason: string, expected: string, hint?: string) =>
+    faultOf(context, operation, page, reason, { expected, hint, got });
+  if (!URL.canParse(link, page.url)) throw wrong('the next link is not a URL', 'Link: <url>; rel="next"');
+  const next = new URL(link, page.url);
+  const place = foreignPlace(next, new URL(page.url));
+  if (place) throw wrong(`the next link ${place.reason}`, place.expected, place.hint);
+  next.hash = '';
+  if (isSamePage(next, new URL(page.url)))
+    throw wrong('the next link points at its own page', 'the page after it');
+  return next;
+}
+
+/** Why a URL that the service gives does not lead back to it, a clause without a subject; undefined if it does. */
+export function foreignPlace(
+  url: URL,
+  here: URL,
+): { readonly reason: string; readonly expected: string; readonly hint?: string } | undefined {
+  if (url.origin === here.origin) return undefined;
+  const expected = `a URL at ${here.origin}`;
+  if (here.protocol !== 'https:' || url.protocol !== 'http:' || url.hostname !== here.hostname)
+    return { reason: 'leaves the service', expected };
+  return {
+    reason: 'is http, although the service is reached by https',
+    expected,
+    hint: 'the service is behind a proxy and does not know its scheme: let it trust X-Forwarded-Proto',
+  };
+}
+
+/** Whether the second page leads on. */
+function checkLinkBack(
+  context: CheckContext,
+  operation: Operation,
+  page: Reply,
+  second: Reply,
+  url: URL,
+): void {
+  const got = nextOf(second);
+  if (got === undefined || !URL.canParse(got, url.href)) return;
+  const third = new URL(got, url);
+  const details = { expected: 'the page after it', got: excerpt(got, context.round.mask) };
+  const wrong = (reason: string) => faultOf(context, operation, second, reason, details);
+  if (isSamePage(third, url)) throw wrong('the next link of the second page points at its own page');
+  if (isSamePage(third, new URL(page.url))) throw wrong('the next link points back');
+}
+
+/** Whether two URLs have the same address and the same parameters in any order. */
+function isSamePage(left: URL, right: URL): boolean {
+  const key = ({ origin, pathname, searchParams }: URL) =>
+    [origin, pathname, ...[...searchParams].map(([name, value]) => `${name}=${value}`).sort()].join(' ');
+  return key(left) === key(right);
+}
+
+function nextOf({ fields }: Reply): string | undefined {
+  return linkTarget(fieldValue(fields, 'link'), 'next');
+}
+
+/** The parameters of the table that choose records by the value of a field. */
+const filterNames: readonly string[] = ['status', 'categoryId', 'petId', 'complete'];
+
+/** A value to ask a filter for: that of the first record that has one which the filter takes. */
+function valueFor({ name, in: place, bounds = {} }: Parameter, operation: Operation, reply: Reply) {
+  if (place !== 'query' || !filterNames.includes(name)) return undefined;
+  const isTaken = (value: JsonValue | undefined): value is string | number | bigint | boolean => {
+    if (bounds.enum && !bounds.enum.includes(String(value))) return false;
+    if (typeof value === 'string') return bounds.type === undefined || bounds.type === 'string';
+    if (typeof value === 'boolean') return bounds.type === undefined || bounds.type === 'boolean';
+    const isNumber = typeof value === 'bigint' || typeof value === 'number';
+    return isNumber && bounds.type !== 'string' && bounds.type !== 'boolean';
+  };
+  return recordsOf(operation, reply)
+    .map((record) => record[name])
+    .find(isTaken);
+}
+
+/** A record that a filter lets through although it has another value, or no record at all. */
+async function faultOfFilter(
+  context: CheckContext,
+  operation: Operation,
+  { name, wireName }: Parameter,
+  value: string | number | bigint | boolean,
+): Promise<Finding | undefined> {
+  const reply = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
+  const filter = `the filter ${wireName}=${value}`;
+  judge(context, operation, reply, { step: filter, skipsSchema: true });
+  const records = recordsOf(operation, reply);
+  const wrong = (reason: string, got: string) =>
+    fail(`${filter} ${reason}`, { ...detailsOf(reply), expected: `only records with it`, got });
+  if (records.length === 0)
+    return wrong(`finds nothing, although ${operation.id} shows a record with it`, '[]');
+  const other = records.find((record) => record[name] !== undefined && !isSameValue(value, record[name]));
+  if (!other) return undefined;
+  return wrong('lets other records through', excerpt(printJson(other), context.round.mask));
+}

@@ -1,0 +1,83 @@
+import { retryAfter } from '../client/retry.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import { type Check, type Finding, findingOfError, pass, statusText } from './check.ts';
+import { type Condition, meetsHeader, unmet } from './condition.ts';
+import { askFor } from './first-answer.ts';
+import { type CheckContext, detailsOf, type Reply } from './round.ts';
+
+/** How often the conditions of `--wait-for` are looked at before the checks of a round, and after them. */
+export const samplesBefore = 30;
+export const samplesAfter = 10;
+/** How many samples are taken at once. */
+const width = 8;
+/** The shortest deadline of a sample. */
+const minSampleMs = 1000;
+/** The pause after a 429 that does not say how long to wait. */
+const pauseMs = 1000;
+
+/** Whether the service is the deployment of `--wait-for`: every condition holds, again and again. */
+export const versionCheck: Check<CheckContext> = {
+  id: 'reach/version',
+  run: async (context) => [
+    (await sample(context, samplesBefore)) ??
+      pass(`held in ${samplesBefore} looks, each on a new connection`),
+  ],
+};
+
+/**
+ * Looks at every condition of `--wait-for` a number of times, each time on a new connection, because one replica of the
+ * new version must not speak for the others. Takes one sample at a time, and waits, if the service limits the rate.
+ *
+ * @returns what did not hold; undefined if every condition held every time.
+ */
+export async function sample(context: CheckContext, count: number): Promise<Finding | undefined> {
+  const { waitFor, waitMs, timeoutMs } = context.round.options;
+  const endMs = monotonicMs() + Math.max(waitMs, timeoutMs);
+  const sampleMs = Math.min(timeoutMs, Math.max(waitMs, minSampleMs));
+  let atOnce = width;
+  for (let left = count; left > 0; ) {
+    const size = Math.min(atOnce, left);
+    const looks = await Promise.all(Array.from({ length: size }, () => look(context, waitFor, sampleMs)));
+    const fault = looks.find((result) => result !== undefined && typeof result !== 'number');
+    if (fault !== undefined) return fault as Finding;
+    const pauses = looks.filter((result) => typeof result === 'number');
+    left -= size - pauses.length;
+    if (pauses.length === 0) continue;
+    atOnce = 1;
+    const pause = Math.max(...pauses);
+    if (monotonicMs() + pause > endMs)
+      return context.round.deployment.failure('answered 429 Too Many Requests');
+    await sleep(pause, context.signal);
+  }
+  return undefined;
+}
+
+/** One look at all conditions: the one that does not hold, or the milliseconds after which to look again. */
+async function look(
+  context: CheckContext,
+  conditions: readonly Condition[],
+  timeoutMs: number,
+): Promise<Finding | number | undefined> {
+  const { deployment, mask } = context.round;
+  const replies = new Map<string | undefined, Reply>();
+  try {
+    for (const condition of conditions) {
+      const options = { retries: 0, timeoutMs, changes: { connection: 'close' } };
+      const reply = replies.get(condition.path) ?? (await askFor(context, condition, options));
+      replies.set(condition.path, reply);
+      const problem = unmet(condition, reply, mask);
+      if (!problem) continue;
+      if (reply.status === 429) return Math.max(retryAfter(reply.fields, Date.now()) ?? pauseMs, 1);
+      const { reason, ...details } = problem;
+      if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countOther(reason);
+      const isSilent = reply.status >= 400 && condition.status === undefined;
+      const answered = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
+      return deployment.failure(isSilent ? answered : reason, { ...detailsOf(reply), ...details });
+    }
+    return undefined;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const { reason, ...details } = findingOfError(error);
+    return deployment.failure(reason, details);
+  }
+}

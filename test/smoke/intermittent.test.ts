@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { runCli } from '../helpers/run-cli.ts';
+import { smokeOf } from './run.ts';
+import { type Change, changing, on, refusing, startService, withFields } from './service.ts';
+
+// Faults that come and go: random, once, and of one replica in ten. Each is told under every flag.
+
+/** Plain, and every other flag together. */
+const flagSets = [
+  [],
+  [
+    ...['--retries', '0', '--strict', '--brief', '--repeat', '2'],
+    ...['--only', '**', '--skip', 'latency', '--expect', 'GET /pets'],
+  ],
+];
+
+/** Changes only those answers, counted from 1, that are chosen. */
+const when =
+  (isHit: (count: number) => boolean, change: Change): (() => Change) =>
+  () => {
+    let answers = 0;
+    return (answer, seen) => {
+      answers += 1;
+      return isHit(answers) ? change(answer, seen) : answer;
+    };
+  };
+
+const anyOf = (records: readonly object[]) => Math.floor(Math.random() * records.length);
+const twice = changing((records: object[]) => [...records.slice(anyOf(records)), ...records]);
+const lacking = changing((records: object[]) => records.toSpliced(anyOf(records), 1));
+const stale = changing((record: object) => ({ ...record, name: 'Before' }));
+
+const lists = /^\/pets(\?|$)/;
+const pets = /^\/pets\/\d{1,3}$/;
+
+type Row = readonly [title: string, line: RegExp, spoil: () => Change];
+
+const random: readonly Row[] = [
+  ['a random record twice in every list', /op\/listPets: the list has an id twice/, () => on(lists, twice)],
+  [
+    'a random record missing from each further page',
+    /op\/listPets: records are missing between two pages/,
+    () => on(/^\/pets\?.*after=/, lacking),
+  ],
+  [
+    'a random record missing from every list',
+    /op\/listPets: records are missing between two pages/,
+    () => on(lists, lacking),
+  ],
+  [
+    'every second get stale',
+    /op\/getPet: name differs from what listPets shows/,
+    () => on(pets, when((count) => count % 2 === 0, stale)()),
+  ],
+  [
+    'every second get not found',
+    /op\/getPet: answered 404 Not Found, and listPets shows petId 1/,
+    () => on(pets, when((count) => count % 2 === 0, refusing(404))()),
+  ],
+  [
+    'every second get broken',
+    /op\/getPet: answered 500 Internal Server Error/,
+    () => on(pets, when((count) => count % 2 === 0, refusing(500))()),
+  ],
+  [
+    'a filter that is ignored at times',
+    /op\/listPets: the filter status=available lets other records through/,
+    () =>
+      on(
+        /status=/,
+        when(
+          (count) => count % 2 === 1,
+          changing(() => [{ id: 3, name: 'Rex', categoryId: 1, status: 'sold' }]),
+        )(),
+      ),
+  ],
+];
+
+describe.concurrent('a fault that comes and goes is red, and the first line names it', () => {
+  test.for(random)('%s', async ([, line, spoil]) => {
+    for (const flags of flagSets) {
+      await using service = await startService({ spoil: spoil() });
+      const { code, stdout } = await runCli(['smoke', '--base-url', service.url, ...flags]);
+      const [first = ''] = stdout.split('\n');
+      expect(first.replace(/failed \d of 2: /, ''), stdout).toMatch(line);
+      expect(code, stdout).toBe(7);
+    }
+  });
+});
+
+const once: readonly (readonly [id: string, reason: RegExp, spoil: () => Change])[] = [
+  ['op/listPets', /^the list has an id twice, once in 3 looks$/, when((count) => count === 1, twice)],
+  [
+    'op/listCategories',
+    /^records are missing between two pages, once in 3 looks$/,
+    () => on(/^\/categories\?.*after=/, when((count) => count === 1, lacking)()),
+  ],
+  [
+    'op/getCategory',
+    /^name differs from what listCategories shows, once in 3 looks$/,
+    () => on('/categories/1', when((count) => count === 1, stale)()),
+  ],
+  [
+    'op/getCategory',
+    /^answered 404 Not Found, and listCategories shows categoryId 1, once in 3 looks$/,
+    () => on('/categories/1', when((count) => count === 1, refusing(404))()),
+  ],
+];
+
+describe.concurrent('a fault that is seen once is flaky, as one colleague who writes would make it', () => {
+  test.for(once)('%s: %s', async ([id, reason, spoil]) => {
+    const run = await smokeOf(spoil(), []);
+    expect(run.code).toBe(0);
+    expect(run.check(id)).toMatchObject({ result: 'flaky', reason: expect.stringMatching(reason) });
+    expect(run.ids('flaky')).toEqual([id]);
+    expect((await smokeOf(spoil(), ['--strict'])).code).toBe(7);
+  });
+});
+
+describe.concurrent('one replica of ten', () => {
+  const replica = (change: Change) => when((count) => count % 10 === 4, change);
+
+  test('that answers 500 is red under every flag', async () => {
+    for (const flags of flagSets) {
+      const run = await smokeOf(replica(refusing(500))(), flags);
+      expect(run.code).toBe(7);
+      expect(run.ids('fail').join()).toMatch(/op|error/);
+    }
+  });
+
+  test('that answers 503 is told as flaky, and red with --strict', async () => {
+    const run = await smokeOf(replica(refusing(503))(), []);
+    expect(run.code).toBe(0);
+    expect(run.ids('flaky').length).toBeGreaterThan(1);
+    expect((await smokeOf(replica(refusing(503))(), ['--strict'])).code).toBe(7);
+  });
+
+  test('that is old is red with --wait-for', async () => {
+    let answers = 0;
+    const spoil: Change = (answer) => {
+      answers += 1;
+      return withFields(answer, { 'x-commit': answers % 10 === 4 ? 'old' : 'new' });
+    };
+    const flags = ['--wait-for', 'header x-commit=new', '--wait', '300ms'];
+    for (const more of flagSets) {
+      const run = await smokeOf(spoil, [...flags, ...more]);
+      expect(run.code).toBe(7);
+      expect(run.check('reach/version').result).toBe('fail');
+    }
+  });
+});
+
+test('a service that answers every third request by 503 is not steady', async () => {
+  const run = await smokeOf(when((count) => count % 3 === 0, refusing(503))(), []);
+  expect(run.code).toBe(7);
+  expect(run.check('reach/steady').reason).toMatch(
+    /^\d+ of 14 checks are flaky: 503 Service Unavailable first$/,
+  );
+});
