@@ -4,7 +4,7 @@ import { idName, type Operation, type Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
-import { askedId, type CallInput, type FieldChanges, toAcceptedInput } from '../client/request.ts';
+import { type CallInput, type FieldChanges, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf } from '../process/errors.ts';
 import { type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Details } from './check.ts';
@@ -135,7 +135,7 @@ export function startCheck(
       const { id, method } = operation;
       const input = toAcceptedInput(operation, given);
       const answer = await client.send(id, input, context.callOptions(asked), asked.changes);
-      return { ...answer, ...readBody(answer), method, asked: askedId(operation, input) };
+      return { ...answer, ...readBody(answer), method, asked: recordIdOf(operation, input) };
     },
     async get(path, asked = {}) {
       const request = { method: 'GET', path, fields: asked.changes };
@@ -143,7 +143,7 @@ export function startCheck(
       return { ...answer, ...readBody(answer), method: 'GET' };
     },
     visit(operation, input = {}) {
-      const key = `${operation.id} ${askedId(operation, input)}`;
+      const key = `${operation.id} ${recordIdOf(operation, input)}`;
       const visit = round.visits.get(key) ?? context.ask(operation, input);
       round.visits.set(key, visit);
       return visit;

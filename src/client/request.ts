@@ -16,7 +16,7 @@ export interface CallInput {
   readonly values?: object | undefined;
 }
 
-/** What the requests to a service have in common. */
+/** What all requests to a service have in common. */
 export interface RequestBase {
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -24,30 +24,55 @@ export interface RequestBase {
   readonly fields: HttpFields;
 }
 
+/** What all requests of one operation have in common: made once, because bulk work sends a million of them. */
+export interface RequestTemplate {
+  readonly operation: Operation;
+  readonly baseUrl: string;
+  /** The path as literal text and parameters, in order. */
+  readonly path: readonly (string | Parameter)[];
+  readonly query: readonly Parameter[];
+  readonly headers: readonly Parameter[];
+  readonly fields: HttpFields;
+}
+
+/** @throws UsageError for a path outside the base URL: a bound description may contain anything. */
+export function createTemplate(operation: Operation, { baseUrl, fields }: RequestBase): RequestTemplate {
+  const { id, path, parameters, body } = operation;
+  if (!isBelow(`http://host/base${path}`, 'http://host/base'))
+    throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  return {
+    operation,
+    baseUrl,
+    path: path
+      .split(/(\{[^{}]*\})/)
+      .map((part) => inPath.find(({ wireName }) => part === `{${wireName}}`) ?? toSendable(part)),
+    query: parameters.filter((parameter) => parameter.in === 'query'),
+    headers: parameters.filter((parameter) => parameter.in === 'header'),
+    fields: body ? { ...fields, 'content-type': body.mediaType } : fields,
+  };
+}
+
+/** The text of a description with spaces and letters beyond ASCII percent-encoded. */
+function toSendable(literal: string): string {
+  return literal.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+}
+
 /**
  * The request of an operation. Every parameter goes to its place in the contract, ids with all their digits.
  *
- * @throws UsageError for a path outside the base URL, or a header that cannot be sent: a bound description may contain
- *   anything.
+ * @param input as `toWireInput` returns it.
+ * @throws UsageError for a header that cannot be sent.
  */
-export function toRequest(operation: Operation, input: CallInput, base: RequestBase): HttpRequest {
-  return toWireRequest(operation, toWireInput(operation, input), base);
-}
-
-/** The same for an input that is translated. */
-export function toWireRequest(
-  operation: Operation,
-  input: CallInput,
-  { baseUrl, fields }: RequestBase,
-): HttpRequest {
+export function fillTemplate(template: RequestTemplate, input: CallInput): HttpRequest {
+  const { operation, baseUrl, path, query, headers } = template;
   const { method, body } = operation;
-  const parts = partsOf(operation, fields);
-  const url = baseUrl + toPath(parts.path, input) + toQuery(parts.query, input);
-  const all =
-    parts.header.length === 0
-      ? parts.fields
-      : { ...parts.fields, ...headerFields(operation, parts.header, input) };
-  return body ? { method, url, fields: all, body: printJson(input.body) } : { method, url, fields: all };
+  const url = baseUrl + toPath(path, input) + toQuery(query, input);
+  const fields =
+    headers.length === 0
+      ? template.fields
+      : { ...template.fields, ...headerFields(operation, headers, input) };
+  return body ? { method, url, fields, body: printJson(input.body) } : { method, url, fields };
 }
 
 /** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
@@ -82,8 +107,8 @@ export function toAcceptedInput({ parameters, body: contract }: Operation, input
   return { ...input, query, body: Object.fromEntries([...taken, ...examples]) };
 }
 
-/** The id of the requested record, if the input has one. */
-export function askedId({ id: operation, noun }: Operation, input: CallInput): bigint | undefined {
+/** The id of the record that a request is about, if the input has one. */
+export function recordIdOf({ id: operation, noun }: Operation, input: CallInput): bigint | undefined {
   const body = noun === 'inventory' && isJsonObject(input.body) ? input.body : undefined;
   const id = input[idName(operation) ?? ''] ?? body?.petId;
   return typeof id === 'bigint' ? id : undefined;
@@ -94,45 +119,6 @@ export function parameterValue(input: CallInput, { name, value }: Parameter): un
   return value ?? input.query?.[name] ?? input[name];
 }
 
-/** The parts that all requests of an operation have in common. */
-interface Parts {
-  /** The path as literal text and parameters, in order. */
-  readonly path: readonly (string | Parameter)[];
-  readonly query: readonly Parameter[];
-  readonly header: readonly Parameter[];
-  /** The fields that every request carries, which `fields` begins with. */
-  readonly carried: HttpFields;
-  readonly fields: HttpFields;
-}
-
-const known = new WeakMap<Operation, Parts>();
-
-/** Computed once per operation: bulk work calls the same one a million times. */
-function partsOf(operation: Operation, carried: HttpFields): Parts {
-  const before = known.get(operation);
-  if (before?.carried === carried) return before;
-  const { id, path, parameters, body } = operation;
-  if (!isBelow(`http://host/base${path}`, 'http://host/base'))
-    throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
-  const inPath = parameters.filter((each) => each.in === 'path');
-  const parts: Parts = {
-    path: path
-      .split(/(\{[^{}]*\})/)
-      .map((part) => inPath.find(({ wireName }) => part === `{${wireName}}`) ?? toSendable(part)),
-    query: parameters.filter((each) => each.in === 'query'),
-    header: parameters.filter((each) => each.in === 'header'),
-    carried,
-    fields: body ? { ...carried, 'content-type': body.mediaType } : carried,
-  };
-  known.set(operation, parts);
-  return parts;
-}
-
-/** The text of a description with spaces and letters beyond ASCII percent-encoded. */
-function toSendable(literal: string): string {
-  return literal.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
-}
-
 /** Whether a URL has the base URL's origin and is below its path after dot segments and their escapes are resolved. */
 function isBelow(url: string, baseUrl: string): boolean {
   if (!URL.canParse(url)) return false;
@@ -141,7 +127,7 @@ function isBelow(url: string, baseUrl: string): boolean {
   return origin === base.origin && pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`);
 }
 
-function toPath(path: Parts['path'], input: CallInput): string {
+function toPath(path: RequestTemplate['path'], input: CallInput): string {
   let filled = '';
   for (const part of path)
     filled += typeof part === 'string' ? part : toSegment(part, parameterValue(input, part));

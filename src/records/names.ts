@@ -1,5 +1,6 @@
 import type { CallOptions } from '../client/call.ts';
-import { type Client, readThroughList } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import { readThroughList } from '../client/find-in-list.ts';
 import { collect } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';

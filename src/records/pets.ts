@@ -1,7 +1,8 @@
 import { NewPet, type Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
-import { type Answer, type Client, readThroughList } from '../client/client.ts';
+import type { Answer, Client } from '../client/client.ts';
+import { readThroughList } from '../client/find-in-list.ts';
 import type { Context } from '../context.ts';
 import { askOptional, askText, type Choice } from '../input/question.ts';
 import { ApiError, UsageError } from '../process/errors.ts';

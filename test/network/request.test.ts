@@ -3,7 +3,13 @@ import { builtInContract } from '../../src/api/contract.ts';
 import type { Operation, OperationId } from '../../src/api/operations.ts';
 import type { Bounds } from '../../src/api/schemas.ts';
 import { checkInput } from '../../src/client/bounds.ts';
-import { type CallInput, toRawRequest, toRequest } from '../../src/client/request.ts';
+import {
+  type CallInput,
+  createTemplate,
+  fillTemplate,
+  toRawRequest,
+  toWireInput,
+} from '../../src/client/request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', fields: { accept: 'application/json' } };
@@ -12,8 +18,12 @@ function operation(id: OperationId, changes: Partial<Operation> = {}): Operation
   return { ...builtInContract.operations.get(id)!, ...changes };
 }
 
+function toRequest(operation: Operation, input: CallInput) {
+  return fillTemplate(createTemplate(operation, target), toWireInput(operation, input));
+}
+
 function urlOf(chosen: Operation, input: CallInput): string {
-  return toRequest(chosen, input, target).url;
+  return toRequest(chosen, input).url;
 }
 
 test('every digit of an id reaches the path, the query and the body', () => {
@@ -24,7 +34,7 @@ test('every digit of an id reaches the path, the query and the body', () => {
     'http://shop.example/api/pets?categoryId=9007199254740993',
   );
   const body = { name: 'Rex', categoryId: 9223372036854775807n };
-  expect(toRequest(operation('createPet'), { body }, target)).toEqual({
+  expect(toRequest(operation('createPet'), { body })).toEqual({
     method: 'POST',
     url: 'http://shop.example/api/pets',
     fields: { accept: 'application/json', 'content-type': 'application/json' },
@@ -47,7 +57,7 @@ test('a bound parameter goes to the place and under the name that the descriptio
       { name: 'dryRun', wireName: 'x-dry-run', in: 'header', required: false },
     ],
   });
-  expect(toRequest(bound, { petId: 7n, dryRun: true, body: { quantity: 1 } }, target)).toMatchObject({
+  expect(toRequest(bound, { petId: 7n, dryRun: true, body: { quantity: 1 } })).toMatchObject({
     method: 'PATCH',
     url: 'http://shop.example/api/stock/7/count',
     fields: { 'x-dry-run': 'true' },

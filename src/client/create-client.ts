@@ -1,0 +1,256 @@
+import { offeredOperation } from '../api/contract.ts';
+import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse, shownUrl } from '../api/http.ts';
+import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
+import { withinTime } from '../process/deadline.ts';
+import { type ApiError, UnavailableError, UsageError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { type Attempt, isReading, mayHaveBeenApplied } from './attempt.ts';
+import { checkInput } from './bounds.ts';
+import type { Call, CallOptions, ClientOptions } from './call.ts';
+import { answeredError, callError } from './call-error.ts';
+import type { Answer, Client, RawAnswer } from './client.ts';
+import { isGet, listOfGet, readThroughList } from './find-in-list.ts';
+import { judgeWrite, type WriteIntent } from './judge-write.ts';
+import type { ListSource } from './page-walk.ts';
+import {
+  type CallInput,
+  createTemplate,
+  fillTemplate,
+  type RequestTemplate,
+  recordIdOf,
+  toRawRequest,
+  toWireInput,
+  withChanges,
+  withMaskedParameter,
+} from './request.ts';
+import { checkStatus, type RecordPage, readResult } from './response.ts';
+import { type CallResult, sendCall, timeoutError } from './send-call.ts';
+import { type Filters, type ListOptions, readList } from './whole-list.ts';
+
+/** A client of one service; it owns the transport and closes it. */
+export function createClient(options: ClientOptions): Client {
+  const { contract, baseUrl, fields, parameter, transport, secrets } = options;
+  const templates = new Map<OperationId, RequestTemplate>();
+  /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
+  const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
+    const { ifMatch, isUnchecked } = callOptions;
+    const operation = offeredOperation(contract, id);
+    const template = templates.get(id) ?? createTemplate(operation, options);
+    templates.set(id, template);
+    const wireInput = toWireInput(operation, input);
+    const condition = ifMatch === undefined ? {} : { 'if-match': ifMatch };
+    if (!isUnchecked) checkInput(operation, wireInput, { ...fields, ...condition });
+    const request = fillTemplate(template, wireInput);
+    return {
+      client: options,
+      operation,
+      request: ifMatch === undefined ? request : { ...request, fields: { ...request.fields, ...condition } },
+      options: callOptions,
+    };
+  };
+  const masked = (request: HttpRequest): HttpRequest =>
+    withMaskedParameter({ ...request, fields: secrets.maskFields(request.fields) }, parameter);
+  const doubtful = new Set<OperationId>();
+  const client: Client = {
+    contract,
+    baseUrl,
+    credential: options.credential,
+    call: ((id, input: CallInput, callOptions = {}) => {
+      // Not `async`: one more promise per call is measurable at a million rows.
+      try {
+        const operation = contract.operations.get(id);
+        if (!operation && isGet(id) && contract.operations.has(listOfGet[id])) {
+          const line = `note: ${id} is not offered: looking through ${listOfGet[id]} instead`;
+          options.observe?.({ kind: 'note', line });
+          return readThroughList(client, id, input[idName(id) ?? ''] as bigint, callOptions);
+        }
+        if (operation && mergesEntry(operation, input)) return mergeEntry(client, id, input, callOptions);
+        const call = prepare(id, input, callOptions);
+        return fetchAnswer(call, intentOf(call.operation, input));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }) as Client['call'],
+    list: ((id, filters = {}, listOptions = {}) =>
+      list(prepare, doubtful, options, id, filters, listOptions)) as Client['list'],
+    toRequest: (id, input: CallInput, callOptions = {}) => masked(prepare(id, input, callOptions).request),
+    async send(id, input, callOptions = {}, changes = {}) {
+      const { request, ...call } = prepare(id, input, callOptions);
+      return fetchRaw({ ...call, request: { ...request, fields: withChanges(request.fields, changes) } });
+    },
+    toRawRequest: (raw) => masked(toRawRequest(raw, options)),
+    request: async (raw, callOptions = {}) =>
+      fetchRaw({ client: options, request: toRawRequest(raw, options), options: callOptions }),
+    close: () => transport.close(),
+  };
+  return client;
+}
+
+/** The call of an operation. */
+interface OperationCall extends Call {
+  readonly operation: Operation;
+}
+
+function intentOf(operation: Operation, input: CallInput): WriteIntent {
+  const values = operation.method === 'DELETE' ? undefined : (input.values ?? input.body);
+  return { id: recordIdOf(operation, input), values: (values ?? {}) as WriteIntent['values'] };
+}
+
+/** A longer body, in bytes, may take so long to read that the deadline and Ctrl-C must be able to end it. */
+const longBody = 2 ** 20;
+
+/** @param intent the id of the record, and what the user set. */
+async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<Answer<unknown>> {
+  const { operation } = call;
+  const result = await sendCall(call);
+  const { response, attempts, leftMs } = result;
+  const { status, fields, body } = response;
+  if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
+  const etag = strongTag(fields);
+  if (isGone(call, result))
+    return { value: undefined, status, fields, etag, attempts, judgement: { shows: 'asked', id: intent.id } };
+  if (status >= 400) throw answeredError(call, attempts, response);
+  try {
+    checkStatus(operation.method, status);
+    const late = () => {
+      throw timeoutError(call, true);
+    };
+    const read = () => readContent(call, intent, response);
+    const { value, judgement } =
+      body.length < longBody ? read() : withinTime(leftMs, read, late, { endsOnCtrlC: true });
+    return { value, status, fields, etag, attempts, judgement };
+  } catch (error) {
+    throw callError(call, attempts, error);
+  }
+}
+
+/** The records of a reading, or what the answer of a write shows. */
+function readContent(
+  { client: { secrets }, operation }: OperationCall,
+  intent: WriteIntent,
+  response: HttpResponse,
+): Pick<Answer<unknown>, 'value' | 'judgement'> {
+  if (isReading(operation.method))
+    return { value: readResult(operation, intent.id, response, secrets.mask), judgement: undefined };
+  const judgement = judgeWrite(operation, intent, response, secrets.mask);
+  return { value: judgement.record, judgement };
+}
+
+/** The entity tag of an answer; a weak one cannot be relied on for a write. @see RFC 9110, 8.8.3 */
+function strongTag(fields: HttpFields): string | undefined {
+  const tag = fieldValue(fields, 'etag');
+  return tag?.startsWith('W/') ? undefined : tag;
+}
+
+/** Whether a DELETE finds nothing after an attempt that may have been applied: it has succeeded. Says so in a note. */
+function isGone({ client, request }: Call, { response: { status }, attempts }: CallResult): boolean {
+  const { method, url } = request;
+  if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
+  if (!mayHaveBeenApplied(method, attempts)) return false;
+  const line = `note: the record is gone, because an earlier attempt was applied (DELETE ${shownUrl(url)}: ${status})`;
+  client.observe?.({ kind: 'note', line });
+  return true;
+}
+
+async function fetchRaw(call: Call): Promise<RawAnswer> {
+  const result = await sendCall(call);
+  const { response, attempts } = result;
+  const { status, fields } = response;
+  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
+  const url = attempts.at(-1)?.request.url ?? call.request.url;
+  const isRedirected = attempts.at(-1)?.isRedirected === true;
+  const error = isGone(call, result) ? undefined : rawError(call, attempts, response);
+  return { status, fields, body, url, isRedirected, attempts, error };
+}
+
+/** An answer that is not of success as an error; a 304 answers a condition of the user's own. */
+function rawError(
+  call: Call,
+  attempts: readonly Attempt[],
+  response: HttpResponse,
+): ApiError | UnavailableError | undefined {
+  if (response.status >= 400) return answeredError(call, attempts, response);
+  try {
+    if (response.status !== 304) checkStatus(call.request.method, response.status);
+    return undefined;
+  } catch (error) {
+    return callError(call, attempts, error) as UnavailableError;
+  }
+}
+
+/** The pages of a list. @param doubtful the lists of which the user knows that they may be cut. */
+async function* list(
+  prepare: (id: ListId, input: CallInput, options: CallOptions) => OperationCall,
+  doubtful: Set<OperationId>,
+  options: ClientOptions,
+  id: ListId,
+  filters: Filters,
+  listOptions: ListOptions,
+): AsyncGenerator<unknown[]> {
+  let last: { readonly call: Call; readonly attempts: readonly Attempt[] } | undefined;
+  const source: ListSource = {
+    contract: options.contract,
+    toRequest: (query) => prepare(id, { query }, listOptions).request,
+    async fetchPage(operation, request) {
+      const call = { client: options, operation, request, options: listOptions };
+      const { value, fields, attempts } = await fetchAnswer(call, { id: undefined, values: {} });
+      last = { call, attempts };
+      return {
+        ...(value as RecordPage),
+        link: fieldValue(fields, 'link'),
+        url: attempts.at(-1)?.request.url ?? request.url,
+      };
+    },
+  };
+  try {
+    const pages = readList(source, id, filters, listOptions);
+    // Nothing is to be done with the first page of a list that turns out to be cut.
+    const isHeldBack = listOptions.whole && options.contract.operations.get(id)?.paging?.kind === 'unknown';
+    const { doubt, records } = isHeldBack ? await readToEnd(pages) : { doubt: yield* pages };
+    if (doubt === undefined) {
+      if (records) yield records;
+      return;
+    }
+    if (listOptions.whole)
+      throw new UsageError(
+        `the list may be cut, and this needs every record: ${doubt} (${id})`,
+        'ask the owner of the service for a list that can be read to its end',
+        'unbound',
+      );
+    if (!doubtful.has(id))
+      options.observe?.({ kind: 'note', line: `warning: there may be more records: ${doubt} (${id})` });
+    doubtful.add(id);
+  } catch (error) {
+    const isOfList = error instanceof UnavailableError && error.details.url === undefined;
+    throw last && isOfList ? callError(last.call, last.attempts, error) : error;
+  }
+}
+
+/** All records of a list at once, and why it may be cut. */
+async function readToEnd(
+  pages: ReturnType<typeof readList>,
+): Promise<{ readonly doubt: string | undefined; readonly records: JsonObject[] }> {
+  const records: JsonObject[] = [];
+  for (;;) {
+    const page = await pages.next();
+    if (page.done) return { doubt: page.value, records };
+    for (const record of page.value) records.push(record);
+  }
+}
+
+/** Whether a count is set in a body that has further fields of the entry, which would be wiped. */
+function mergesEntry({ id, partial }: Operation, { before }: CallInput): boolean {
+  return id === 'updateInventory' && !partial && before === undefined;
+}
+
+/** Reads the entry right before its count is set, and sends its other fields back as they came. */
+async function mergeEntry(
+  client: Client,
+  id: OperationId,
+  input: CallInput,
+  options: CallOptions,
+): Promise<Answer<unknown>> {
+  const { ifMatch, ...readOptions } = options;
+  const { value, etag } = await client.call('getInventory', { petId: input.petId as bigint }, readOptions);
+  return client.call(id, { ...input, before: value }, { ...options, ifMatch: ifMatch ?? etag });
+}

@@ -1,0 +1,45 @@
+import { offeredOperation } from '../api/contract.ts';
+import type { OperationId, Result } from '../api/operations.ts';
+import { CliError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import type { Answer, Client } from './client.ts';
+import type { ListOptions } from './whole-list.ts';
+
+/** The lists that have the records of the operations that read one. */
+export const listOfGet = {
+  getPet: 'listPets',
+  getCategory: 'listCategories',
+  getOrder: 'listOrders',
+  getInventory: 'listInventory',
+} as const;
+
+export function isGet(id: OperationId): id is keyof typeof listOfGet {
+  return Object.hasOwn(listOfGet, id);
+}
+
+/**
+ * Reads a record through its list, from its id on if the list can begin there.
+ *
+ * @throws CliError `not-found` if the list does not have it.
+ */
+export async function readThroughList<K extends keyof typeof listOfGet>(
+  client: Client,
+  get: K,
+  id: bigint,
+  options: ListOptions = {},
+): Promise<Answer<Result<K>>> {
+  const list = listOfGet[get];
+  const canSeek = offeredOperation(client.contract, list).ordered && id > 0n;
+  const after = canSeek ? id - 1n : undefined;
+  const field = get === 'getInventory' ? 'petId' : 'id';
+  for await (const page of client.list(list, {}, { whole: true, ...options, after })) {
+    const records = page as readonly object[] as readonly JsonObject[];
+    const value = records.find((record) => record[field] === id);
+    if (value) return { value: value as Result<K>, status: 200, fields: {}, etag: undefined, attempts: [] };
+    // The list began at the id, so that its later pages cannot hold it.
+    if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[field] ?? 0)) > id))
+      break;
+  }
+  const noun = get.replace('get', '').toLowerCase();
+  throw new CliError('not-found', `${noun} ${id} does not exist: ${list} has no record with this id`);
+}
