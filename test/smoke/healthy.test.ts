@@ -187,6 +187,14 @@ const variants: Readonly<Record<string, Variant>> = {
     spoil: (answer, { method }) => (method === 'GET' ? answer : refusal(answer, 403)),
     without: ['write'],
   },
+  'pets that have no entry in the inventory': {
+    service() {
+      const store = seedStore();
+      for (let id = 1n; id <= 25n; id += 1n) store.inventory.delete(id);
+      return { store };
+    },
+    without: ['strict', 'latency', 'write'],
+  },
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), without: ['write'] },
   'HTTP/1.0': { service: () => ({ isOld: true }) },
   gzip: { spoil: encoded('gzip', (body) => gzipSync(body)) },

@@ -204,6 +204,32 @@ describe('auth', () => {
     for (const id of run.ids('fail')) expect(run.check(id).reason).toMatch(reason);
   });
 
+  test('a secured operation that lets anybody in fails auth, whatever the others do', async () => {
+    await using service = await startService({
+      spoil: (answer, { fields, target }) =>
+        fields.authorization === 'Bearer right-token' || target.startsWith('/store/orders')
+          ? answer
+          : refusal(answer, 401),
+    });
+    const token = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
+    const env = { ...(await bindTo(service.url, requireToken)), ...token };
+    const run = await smoke(service.url, [], { env });
+    expect(run.code).toBe(7);
+    expect(run.ids('fail')).toEqual(['auth/missing', 'auth/wrong']);
+    expect(run.check('auth/missing').reason).toBe('let in with no credential: listOrders, getOrder');
+  });
+
+  test('a service that does not ask for a token that was given is a warning', async () => {
+    await using service = await startService();
+    const env = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
+    const run = await smoke(service.url, [], { env });
+    expect(run.code).toBe(0);
+    expect(run.check('auth/missing')).toMatchObject({
+      result: 'warn',
+      reason: 'listPets answered 200 OK without the token, and the description declares no security',
+    });
+  });
+
   test('a key in the query is sent, left out and falsified, and is in no report', async () => {
     await using service = await startService({
       spoil: (answer, { target }) =>

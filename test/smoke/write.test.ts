@@ -238,6 +238,58 @@ describe.concurrent('what write checks find', () => {
     });
   });
 
+  test('a created record that its list never shows is found', async () => {
+    const run = await write(
+      { spoil: on(/^\/categories\?.*after=/, (answer) => withBody(answer, [])) },
+      'write/category',
+    );
+    expect(run.code).toBe(7);
+    expect(run.check('write/category').reason).toMatch(/^create: listCategories does not show category \d+$/);
+    expect(run.leavesNothing).toBe(true);
+  });
+
+  test('a list that shows a new record only after a moment is flaky', async () => {
+    let looks = 0;
+    const run = await write(
+      {
+        spoil: on(/^\/categories\?.*after=[6-9]/, (answer) => {
+          looks += 1;
+          return looks === 1 ? withBody(answer, []) : answer;
+        }),
+      },
+      'write/category',
+    );
+    expect(run).toMatchObject({ code: 0, leavesNothing: true });
+    expect(run.check('write/category')).toMatchObject({
+      result: 'flaky',
+      reason: 'create: listCategories shows the category only after a while',
+    });
+  });
+
+  test('a Location on an internal host is found', async () => {
+    const moved: Change = (answer) =>
+      withFields(answer, { location: `http://pod-7.internal:8080${answer.fields.location}` });
+    const run = await write({ spoil: on('/categories', moved, 'POST') }, 'write/category');
+    expect(run.code).toBe(7);
+    expect(run.check('write/category').reason).toBe('create: the Location leaves the service');
+    expect(run.leavesNothing).toBe(true);
+  });
+
+  test('an update sends back the fields of the record that are not ours', async () => {
+    const versions = new Map<string, number>();
+    const versioned: Change = (answer, { method, target, body }) => {
+      if (!/^\/categories\/\d/.test(target)) return answer;
+      const version = versions.get(target) ?? 7;
+      if (method === 'PUT') {
+        if (JSON.parse(body).version !== version) return refusal(answer, 409);
+        versions.set(target, version + 1);
+      }
+      return changing((json: object) => ({ ...json, version: versions.get(target) ?? 7 }))(answer);
+    };
+    const run = await write({ spoil: versioned }, 'write/category');
+    expect(run.check('write/category')).toMatchObject({ result: 'pass' });
+  });
+
   test('a delete that leaves the record in its list is found', async () => {
     let deleted = '';
     const run = await write(

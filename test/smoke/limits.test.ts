@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { bindTo, smoke, smokeOf } from './run.ts';
+import { type Change, changing, on, refusal, startService } from './service.ts';
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const late =
+  (ms: number): Change =>
+  async (answer) => {
+    await sleep(ms);
+    return answer;
+  };
+
+describe.concurrent('time', () => {
+  test('--timeout is one call, so a check of many slow calls passes', async () => {
+    const run = await smokeOf(late(250), ['--write', '--timeout', '2s', '--only', 'write/pet']);
+    expect(run.code).toBe(0);
+    expect(run.check('write/pet').result).toBe('pass');
+  });
+
+  test('--max-time ends the run, skips what has not run, and fails', async () => {
+    const run = await smokeOf(late(200), ['--max-time', '900ms']);
+    expect(run.code).toBe(7);
+    expect(run.ids('fail')).toEqual(['run/complete']);
+    expect(run.check('run/complete').reason).toMatch(
+      /^the time of 900 ms is over \(--max-time\) before \d+ checks$/,
+    );
+    expect(run.check('error/not-found')).toMatchObject({
+      result: 'skip',
+      reason: 'the time of 900 ms is over (--max-time)',
+    });
+  });
+
+  test('what a run wrote before --max-time is removed', async () => {
+    await using service = await startService({ spoil: late(100) });
+    const { size } = service.store.categories;
+    const flags = ['--write', '--only', 'write/category', '--max-time', '1s'];
+    const run = await smoke(service.url, flags);
+    expect(run.code).toBe(7);
+    expect(run.check('write/cleanup').result).toBe('pass');
+    expect(service.store.categories.size).toBe(size);
+  });
+
+  test('a call that needed another attempt is measured by its first, which has no good answer', async () => {
+    let answers = 0;
+    const run = await smokeOf(
+      on('/store/orders', (answer) => {
+        answers += 1;
+        return answers % 2 === 0 ? refusal(answer, 503) : answer;
+      }),
+      ['--only', 'latency/listOrders', '--max-latency', '30s', '--retries', '3'],
+    );
+    expect(run.check('latency/listOrders')).toMatchObject({ result: 'fail' });
+    expect(run.check('latency/listOrders').reason).toContain('had no answer: answered 503');
+  });
+
+  test('one slow call in fifty is no failure', async () => {
+    let answers = 0;
+    const run = await smokeOf(
+      async (answer) => {
+        answers += 1;
+        if (answers % 50 === 0) await sleep(1500);
+        return answer;
+      },
+      ['--max-latency', '700ms'],
+    );
+    expect(run.code).toBe(0);
+    expect(run.ids('pass').filter((id) => id.startsWith('latency/'))).toHaveLength(8);
+  });
+
+  test('the latency of several runs is that of requests, not of checks', async () => {
+    const run = await smokeOf(late(60), ['--repeat', '2', '--only', 'op/listOrders']);
+    const { latency } = run.check('op/listOrders');
+    expect(latency?.median).toBeGreaterThan(0.05);
+    // The check sends several requests one after another.
+    const whole = run.checks.find(({ id }) => id === 'op/listOrders') as unknown as { seconds: number };
+    expect(whole.seconds).toBeGreaterThan(4 * (latency?.median ?? 0));
+  });
+});
+
+describe.concurrent('what a description says, and what it does not', () => {
+  test('operations that are not bound are listed as skipped, with the reason', async () => {
+    await using service = await startService();
+    const env = await bindTo(service.url, ({ paths }) => {
+      delete paths['/store/orders']?.get;
+      delete paths['/store/orders/{orderId}']?.get;
+    });
+    const run = await smoke(service.url, [], { env });
+    expect(run.code).toBe(0);
+    for (const id of ['op/listOrders', 'op/getOrder']) {
+      expect(run.check(id).result).toBe('skip');
+      expect(run.check(id).reason).not.toBe('');
+    }
+  });
+
+  test('a refusal that the description does not list is a warning, a 5xx a failure', async () => {
+    const wrong = (status: number) => on(/not-a-number/, (answer) => refusal(answer, status));
+    const soft = await smokeOf(wrong(422), ['--only', 'error']);
+    expect(soft.code).toBe(0);
+    expect(soft.check('error/bad-request')).toMatchObject({
+      result: 'warn',
+      reason: 'answered 422 Unprocessable Entity, which the description does not have',
+    });
+    expect((await smokeOf(wrong(500), ['--only', 'error'])).ids('fail')).toEqual(['error/bad-request']);
+  });
+
+  test('a list on one page may have any order', async () => {
+    await using service = await startService({
+      spoil: on(
+        '/categories',
+        changing((records: object[]) => records.toReversed()),
+      ),
+    });
+    const env = await bindTo(service.url, ({ paths }) => {
+      const list = paths['/categories']?.get;
+      if (list) list.parameters = [];
+    });
+    const run = await smoke(service.url, ['--only', 'op/listCategories', '--strict'], { env });
+    expect(run.code).toBe(0);
+  });
+});
