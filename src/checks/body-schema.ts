@@ -1,9 +1,9 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { readPattern } from '../api/pattern.ts';
 import { int64Max } from '../api/values.ts';
-import { withinTime } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
+import { withinTime } from '../process/within-time.ts';
 import { memberOf, memberPointer, segmentsOf, toPointer, valueAt } from './pointer.ts';
 
 /** The result of checking a body against its schema. */

@@ -1,10 +1,10 @@
 import type { HttpFields } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
-import { withinTime } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
+import { withinTime } from '../process/within-time.ts';
 import { type CallInput, parameterValue } from './request.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { offeredOperation } from '../api/contract.ts';
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse, shownUrl } from '../api/http.ts';
 import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
-import { withinTime } from '../process/deadline.ts';
 import { type ApiError, UnavailableError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { withinTime } from '../process/within-time.ts';
 import { type Attempt, isReading, mayHaveBeenApplied } from './attempt.ts';
 import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';

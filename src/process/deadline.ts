@@ -1,7 +1,3 @@
-import { type Context, createContext, runInContext } from 'node:vm';
-import { InterruptedError } from './errors.ts';
-import { systemCode } from './system-error.ts';
-
 /** Monotonic milliseconds from an arbitrary start. `performance.now()` would do, but loads all of `node:perf_hooks`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
@@ -54,18 +50,16 @@ export function race<Value>(
 }
 
 /** The value of the work, or what `late` returns or throws if the work takes longer; the work is not stopped. */
-export async function withDeadline<Value, Late>(
+export function withDeadline<Value, Late>(
   work: Promise<Value>,
   timeoutMs: number,
   late: () => Late,
 ): Promise<Value | Late> {
-  const over = new Error('late');
-  try {
-    return await race({ leftMs: timeoutMs, timedOut: () => over }, () => work);
-  } catch (error) {
-    if (error === over) return late();
-    throw error;
-  }
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(timeoutMs, longestTimerMs));
+  });
+  return Promise.race([work, timeout.then(late)]).finally(() => clearTimeout(timer));
 }
 
 /** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
@@ -80,40 +74,9 @@ export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<v
   );
 }
 
-/** The last look of a poll has at least this time. */
-const leastLookMs = 100;
-
 /**
- * Calls `look` until it returns a value: at once, then after each pause, and once more right before the time is over,
- * with twice the time that the look before it took.
- *
- * @param look gets the milliseconds that are left.
- * @returns undefined if the time is over. @throws what `look` throws, and the reason of the signal.
- */
-export async function poll<Value>(
-  {
-    forMs,
-    everyMs,
-    signal,
-  }: { readonly forMs: number; readonly everyMs: number; readonly signal: AbortSignal },
-  look: (leftMs: number) => Promise<Value | undefined>,
-): Promise<Value | undefined> {
-  const endMs = monotonicMs() + forMs;
-  for (let isLast = false; ; ) {
-    const beganMs = monotonicMs();
-    const value = await look(Math.max(endMs - beganMs, 1));
-    const nowMs = monotonicMs();
-    if (value !== undefined || isLast || nowMs >= endMs) return value;
-    const pauseMs = endMs - nowMs - Math.max(leastLookMs, 2 * (nowMs - beganMs));
-    isLast = pauseMs <= everyMs;
-    await sleep(Math.max(0, Math.min(everyMs, pauseMs)), signal);
-  }
-}
-
-/**
- * One race. An AbortController for each would cost a tenth of the time of a request, a timer for each as much as reading
- * an answer, and a listener for each on the signal of the process would make Node warn of a leak. So all races share one
- * timer, and one listener on each signal.
+ * One race. All races share one timer, and one listener on each signal: the plain forms take a fifth to a half more
+ * processor time in a bulk run (`bench/README.md`).
  */
 class Race implements Cancellation {
   isCancelled = false;
@@ -198,34 +161,3 @@ function endLateRaces(): void {
   for (const late of running.filter(({ dueAtMs }) => dueAtMs <= now)) late.cancel(late.limits.timedOut?.());
   for (const { dueAtMs } of running) wakeAt(dueAtMs);
 }
-
-/**
- * The value of synchronous work, or what `late` returns if it takes longer: the work is ended in the middle of whatever
- * it does, in the middle of a regular expression too.
- *
- * @throws InterruptedError on Ctrl-C, if the work `endsOnCtrlC`.
- */
-export function withinTime<Value, Late>(
-  limitMs: number,
-  work: () => Value,
-  late: () => Late,
-  { endsOnCtrlC = false } = {},
-): Value | Late {
-  room ??= createContext({});
-  room.work = work;
-  try {
-    return runInContext('work()', room, {
-      timeout: Math.max(1, Math.ceil(limitMs)),
-      breakOnSigint: endsOnCtrlC,
-    }) as Value;
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return late();
-    // No listener hears a signal while synchronous work goes on.
-    throw code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED' ? new InterruptedError('SIGINT') : error;
-  } finally {
-    delete room.work;
-  }
-}
-
-let room: Context | undefined;

@@ -1,4 +1,4 @@
-import { constants, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs';
+import { fstatSync, type Stats, statSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
 import { CliError, InterruptedError, OutputClosedError } from './errors.ts';
 import { systemCode, systemReason } from './system-error.ts';
@@ -30,25 +30,19 @@ interface ProcessOutput extends OutputStream {
   flush(): Promise<void>;
 }
 
-/** The null device counts as a file. */
-type Kind = 'file' | 'pipe' | 'socket' | 'device' | 'closed';
+/** The null device counts as a file, and a socket as a pipe. */
+type Kind = 'file' | 'pipe' | 'device' | 'closed';
 
-/**
- * Loading Node's own stream costs a seventh of the start-up time, because it loads all of `node:net`. So bytes are
- * written to the descriptor while that cannot block the process, and to Node's stream from then on.
- *
- * @param open returns Node's stream of the same descriptor.
- */
+/** @param open returns Node's stream of the descriptor; called when it is first needed. */
 export function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
   const kind = kindOf(descriptor);
-  const direct = directWriter(descriptor, kind);
   let opened: WriteStream | undefined;
   const stream = (): WriteStream => {
     // A failed write rejects its own promise; without a listener the same error would also end the process.
     opened ??= open().on('error', () => {});
     return opened;
   };
-  const throughStream = (data: string | Uint8Array): Promise<void> =>
+  const send = (data: string | Uint8Array): Promise<void> =>
     new Promise((resolve, reject) => {
       stream().write(data, (error) => (error ? reject(error) : resolve()));
     });
@@ -66,73 +60,23 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
     },
     async write(data) {
       try {
-        const rest = opened ? data : direct(data);
-        if (rest.length > 0) await throughStream(rest);
+        if (data.length > 0) await send(data);
       } catch (error) {
         throw toOutputError(name, error, kind === 'device');
       }
     },
     async flush() {
-      if (opened?.writable && !opened.destroyed) await throughStream('').catch(() => {});
+      if (opened?.writable && !opened.destroyed) await send('').catch(() => {});
     },
   };
-}
-
-/** Writes what can be written without blocking, and returns the rest. */
-type DirectWriter = (data: string | Uint8Array) => string | Uint8Array;
-
-/** Bytes that a socket's buffer takes at once if nobody else has filled it. */
-const socketBytes = 16_384;
-
-function directWriter(descriptor: number, kind: Kind): DirectWriter {
-  if (kind === 'pipe') return throughOwnPipe(descriptor);
-  if (kind !== 'file' && kind !== 'socket') return (data) => data;
-  let left = kind === 'file' ? Number.POSITIVE_INFINITY : socketBytes;
-  return (data) => {
-    const bytes = bytesOf(data);
-    left -= bytes.length;
-    return left < 0 ? bytes : writeAll(descriptor, bytes);
-  };
-}
-
-/**
- * Opening a pipe again gives a descriptor with its own flags: it can be non-blocking without affecting the processes
- * that share the first one.
- */
-function throughOwnPipe(descriptor: number): DirectWriter {
-  let own: number | undefined;
-  return (data) => {
-    try {
-      own ??= openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
-    } catch {
-      // Only Linux can open it again, and not if the pipe belongs to another user.
-      return data;
-    }
-    return writeAll(own, bytesOf(data));
-  };
-}
-
-function writeAll(descriptor: number, bytes: Uint8Array): Uint8Array {
-  let rest = bytes;
-  try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
-  } catch (error) {
-    if (systemCode(error) !== 'EAGAIN') throw error;
-  }
-  return rest;
-}
-
-function bytesOf(data: string | Uint8Array): Uint8Array {
-  return typeof data === 'string' ? Buffer.from(data) : data;
 }
 
 /** The kind of file behind a descriptor. */
 export function kindOf(descriptor: number): Kind {
   try {
-    const found = fstatSync(descriptor);
-    if (found.isFile() || isNullDevice(found)) return 'file';
-    if (found.isFIFO()) return 'pipe';
-    return found.isSocket() ? 'socket' : 'device';
+    const stats = fstatSync(descriptor);
+    if (stats.isFile() || isNullDevice(stats)) return 'file';
+    return stats.isFIFO() || stats.isSocket() ? 'pipe' : 'device';
   } catch {
     // A process may be started with the stream closed.
     return 'closed';

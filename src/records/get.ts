@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
-import { monotonicMs, poll } from '../process/deadline.ts';
+import { monotonicMs } from '../process/deadline.ts';
 import { CliError, UnavailableError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
 import type { FieldCondition, IdOrName } from './parse-values.ts';
+import { poll } from './poll.ts';
 import { printResults } from './print-records.ts';
 import { Work } from './work.ts';
 

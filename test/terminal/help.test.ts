@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readTopics, topicNames } from '../../src/cli/topics.ts';
 import { program } from '../../src/commands/index.ts';
@@ -5,7 +7,9 @@ import { settingKeys, variableName } from '../../src/config/keys.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';
 import { exitCodes } from '../../src/process/errors.ts';
 import { commandsOf } from '../helpers/commands.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const paths: (readonly string[])[] = [[]];
 for await (const { path } of commandsOf(program)) paths.push(path);
@@ -99,5 +103,17 @@ test.each(['completion bash --help', 'help completion bash', 'pets get 3 --help'
   async (line) => {
     const stdout = expect.stringMatching(/\nUsage:\n {2}petstore \w+( get)? \[flags\] </);
     expect(await runCli(line)).toMatchObject({ code: 0, stdout });
+  },
+);
+
+test.each(['--version', '--help', 'pets --help', 'pets list --help', 'help exit-codes', 'completion bash'])(
+  'petstore %s opens no config and no connection',
+  async (line) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'config.json'), '{ this is no config', { mode: 0o600 });
+    await using server = await recordingServer({}, () => ({ body: [] }));
+    const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_BASE_URL: server.url };
+    expect(await runCli(line, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(server.seen).toEqual([]);
   },
 );
