@@ -168,7 +168,7 @@ function toOperation(
     summary: wanted.summary,
     method,
     path: from.path,
-    parameters: toParameters(from, id),
+    parameters: toParameters(from, id).parameters,
     body,
     ...records,
     many,

@@ -1,13 +1,13 @@
 import { withArticle } from '../process/text.ts';
 import type { DocumentOperation } from './document.ts';
-import { unmetParameter } from './parameters.ts';
+import { toParameters } from './parameters.ts';
 import { fieldNamesOf, isRecord, lackOf, recordsIn, type Wanted } from './record-format.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
 /** Why an operation cannot be called as the wanted one, whatever its path, a clause. */
 export function obstacleTo(wanted: Wanted, operation: DocumentOperation): string | undefined {
   const { body, parameters } = operation;
-  const unmet = unmetParameter(operation, wanted.id);
+  const { unmet } = toParameters(operation, wanted.id);
   if (unmet) return `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
   const uuid = parameters.find((each) => each.in === 'path' && objectOf(each.schema).format === 'uuid');
   if (uuid) return `its ${uuid.name} is a UUID, not an integer`;

@@ -5,159 +5,153 @@ import { type DocumentOperation, type DocumentParameter, isFieldName } from './d
 import { plain, wordsOf } from './nouns.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 
-// What the parameters of an operation are for, and how its list is divided into pages.
+// What the parameters of an operation are for, and how its list is divided into pages. The part that a query parameter
+// plays is decided by its name and its type; each part is played by at most one, and each plays at most one.
 
-/** A part that a query parameter of a list can play. */
-type Part = 'limit' | 'page' | 'offset' | 'cursor' | 'status' | 'categoryId' | 'petId' | 'complete';
+const filters = ['status', 'categoryId', 'petId', 'complete'] as const;
+type Part = (typeof filters)[number] | 'limit' | 'page' | 'offset' | 'cursor';
 
 interface Role {
-  readonly part: Part;
   /** In lower case and without punctuation; the first that a parameter has plays the part. */
   readonly names: readonly string[];
-  /** Whether values of a type can play it. */
-  fits(schema: JsonValue | undefined): boolean;
+  /** Whether a value of the type can play it. */
+  fits(type: ValueType): boolean;
 }
 
-const roles: readonly Role[] = [
-  {
-    part: 'limit',
-    names: ['limit', 'size', 'perpage', 'pagesize', 'count', 'take', 'top'],
-    fits: isCount,
+const roles: Readonly<Record<Part, Role>> = {
+  limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'count', 'take', 'top'], fits: isCount },
+  page: {
+    names: ['page', 'pagenumber', 'pageindex'],
+    fits: (type) => isCount(type) && isIn(type.first, 0, 1),
   },
-  { part: 'page', names: ['page', 'pagenumber', 'pageindex'], fits: (schema) => isCountFrom(schema, 1) },
-  { part: 'offset', names: ['offset', 'skip', 'start'], fits: (schema) => isCountFrom(schema, 0) },
-  { part: 'cursor', names: ['cursor', 'after', 'pagetoken', 'startingafter'], fits: isToken },
-  { part: 'status', names: ['status', 'petstatus'], fits: (schema) => isOf(schema, 'string') },
-  { part: 'categoryId', names: ['categoryid', 'category'], fits: (schema) => isOf(schema, 'integer') },
-  { part: 'petId', names: ['petid', 'pet'], fits: (schema) => isOf(schema, 'integer') },
-  {
-    part: 'complete',
-    names: ['complete', 'completed', 'iscomplete'],
-    fits: (schema) => isOf(schema, 'boolean'),
+  offset: { names: ['offset', 'skip', 'start'], fits: (type) => isCount(type) && isIn(type.first, 0, 0) },
+  cursor: {
+    names: ['cursor', 'after', 'pagetoken', 'startingafter'],
+    fits: ({ kind, format, isChoice }) => kind === 'string' && format === undefined && !isChoice,
   },
-];
+  status: { names: ['status', 'petstatus'], fits: (type) => isOf(type, 'string') },
+  categoryId: { names: ['categoryid', 'category'], fits: (type) => isOf(type, 'integer', 'number') },
+  petId: { names: ['petid', 'pet'], fits: (type) => isOf(type, 'integer', 'number') },
+  complete: { names: ['complete', 'completed', 'iscomplete'], fits: (type) => isOf(type, 'boolean') },
+};
 
-/** The types that are no date or the like, and of which the description does not list the values. */
-function isPlain(schema: JsonValue | undefined): boolean {
-  const { format, enum: choices, const: constant } = objectOf(schema);
-  return !/date|time/.test(String(format)) && choices === undefined && constant === undefined;
+/** What a description says about the values of a parameter. */
+interface ValueType {
+  readonly kind: Shape['kind'];
+  readonly format: string | undefined;
+  /** Whether the description lists the values. */
+  readonly isChoice: boolean;
+  /** The default or the minimum of a number. */
+  readonly first: number | undefined;
+  readonly maximum: number | undefined;
+  readonly step: number;
 }
 
-function isCount(schema: JsonValue | undefined): boolean {
-  const { kind } = shapeOf(schema);
-  const { multipleOf = 1 } = objectOf(schema);
-  return (kind === 'integer' || kind === 'number') && isPlain(schema) && Number(multipleOf) === 1;
+function typeOf({ schema }: DocumentParameter): ValueType {
+  const { format, enum: choices, const: constant, default: fallback, multipleOf = 1 } = objectOf(schema);
+  const { minimum, maximum } = boundsOf(schema) ?? {};
+  const first = fallback ?? minimum;
+  return {
+    kind: shapeOf(schema).kind,
+    format: typeof format === 'string' ? format : undefined,
+    isChoice: choices !== undefined || constant !== undefined,
+    first: first === undefined ? undefined : Number(first),
+    maximum: maximum === undefined ? undefined : Number(maximum),
+    step: Number(multipleOf),
+  };
 }
 
-/** Whether values count from 0, or from any number up to `last`. */
-function isCountFrom(schema: JsonValue | undefined, last: number): boolean {
-  const first = firstValue(schema) ?? 0;
-  return isCount(schema) && first >= 0 && first <= last;
+function isCount(type: ValueType): boolean {
+  return (
+    (type.kind === 'integer' || type.kind === 'number') && !type.isChoice && !isDate(type) && type.step === 1
+  );
 }
 
-/** The default or the minimum of a number. */
-function firstValue(schema: JsonValue | undefined): number | undefined {
-  const first = objectOf(schema).default ?? boundsOf(schema)?.minimum;
-  return first === undefined ? undefined : Number(first);
+function isDate({ format }: ValueType): boolean {
+  return /date|time/.test(format ?? '');
 }
 
-function isToken(schema: JsonValue | undefined): boolean {
-  return shapeOf(schema).kind === 'string' && objectOf(schema).format === undefined && isPlain(schema);
+function isIn(first = 0, lowest: number, highest: number): boolean {
+  return first >= lowest && first <= highest;
 }
 
-/** Whether a filter has a type; the type of one that states none is open. */
-function isOf(schema: JsonValue | undefined, type: 'string' | 'integer' | 'boolean'): boolean {
-  const { kind } = shapeOf(schema);
-  const isDate = /date|time/.test(String(objectOf(schema).format));
-  return !isDate && (kind === type || kind === 'unknown' || (kind === 'number' && type === 'integer'));
+/** Whether a filter has one of these types; one that states no type is not refused. */
+function isOf(type: ValueType, ...kinds: readonly Shape['kind'][]): boolean {
+  return (kinds.includes(type.kind) || type.kind === 'unknown') && !isDate(type);
 }
 
-/** The parameter that plays each part: at most one for each, and each in at most one. */
-function partsOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMap<Part, DocumentParameter> {
-  const parts = new Map<Part, DocumentParameter>();
+type Players = ReadonlyMap<Part, DocumentParameter>;
+
+function playersOf({ parameters }: DocumentOperation, id: OperationId): Players {
+  const players = new Map<Part, DocumentParameter>();
   const { many, parameters: ours } = operations[id];
-  if (!many) return parts;
-  const query = parameters.filter((parameter) => parameter.in === 'query');
-  for (const { part, names, fits } of roles) {
+  for (const [part, { names, fits }] of Object.entries(roles) as [Part, Role][]) {
+    const isOffered = many && (!isFilter(part) || ours.some(({ name }) => name === part));
     // Pages are counted in one way.
-    if (part === 'offset' && parts.has('page')) continue;
-    if (isFilter(part) && ours.every(({ name }) => name !== part)) continue;
-    const players = names.flatMap((name) =>
-      query.filter((parameter) => plain(parameter.name) === name && fits(parameter.schema)),
+    if (!isOffered || (part === 'offset' && players.has('page'))) continue;
+    const [player] = names.flatMap((name) =>
+      parameters.filter(
+        (parameter) => parameter.in === 'query' && plain(parameter.name) === name && fits(typeOf(parameter)),
+      ),
     );
-    if (players[0]) parts.set(part, players[0]);
+    if (player) players.set(part, player);
   }
-  return parts;
+  return players;
 }
 
-function isPosition(part: Part): boolean {
-  return part === 'page' || part === 'offset' || part === 'cursor';
-}
-
-function isFilter(part: Part): boolean {
-  return part === 'status' || part === 'categoryId' || part === 'petId' || part === 'complete';
+function isFilter(part: string): boolean {
+  return filters.some((filter) => filter === part);
 }
 
 /** Whether a name is that of a filter of an operation of the table. */
 export function isFilterName(name: string, id: OperationId): boolean {
-  const role = roles.find(({ part, names }) => isFilter(part) && names.includes(plain(name)));
-  return operations[id].parameters.some((parameter) => parameter.name === role?.part);
-}
-
-/** A required parameter that the program has no value for. Most headers can be given with `--header`. */
-export function unmetParameter(operation: DocumentOperation, id: OperationId): DocumentParameter | undefined {
-  const parts = partsOf(operation, id);
-  const isMet = (parameter: DocumentParameter) =>
-    isInput(parts, parameter) || constantOf(parts, parameter) !== undefined;
-  return operation.parameters.find(
-    (parameter) =>
-      parameter.required &&
-      parameter.in !== 'path' &&
-      (parameter.in === 'header' ? !isFieldName(parameter.name) : !isMet(parameter)),
+  return operations[id].parameters.some(
+    (ours) => isFilter(ours.name) && roles[ours.name as Part].names.includes(plain(name)),
   );
 }
 
-/** Whether the program gives a parameter its value by a part: a filter or the page size. */
-function isInput(parts: ReadonlyMap<Part, DocumentParameter>, parameter: DocumentParameter): boolean {
-  return [...parts].some(([part, player]) => player === parameter && (isFilter(part) || part === 'limit'));
-}
-
-/** The value of a required parameter that is not an input. */
-function constantOf(
-  parts: ReadonlyMap<Part, DocumentParameter>,
-  parameter: DocumentParameter,
-): string | undefined {
-  if (parts.get('page') === parameter) return String(firstValue(parameter.schema) ?? 1);
-  return parts.get('offset') === parameter ? '0' : fixedValue(parameter);
+/** What a request has for the parameters of an operation. */
+interface BoundParameters {
+  readonly parameters: readonly Parameter[];
+  /** A required one that the program has no value for; most headers can be given with `--header`. */
+  readonly unmet: DocumentParameter | undefined;
 }
 
 /**
- * The parameters of an operation by the table's names. Other required parameters are called `query name` or
- * `header name`, so that none is taken for one of ours.
+ * The parameters by the table's names. Other required parameters are called `query name` or `header name`, so that none
+ * is taken for one of ours; those that are not required are left out.
  */
-export function toParameters(operation: DocumentOperation, id: OperationId): Parameter[] {
-  const parts = partsOf(operation, id);
-  return operation.parameters.flatMap((parameter): Parameter[] => {
+export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
+  const players = playersOf(operation, id);
+  const parameters: Parameter[] = [];
+  let unmet: DocumentParameter | undefined;
+  for (const parameter of operation.parameters) {
     const { name: wireName, required, schema, in: place } = parameter;
-    if (place !== 'path' && place !== 'query' && place !== 'header') return [];
-    if (place === 'header' && !isFieldName(wireName)) return [];
-    const isOurs = isInput(parts, parameter);
-    const [part] = [...parts].find(([, player]) => player === parameter) ?? [];
-    const name = place === 'path' ? idName(id) : isOurs ? part : undefined;
-    if (name === undefined && !required) return [];
-    const value = name === undefined ? constantOf(parts, parameter) : undefined;
-    return [
-      {
+    const part = [...players.keys()].find((each) => players.get(each) === parameter);
+    const isInput = part === 'limit' || (part !== undefined && isFilter(part));
+    const name = place === 'path' ? idName(id) : isInput ? part : undefined;
+    if (name === undefined && !required) continue;
+    const value = name === undefined ? (firstPosition(parameter, part) ?? fixedValue(parameter)) : undefined;
+    const isMet = name !== undefined || value !== undefined;
+    if (place === 'path' || (place === 'header' && isFieldName(wireName)) || (place === 'query' && isMet))
+      parameters.push({
         name: name ?? `${place} ${wireName}`,
         wireName,
         in: place,
         required,
         bounds: value === undefined ? textBounds(schema) : undefined,
-        fallback: isOurs && !required ? fixedValue(parameter) : undefined,
+        fallback: isInput && !required ? fixedValue(parameter) : undefined,
         value,
-      },
-    ];
-  });
+      });
+    else unmet ??= parameter;
+  }
+  return { parameters, unmet };
+}
+
+/** The value that asks for the first page. */
+function firstPosition(parameter: DocumentParameter, part: Part | undefined): string | undefined {
+  if (part === 'page') return String(typeOf(parameter).first ?? 1);
+  return part === 'offset' ? '0' : undefined;
 }
 
 /** Bounds of a parameter. Every value is sent as text, so the type string is left out. */
@@ -178,23 +172,22 @@ function fixedValue({ schema }: DocumentParameter): string | undefined {
 
 /** How the pages of a list follow each other, by its parameters and by the fields and headers of its answer. */
 export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
-  const parts = partsOf(operation, id);
-  const [page, offset, cursor] = [parts.get('page'), parts.get('offset'), parts.get('cursor')];
+  const players = playersOf(operation, id);
+  const [page, offset, cursor] = [players.get('page'), players.get('offset'), players.get('cursor')];
   const next = nextIn(operation);
   if (next) return { kind: 'cursor', parameter: (cursor ?? page)?.name, next };
   const headers = answerHeaders(operation);
   if (headers.includes('link')) return { kind: 'link' };
   if (page) {
-    const first = firstValue(page.schema) ?? (page.required ? 1 : undefined);
-    return { kind: 'number', parameter: page.name, first, maximum: maximumOf(page) };
+    const { first = page.required ? 1 : undefined, maximum } = typeOf(page);
+    return { kind: 'number', parameter: page.name, first, maximum };
   }
-  if (offset) return { kind: 'offset', parameter: offset.name, maximum: maximumOf(offset) };
-  return unknownPaging(operation, headers);
-}
-
-function maximumOf({ schema }: DocumentParameter): number | undefined {
-  const maximum = boundsOf(schema)?.maximum;
-  return maximum === undefined ? undefined : Number(maximum);
+  if (offset) return { kind: 'offset', parameter: offset.name, maximum: typeOf(offset).maximum };
+  const parameter = operation.parameters.find(isOtherPaging);
+  const header = headers.find(isPagingName);
+  if (!parameter) return { kind: 'unknown', by: header && `the header ${header}` };
+  const after = /^(starting)?after$/.test(plain(parameter.name)) ? parameter.name : undefined;
+  return { kind: 'unknown', by: `the ${parameter.in} parameter ${parameter.name}`, after };
 }
 
 /** Words in the names of parameters and headers that lead through a list. */
@@ -215,21 +208,14 @@ function isPagingName(name: string): boolean {
   return words.some((word) => pagingWords.has(word)) && !words.some((word) => sizeWords.has(word));
 }
 
-/** Whether a parameter that leads through a list in no way that is known still looks as if it did. */
-function isOtherPaging({ name, in: place, schema }: DocumentParameter): boolean {
-  if ((place !== 'query' && place !== 'header') || !isPlain(schema)) return false;
-  const { kind } = shapeOf(schema);
-  const role = roles.find(({ part, names }) => isPosition(part) && names.includes(plain(name)));
-  if (kind === 'boolean' || (kind === 'string' && role?.part === 'offset')) return false;
-  return role !== undefined || isPagingName(name);
-}
-
-function unknownPaging({ parameters }: DocumentOperation, headers: readonly string[]): Paging {
-  const parameter = parameters.find(isOtherPaging);
-  const header = headers.find(isPagingName);
-  if (!parameter) return { kind: 'unknown', by: header && `the header ${header}` };
-  const after = /^(starting)?after$/.test(plain(parameter.name)) ? parameter.name : undefined;
-  return { kind: 'unknown', by: `the ${parameter.in} parameter ${parameter.name}`, after };
+/** Whether a parameter looks as if it led through a list, in no way that is known. */
+function isOtherPaging(parameter: DocumentParameter): boolean {
+  const type = typeOf(parameter);
+  if (!/^(query|header)$/.test(parameter.in) || type.isChoice || isDate(type) || type.kind === 'boolean')
+    return false;
+  const has = (part: Part) => roles[part].names.includes(plain(parameter.name));
+  if (has('offset')) return type.kind !== 'string';
+  return has('page') || has('cursor') || isPagingName(parameter.name);
 }
 
 /** The names of the headers that the answers have, in lower case. */
@@ -250,15 +236,14 @@ function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
     [...fields].find(
       ([name, schema]) => nextNames.test(plain(name)) && shapeOf(schema).kind !== 'boolean',
     )?.[0];
-  const outermost = nextField(answer.shape);
   for (const [field, schema] of answer.shape.fields) {
-    if (!outerNames.test(plain(field))) continue;
     const shape = shapeOf(schema);
-    const inner = nextField(shape);
+    const inner = outerNames.test(plain(field)) ? nextField(shape) : undefined;
     if (inner === undefined) continue;
     // HAL and others: `_links: { next: { href } }`.
     const isLink = shapeOf(shape.fields.get(inner)).fields.has('href');
     return isLink ? [field, inner, 'href'] : [field, inner];
   }
+  const outermost = nextField(answer.shape);
   return outermost === undefined ? undefined : [outermost];
 }

@@ -4,13 +4,13 @@ import { linkTarget } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { idFieldOf, type RecordPage } from './response.ts';
+import { idFieldOf, type ListAnswer } from './response.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
 // How the pages of a list follow each other, and where they end.
 
 /** One answer to a list. */
-export interface Page extends RecordPage {
+export interface Page extends ListAnswer {
   readonly link: string | undefined;
   /** The URL that answered. */
   readonly url: string;

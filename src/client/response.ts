@@ -11,7 +11,7 @@ import { isReading } from './attempt.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
 /** The records of a page of a list. */
-export interface RecordPage {
+export interface ListAnswer {
   readonly records: JsonObject[];
   /** The body, if it is an object around the records. */
   readonly envelope: JsonObject | undefined;
@@ -30,7 +30,7 @@ export function readResult(
   id: bigint | undefined,
   response: HttpResponse,
   mask: Mask,
-): JsonObject | RecordPage {
+): JsonObject | ListAnswer {
   const text = readJsonText(response, mask);
   if (text === undefined) throw invalidAnswer(`the service answered ${response.status} with no body`);
   const answer = parse(text);
