@@ -22,8 +22,8 @@ export function createSchemaConverter(): ConvertSchema {
   const refer = (part: JsonValue): JsonValue => {
     const [name] = namesOf(part);
     if (name === undefined || !isJsonObject(part)) return convert(part, refer);
-    const known = labels.get(part);
-    if (known !== undefined) return { $ref: `#/$defs/${known}` };
+    const existing = labels.get(part);
+    if (existing !== undefined) return { $ref: `#/$defs/${existing}` };
     const label = unusedLabel(name, definitions);
     labels.set(part, label);
     definitions[label] = true;

@@ -1,6 +1,7 @@
 import { type Contract, hidesTryIt } from '../api/contract.ts';
 import {
   idName,
+  type Method,
   type NounName,
   type Operation,
   type OperationId,
@@ -107,7 +108,7 @@ function find(all: readonly DocumentOperation[], wanted: Wanted, target: Target)
   const operation = all
     .filter(({ method }) => method === target.method)
     .flatMap((each) => withFixedPath(each, target.path) ?? [])
-    .sort((one, other) => Number(other.path === target.path) - Number(one.path === target.path))[0];
+    .sort((a, b) => Number(b.path === target.path) - Number(a.path === target.path))[0];
   if (!operation) {
     const near = all.filter(({ path }) => placeOf(path) === placeOf(target.path));
     const offered = (near.length > 0 ? near : all).slice(0, 8).map(show);
@@ -130,16 +131,13 @@ function find(all: readonly DocumentOperation[], wanted: Wanted, target: Target)
 
 /** The operation with the values of a path in place of its own parameters; undefined if it has another path. */
 function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
-  const given = path.replace(/(?<=.)\/$/, '').split('/');
-  const own = operation.path.replace(/(?<=.)\/$/, '').split('/');
-  if (given.length !== own.length) return undefined;
-  const isParameter = (segment: string) => /^\{[^}]*\}$/.test(segment);
-  const segments: string[] = [];
-  for (const [at, segment] of own.entries()) {
-    const wanted = given[at] ?? '';
-    if (segment !== wanted && !isParameter(segment)) return undefined;
-    segments.push(isParameter(wanted) ? segment : wanted);
-  }
+  const parts = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');
+  const isParameter = (part: string) => /^\{[^}]*\}$/.test(part);
+  const values = parts(path);
+  const template = parts(operation.path);
+  const isSame = template.every((part, at) => isParameter(part) || part === values[at]);
+  if (values.length !== template.length || !isSame) return undefined;
+  const segments = template.map((part, at) => (isParameter(values[at] ?? '') ? part : (values[at] ?? '')));
   const isLeft = (name: string) => segments.includes(`{${name}}`);
   const parameters = operation.parameters.filter((each) => each.in !== 'path' || isLeft(each.name));
   return { ...operation, path: segments.join('/'), parameters };
@@ -226,10 +224,10 @@ function recordsOf(wanted: Wanted, { answer }: DocumentOperation): Records {
 }
 
 /** Whether a body for an update needs no field but those that change. */
-function isPartial({ noun, method }: Wanted, given: string, body: RequestBody | undefined): boolean {
+function isPartial({ noun, method }: Wanted, used: Method, body: RequestBody | undefined): boolean {
   if (method !== 'PUT' || !body) return false;
-  if (given !== 'PATCH' && noun !== 'inventory') return false;
-  const names = given === 'PATCH' ? body.required : Object.keys(body.fields ?? {});
+  if (used !== 'PATCH' && noun !== 'inventory') return false;
+  const names = used === 'PATCH' ? body.required : Object.keys(body.fields ?? {});
   return names.every((name) => name === 'quantity' || name === 'petId' || body.readOnly?.includes(name));
 }
 
@@ -293,8 +291,8 @@ function differing(names: ReadonlyMap<string, string>): Readonly<Record<string, 
 /** A category that is an object, with only an id and a name. */
 function categoryExample(schema: JsonValue): JsonValue {
   const { fields } = shapeOf(schema);
-  const known = ['id', 'name'].filter((each) => fields.has(each));
-  return Object.fromEntries(known.map((each) => [each, exampleOf(fields.get(each))]));
+  const names = ['id', 'name'].filter((name) => fields.has(name));
+  return Object.fromEntries(names.map((name) => [name, exampleOf(fields.get(name))]));
 }
 
 function usualFirst(stated: readonly number[], usual: readonly number[]): number[] {

@@ -18,7 +18,7 @@ export interface Description {
 interface DescriptionSource {
   readonly url: string;
   /** The name in messages; by default its URL. */
-  readonly shown?: string;
+  readonly label?: string;
   /** Its text, or its value if it was parsed before. */
   readonly content: string | JsonObject;
   /**
@@ -44,15 +44,15 @@ export const maxBytes = 64 * 1024 * 1024;
  *   too long to read, or has a reference that leads nowhere or must not be followed.
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
-  const shown = source.shown ?? source.url;
+  const label = source.label ?? source.url;
   const { content } = source;
-  const given = typeof content === 'string' ? await parseDocument(content, shown) : content;
-  const convertedFrom = /^2(\.|$)/.test(String(given.swagger)) ? String(given.swagger) : undefined;
-  if (convertedFrom === undefined) checkVersion(given, shown);
-  const document = await convert(given, shown);
-  if (convertedFrom !== undefined) checkVersion(document, shown);
+  const parsed = typeof content === 'string' ? await parseDocument(content, label) : content;
+  const convertedFrom = /^2(\.|$)/.test(String(parsed.swagger)) ? String(parsed.swagger) : undefined;
+  if (convertedFrom === undefined) checkVersion(parsed, label);
+  const document = await convert(parsed, label);
+  if (convertedFrom !== undefined) checkVersion(document, label);
   await dereference(document, source, (reference, schema) => {
-    checkEnds(reference, schema, shown);
+    checkEnds(reference, schema, label);
     addName(schema, lastPart(reference));
   });
   const schemas = objectOf(objectOf(document.components).schemas);
@@ -96,7 +96,7 @@ async function dereference(
       timeoutMs: readingLimitMs,
     });
   } catch (thrown) {
-    throw forbidden ?? new InputError(`description ${source.shown ?? source.url}: ${reasonOf(thrown)}`);
+    throw forbidden ?? new InputError(`description ${source.label ?? source.url}: ${reasonOf(thrown)}`);
   }
 }
 
@@ -111,30 +111,27 @@ export function forbiddenReference(url: string, why: string): InputError {
 }
 
 /** Swagger 2.0 and OpenAPI 3.0 as OpenAPI 3.1. */
-async function convert(document: JsonObject, shown: string): Promise<JsonObject> {
+async function convert(document: JsonObject, label: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
   const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
-  return readWithin(shown, () => {
+  return readWithin(label, () => {
     try {
       return upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as JsonObject;
     } catch (thrown) {
-      throw new InputError(`description ${shown}: cannot be converted to OpenAPI 3.1: ${reasonOf(thrown)}`);
+      throw new InputError(`description ${label}: cannot be converted to OpenAPI 3.1: ${reasonOf(thrown)}`);
     }
   });
 }
 
 /** @throws UsageError for bytes that are too many, or not UTF-8. */
-export function decodeText(bytes: Uint8Array, shown: string): string {
-  if (bytes.length > maxBytes) throw tooLarge(shown);
+export function decodeText(bytes: Uint8Array, label: string): string {
+  if (bytes.length > maxBytes)
+    throw new InputError(`description ${label}: is larger than ${maxBytes / 1024 / 1024} MiB`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new InputError(`description ${shown}: is not UTF-8 text`);
+    throw new InputError(`description ${label}: is not UTF-8 text`);
   }
-}
-
-function tooLarge(shown: string): InputError {
-  return new InputError(`description ${shown}: is larger than ${maxBytes / 1024 / 1024} MiB`);
 }
 
 /**
@@ -167,13 +164,13 @@ function reasonOf(thrown: unknown): string {
  *
  * @throws UsageError if it takes more than 10 s, InterruptedError on Ctrl-C.
  */
-export function readWithin<Value>(shown: string, work: () => Value): Value {
+export function readWithin<Value>(label: string, work: () => Value): Value {
   return withinTime(
     readingLimitMs,
     work,
     () => {
       throw new InputError(
-        `description ${shown}: takes longer than ${readingLimitMs / 1000} s to read`,
+        `description ${label}: takes longer than ${readingLimitMs / 1000} s to read`,
         'remove unrelated paths, or convert it to JSON',
       );
     },
@@ -183,9 +180,9 @@ export function readWithin<Value>(shown: string, work: () => Value): Value {
 
 function checkVersion({ openapi, swagger, paths }: JsonObject, url: string): void {
   if (typeof openapi !== 'string' || !/^3\.[01](\.|$)/.test(openapi)) {
-    const found = openapi ?? swagger;
+    const stated = openapi ?? swagger;
     const version =
-      typeof found === 'string' || typeof found === 'number' ? `version ${found}` : 'no version';
+      typeof stated === 'string' || typeof stated === 'number' ? `version ${stated}` : 'no version';
     throw new InputError(
       `description ${url}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
       'give the OpenAPI document itself, not a page about it',
@@ -198,11 +195,11 @@ function checkVersion({ openapi, swagger, paths }: JsonObject, url: string): voi
  * @throws InputError for a reference that leads to itself, or out of the document's own fields: what it means is not
  *   defined.
  */
-function checkEnds(reference: string, target: unknown, shown: string): void {
+function checkEnds(reference: string, target: unknown, label: string): void {
   const isOfObject = /[#/](__proto__|prototype|constructor)(\/|$)/.test(reference);
   const isItself = typeof target === 'object' && target !== null && '$ref' in target;
   if (isOfObject || isItself)
-    throw new InputError(`description ${shown}: the reference ${reference} leads nowhere`);
+    throw new InputError(`description ${label}: the reference ${reference} leads nowhere`);
 }
 
 /** `Pet` of `#/components/schemas/Pet`, of `schemas.yaml#/Pet` and of `Pet.yaml`. */

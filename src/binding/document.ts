@@ -95,23 +95,23 @@ export function jsonContent(content: JsonValue | undefined): Content | undefined
 function parametersOf(
   path: string,
   ofPath: JsonValue | undefined,
-  own: JsonValue | undefined,
+  ofOperation: JsonValue | undefined,
 ): DocumentParameter[] {
   const merged = new Map<string, DocumentParameter>();
   for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
     merged.set(`path ${name}`, { name, in: 'path', required: true, schema: undefined });
-  for (const value of [...listOf(ofPath), ...listOf(own)].map(objectOf)) {
+  for (const value of [...listOf(ofPath), ...listOf(ofOperation)].map(objectOf)) {
     const { name, in: place } = value;
     if (typeof name !== 'string' || typeof place !== 'string') continue;
     const key = `${place} ${name}`;
     if (place === 'path' && !merged.has(key)) continue;
     // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
-    const given = value.schema ?? jsonContent(value.content)?.schema;
+    const stated = value.schema ?? jsonContent(value.content)?.schema;
     // One value is sent, which is an item of a list. The default of an item is not that of the list.
-    const { kind, items } = shapeOf(given);
+    const { kind, items } = shapeOf(stated);
     const { default: _, ...item } = objectOf(items);
-    const schema = kind === 'array' ? item : given;
+    const schema = kind === 'array' ? item : stated;
     merged.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
   }
   return [...merged.values()];
@@ -150,12 +150,12 @@ export function serversOf(
 
 /** Whether an operation has servers of its own, so that the document's base URL does not reach it. */
 function isElsewhere({ document, url }: Description, servers: readonly (JsonValue | undefined)[]): boolean {
-  const own = servers.find((each) => listOf(each).length > 0);
-  if (own === undefined) return false;
+  const nearest = servers.find((each) => listOf(each).length > 0);
+  if (nearest === undefined) return false;
   // Whatever the origin is, relative ones have the same.
   const from = /^https?:/.test(url) ? url : 'http://service.invalid';
   const shared = addresses(document.servers ?? [{ url: '/' }], from);
-  return !addresses(own, from).some((address) => shared.includes(address));
+  return !addresses(nearest, from).some((address) => shared.includes(address));
 }
 
 function addresses(servers: JsonValue | undefined, from: string): string[] {
@@ -196,14 +196,14 @@ export function credentialPlaces(
 ): CredentialPlace[] {
   const schemes = objectOf(objectOf(document.components).securitySchemes);
   const ways = [document, ...all.map(({ source }) => source)].flatMap(({ security }) => listOf(security));
-  const asked = [...new Set(ways.map(objectOf).flatMap(Object.keys))].filter((name) =>
+  const required = [...new Set(ways.map(objectOf).flatMap(Object.keys))].filter((name) =>
     Object.hasOwn(schemes, name),
   );
-  const names = asked.length > 0 ? asked : Object.keys(schemes);
+  const names = required.length > 0 ? required : Object.keys(schemes);
   const places = names.flatMap((name) => placeOfScheme(schemes[name]));
   for (const place of places) checkPlaceIsFree(place, bound);
   // Bearer comes first, because a token is what users have.
-  places.sort((one, other) => Number(one.scheme !== undefined) - Number(other.scheme !== undefined));
+  places.sort((a, b) => Number(a.scheme !== undefined) - Number(b.scheme !== undefined));
   return places.filter(
     (place, at) =>
       places.findIndex(({ in: where, name }) => where === place.in && name === place.name) === at,

@@ -308,9 +308,9 @@ function choose(wanted: Wanted, candidates: readonly Candidate[], collections: C
   if (!only) return nearMiss(candidates);
   if (others.length === 0) return { state: 'bound', operation: only.operation, why: only.why };
   const among = tied.map(({ operation }) => operation);
-  const shown = among.slice(0, maxShown).map(show).join(', ');
+  const first = among.slice(0, maxShown).map(show).join(', ');
   const more = among.length > maxShown ? ` and ${among.length - maxShown} more` : '';
-  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${shown}${more}` };
+  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${first}${more}` };
 }
 
 const maxShown = 8;

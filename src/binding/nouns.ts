@@ -40,14 +40,14 @@ function operationsOf(noun: NounName): Operation[] {
  * the id of its pet.
  */
 export function isIdName(name: string, noun: NounName): boolean {
-  const own = noun === 'inventory' ? 'pet' : words[noun];
-  return ['id', `${own}id`, own].includes(plain(name));
+  const word = noun === 'inventory' ? 'pet' : words[noun];
+  return ['id', `${word}id`, word].includes(plain(name));
 }
 
 /** Whether a parameter's name belongs to no other thing than a collection: `animal_id` or `number` of `animals`. */
 export function isNameWithin(name: string, collection: string): boolean {
-  const known = [...wordsOf(collection), 'id', 'no', 'nr', 'number', 'key', 'identifier'];
-  return wordsOf(name).every((word) => known.includes(word));
+  const allowed = [...wordsOf(collection), 'id', 'no', 'nr', 'number', 'key', 'identifier'];
+  return wordsOf(name).every((word) => allowed.includes(word));
 }
 
 /** The words of a name in lower case, each in the singular. */

@@ -33,10 +33,10 @@ const safe = ['GET', 'HEAD', 'OPTIONS'];
 const layout = '\n\t';
 
 /** Sends a request and prints the body of the answer unchanged; a status of 400 or above is then an error. */
-export async function sendRaw(context: Context, given: RequestArguments): Promise<void> {
-  const { path, input } = given;
-  const method = readMethod(given.method);
-  const fields = given.fields.map(readField);
+export async function sendRaw(context: Context, args: RequestArguments): Promise<void> {
+  const { path, input } = args;
+  const method = readMethod(args.method);
+  const fields = args.fields.map(readField);
   const { output } = context.flags;
   if (output !== undefined && output !== 'json')
     throw new UsageError(
@@ -67,7 +67,7 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
   if (operation)
     context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
   try {
-    if (given.include) await context.io.stdout.write(headOf(answer, context), { isRaw: true });
+    if (args.include) await context.io.stdout.write(headOf(answer, context), { isRaw: true });
     await printBody(context, answer);
   } catch (error) {
     // Whoever sends a write again because of a full disk must know that it was answered.

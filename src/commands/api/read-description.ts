@@ -38,7 +38,7 @@ export async function readDescriptionAt(
   if (location === '-') {
     const url = pathToFileURL(resolve(io.cwd, 'stdin')).href;
     const read = (other: string) => readBeside(io.cwd, other);
-    return readDescription({ url, shown: 'stdin', content: await readStdin(io), read });
+    return readDescription({ url, label: 'stdin', content: await readStdin(io), read });
   }
   const path = location.startsWith('file:') ? toPath(location) : resolve(io.cwd, location);
   return readDescription({
@@ -78,14 +78,14 @@ function toPath(url: string): string {
 }
 
 /** Reads any file: a pipe, such as `<(command)`, too. @throws UsageError that names it */
-async function readText(path: string, shown: string): Promise<string> {
-  return decodeText(await readLimited(shown, readWhole(path, maxBytes)), shown);
+async function readText(path: string, label: string): Promise<string> {
+  return decodeText(await readLimited(label, readWhole(path, maxBytes)), label);
 }
 
-async function readLimited(shown: string, bytes: Promise<Buffer>): Promise<Buffer> {
+async function readLimited(label: string, bytes: Promise<Buffer>): Promise<Buffer> {
   try {
     return await bytes;
   } catch (error) {
-    throw new InputError(`description ${shown}: ${systemReason(error)}`);
+    throw new InputError(`description ${label}: ${systemReason(error)}`);
   }
 }
