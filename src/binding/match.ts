@@ -134,56 +134,60 @@ function wholePlace(
   return { segment: last, isOfNoun, obstacle: furtherParameter(id, method, path, segments) };
 }
 
-/** The path of an operation on one record, which ends with its id; or of an update that has the id in its body. */
+/** The path of an operation on one record, which ends with its id. */
 function recordPlace(
   wanted: Wanted,
   operation: DocumentOperation,
   collections: Collections,
 ): Place | undefined {
-  const { id, noun, body } = wanted;
+  const { id, noun } = wanted;
   const { path, method } = operation;
+  const map = `add --map ${id}='${show(operation)}'`;
   const segments = segmentsOf(path);
-  const map = `add --map ${id}='${method} ${path}'`;
-  const last = segments.at(-1) ?? '';
-  if (!isParameter(last)) {
-    const hasId = body && typeof operation.body === 'object' && isRecord(wanted, operation.body.shape);
-    if (hasId && collections.whole.has(placeOf(path)) && !segments.some(isParameter))
-      return { segment: last, isOfNoun: true };
-    // `/pets/{petId}/inventory`: the entry of a pet.
-    const [parameter, ...others] = segments.filter(isParameter);
-    const isOfPet =
-      noun === 'inventory' && nounOf(segments.at(-3)) === 'pets' && parameter === segments.at(-2);
-    if (!isOfPet || others.length > 0) return undefined;
-    const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
-    return { segment: last, isOfNoun: false, obstacle };
-  }
-  const above = segments.slice(0, -1);
-  const collection = above.at(-1) ?? '';
-  if (isOfOther(collection, noun)) return undefined;
-  const isListed = collections.whole.has(placeOf(`/${above.join('/')}`));
-  const isOfNoun = isListed || collections.single.has(placeOf(path));
-  const place = { segment: collection, isOfNoun };
-  const name = last.slice(1, -1);
-  const { kind } = shapeOf(
-    operation.parameters.find((each) => each.in === 'path' && each.name === name)?.schema,
-  );
+  const parameter = segments.pop() ?? '';
+  if (!isParameter(parameter)) return placeWithoutId(wanted, operation, collections);
+  const segment = segments.at(-1) ?? '';
+  const name = parameter.slice(1, -1);
   // An entry with an id of its own is not found by the id of its pet.
-  if (noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation)) return undefined;
-  const further = furtherParameter(id, method, path, above);
+  const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation);
+  if (isOfOther(segment, noun) || isEntryId) return undefined;
+  const isListed = collections.whole.has(placeOf(`/${segments.join('/')}`));
+  const isOfNoun = isListed || collections.single.has(placeOf(path));
+  const place = { segment, isOfNoun };
+  const further = furtherParameter(id, method, path, segments);
   if (further !== undefined) return { ...place, obstacle: further };
-  const isNamed =
-    isIdName(name, noun) && (isOfNoun || nounOf(collection) === noun || wordsOf(name).length > 1);
-  if (!isNamed && !(isListed && kind === 'integer' && isNameWithin(name, collection))) {
-    if (kind !== 'integer') return undefined;
+  const { schema } = operation.parameters.find((each) => each.in === 'path' && each.name === name) ?? {};
+  const isInteger = shapeOf(schema).kind === 'integer';
+  const isNamed = isIdName(name, noun) && (isOfNoun || nounOf(segment) === noun || wordsOf(name).length > 1);
+  if (!isNamed && !(isListed && isInteger && isNameWithin(name, segment))) {
     const record = noun === 'inventory' ? 'pet' : wordsOf(noun).join('');
     const obstacle = `its ${name} may be the id of something else: if it is that of the ${record}, ${map}`;
-    return { ...place, obstacle };
+    return isInteger ? { ...place, obstacle } : undefined;
   }
   if (isBesideCollection(wanted, operation, collections)) return place;
   const obstacle = collections.isTied
     ? 'where its list lies is open'
     : `its path is not that of the bound list or create: if this is intended, ${map}`;
   return { ...place, obstacle };
+}
+
+/** The path of an update that has the id in its body; or as a near miss, of the entry of a pet: `/pets/{petId}/inventory`. */
+function placeWithoutId(
+  wanted: Wanted,
+  operation: DocumentOperation,
+  { whole }: Collections,
+): Place | undefined {
+  const { path, body } = operation;
+  const segments = segmentsOf(path);
+  const segment = segments.at(-1) ?? '';
+  const hasId = wanted.body && typeof body === 'object' && isRecord(wanted, body.shape);
+  const parameters = segments.filter(isParameter);
+  if (hasId && whole.has(placeOf(path)) && parameters.length === 0) return { segment, isOfNoun: true };
+  const isOfPet = nounOf(segments.at(-3)) === 'pets' && isParameter(segments.at(-2) ?? '');
+  if (wanted.noun !== 'inventory' || !isOfPet || parameters.length > 1) return undefined;
+  const map = `add --map ${wanted.id}='${show(operation)}'`;
+  const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
+  return { segment, isOfNoun: false, obstacle };
 }
 
 /**
