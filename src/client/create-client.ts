@@ -23,7 +23,7 @@ import {
   withChanges,
   withMaskedParameter,
 } from './request.ts';
-import { checkStatus, type RecordPage, readResult } from './response.ts';
+import { checkStatus, type ListAnswer, readResult } from './response.ts';
 import { type CallResult, sendCall, timeoutError } from './send-call.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -196,7 +196,7 @@ async function* list(
       const { value, fields, attempts } = await fetchAnswer(call, { id: undefined, values: {} });
       last = { call, attempts };
       return {
-        ...(value as RecordPage),
+        ...(value as ListAnswer),
         link: fieldValue(fields, 'link'),
         url: attempts.at(-1)?.request.url ?? request.url,
       };
