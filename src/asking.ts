@@ -22,7 +22,7 @@ export async function confirmWrite(
 ): Promise<void> {
   const { confirm, dryRun, yes } = context.flags;
   if (dryRun) return;
-  const settings = await context.settings();
+  const { settings } = context;
   const name = nameToConfirm(settings);
   if (confirm !== undefined && confirm !== name) {
     const target = name === '' ? 'no profile is active' : `the target is ${name}`;

@@ -19,7 +19,7 @@ import type { Secrets } from './process/secrets.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
-  const settings = await context.settings();
+  const { settings } = context;
   const named = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (!named) throw noTarget(context);
   const contract = await context.contract();
@@ -44,7 +44,7 @@ export async function connectTo(
   origin: string,
   { withToken }: { readonly withToken: boolean },
 ): Promise<Client> {
-  const settings = await context.settings();
+  const { settings } = context;
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   // The bound contract may be unreadable, and the user may be here to bind again.
@@ -67,7 +67,7 @@ interface Connection extends Carried {
 
 async function openClient(context: Context, connection: Connection): Promise<Client> {
   const { io, flags, liveLine } = context;
-  const settings = await context.settings();
+  const { settings } = context;
   const level = flags.verbose ?? 0;
   const trace = level > 0 ? await import('./output/trace.ts') : undefined;
   // Commands on many records show their own progress.
@@ -139,10 +139,9 @@ interface CarriedTarget {
 
 /** The common fields, the credential, and the user's own headers. */
 async function readCarried(
-  { secrets, warn, readToken, settings: resolve }: Context,
+  { secrets, warn, readToken, settings }: Context,
   { baseUrl, headers, places }: CarriedTarget,
 ): Promise<Carried> {
-  const settings = await resolve();
   const added = headers.map(parseHeaderFlag);
   const names = [
     settings.get('auth-header'),
@@ -188,7 +187,7 @@ async function openTransport(
   use: ClientUse,
 ): Promise<Transport> {
   const { io } = context;
-  const settings = await context.settings();
+  const { settings } = context;
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     const warning =
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
@@ -208,7 +207,7 @@ async function openTransport(
 
 /** The certificates and the key that the settings name, read and checked, and for https those of SSL_CERT_FILE. */
 async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
-  const settings = await context.settings();
+  const { settings } = context;
   const { SSL_CERT_FILE: roots } = context.io.env;
   const named = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, givenBy } = settings.explain(key);
@@ -226,7 +225,7 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
 
 /** Access to the sockets, for the checks of DNS, TCP and TLS. @param timeoutMs of each; by default that of a call. */
 export async function openSockets(context: Context, baseUrl: string, timeoutMs?: number): Promise<Sockets> {
-  const settings = await context.settings();
+  const { settings } = context;
   const { Sockets } = await import('./checks/sockets.ts');
   return new Sockets({
     baseUrl,

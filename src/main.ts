@@ -1,4 +1,5 @@
-import { createContext, type MutableContext } from './context.ts';
+import type { Context } from './context.ts';
+import { openContext, openRuntime } from './open-context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
 import { withDeadline } from './process/deadline.ts';
@@ -11,15 +12,22 @@ import { sanitize } from './process/text.ts';
  *
  * @param argv the words after `petstore`.
  */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const context = createContext(io, async (...given) => (await import('./connect.ts')).connect(...given));
-  const running = run(argv, context);
+export async function main(argv: readonly string[], processIo: Io): Promise<number> {
+  const runtime = openRuntime(processIo);
+  const [{ readCommandLine, carryOut }, { program }] = await Promise.all([
+    import('./cli/dispatch.ts'),
+    import('./commands/index.ts'),
+  ]);
+  const commandLine = await readCommandLine(argv, program);
+  const context = openContext(runtime, commandLine.flags, commandLine.name);
+  const { interrupts } = runtime;
+  const running = carryOut(commandLine, context, program);
   try {
-    return await Promise.race([running, context.interrupts.interrupted]);
+    return await Promise.race([running, interrupts.interrupted]);
   } catch (thrown) {
-    return await report(context.interrupts.reason ? await endedBy(thrown, running) : thrown, context);
+    return await report(interrupts.reason ? await endedBy(thrown, running) : thrown, context);
   } finally {
-    context.interrupts.release();
+    interrupts.release();
     await context.close();
   }
 }
@@ -38,28 +46,19 @@ async function endedBy(thrown: unknown, running: Promise<unknown>): Promise<unkn
   return isSame ? own : thrown;
 }
 
-async function run(argv: readonly string[], context: MutableContext): Promise<number> {
-  const [{ runCommand }, { program }] = await Promise.all([
-    import('./cli/dispatch.ts'),
-    import('./commands/index.ts'),
-  ]);
-  return runCommand(argv, context, program);
-}
-
-async function report(thrown: unknown, context: MutableContext): Promise<number> {
+async function report(thrown: unknown, context: Context): Promise<number> {
   const { io, interrupts } = context;
   if (thrown instanceof AnsweredError) return exitCodes.done;
   // A reader that leaves early changes no exit code.
   if (thrown instanceof OutputClosedError) return context.exitCode;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
-  const isJson = await context.hasJsonErrors();
   // A program that reads the error as JSON expects exactly one object on stderr.
-  if (!isJson) await context.printNotices();
+  if (!context.hasJsonErrors) await context.printNotices();
   const { errorJson, errorText } = await import('./output/error.ts');
   const show = (text: string, indent: number) => prose(io, text, indent);
-  const text = isJson
-    ? errorJson(error, await context.takeNotices())
+  const text = context.hasJsonErrors
+    ? errorJson(error, context.takeNotices())
     : errorText(error, await context.style('stderr'), show);
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // After Ctrl-C the terminal shows `^C`.

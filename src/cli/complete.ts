@@ -1,11 +1,10 @@
-import type { MutableContext } from '../context.ts';
+import type { Context } from '../context.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
-import { globalsOf } from './global-flags.ts';
 import { topicNames } from './topics.ts';
-import { readLine } from './tree.ts';
+import { type Line, readLine } from './tree.ts';
 import {
   type Action,
   type CommandName,
@@ -22,20 +21,33 @@ const patienceMs = 300;
 /** Takes the place of the word at the cursor: where commander puts it, that word will stand. */
 const cursor = '\0';
 
+/** A command line that is being typed. */
+export interface Unfinished {
+  /** The words before the cursor. */
+  readonly before: readonly string[];
+  /** The word at the cursor, as far as it is typed. */
+  readonly current: string;
+  /** The flag in that word, such as `--status=`; empty if there is none. */
+  readonly attached: string;
+  /** All words, with the mark of the cursor in place of the current one. */
+  readonly line: Line;
+}
+
+/** @param argv `-- <words> <current>`, without their quotes. */
+export async function readUnfinished(argv: readonly string[], program: Program): Promise<Unfinished> {
+  const words = argv.slice(argv[0] === '--' ? 1 : 0);
+  const [before, current] = [words.slice(0, -1), words.at(-1) ?? ''];
+  const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
+  return { before, current, attached, line: await readLine(program, [...before, attached + cursor], true) };
+}
+
 /**
  * Prints the possible completions of a command line, one a line: the word, and after a tab its description. A first
- * line `:file` asks the shell for file names.
- *
- * @param argv `-- <words> <current>`, without their quotes. Only words that begin like the current one are offered.
+ * line `:file` asks the shell for file names. Only words that begin like the current one are offered.
  */
-export async function complete(
-  argv: readonly string[],
-  context: MutableContext,
-  program: Program,
-): Promise<number> {
-  const words = argv.slice(argv[0] === '--' ? 1 : 0);
-  const current = words.at(-1) ?? '';
-  const { kept, offers } = await offersFor(words.slice(0, -1), current, context, program);
+export async function complete(unfinished: Unfinished, context: Context, program: Program): Promise<number> {
+  const { current } = unfinished;
+  const { kept, offers } = await offersFor(unfinished, context, program);
   const begun = current.slice(kept.length);
   const shown =
     offers === 'file'
@@ -56,15 +68,11 @@ interface Completions {
 }
 
 async function offersFor(
-  before: readonly string[],
-  current: string,
-  context: MutableContext,
+  { before, current, attached, line }: Unfinished,
+  context: Context,
   program: Program,
 ): Promise<Completions> {
-  const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
-  const line = await readLine(program, [...before, attached + cursor], true);
   const { command, given, problem } = line;
-  context.useFlags(globalsOf(given));
   if (before.includes('--')) return { kept: '', offers: 'file' };
   const operands = line.operands.filter((word) => !word.startsWith('-')).slice(0, -1);
   const flag = given.find(({ text }) => text === cursor)?.flag;
@@ -101,7 +109,7 @@ function argumentAt({ args = {} }: Action, place: number): Argument | undefined 
 async function valuesFor(
   { choices, offers = [] }: Argument,
   typed: Typed,
-  context: MutableContext,
+  context: Context,
   program: Program,
 ): Promise<readonly Offer[] | 'file'> {
   const known = choices ?? offers;

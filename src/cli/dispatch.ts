@@ -1,93 +1,161 @@
 import { version } from '../../package.json';
 import { colorModes } from '../config/setting-values.ts';
-import type { MutableContext } from '../context.ts';
+import { type Context, warnOfSettings } from '../context.ts';
+import { createStyle } from '../output/style.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
+import type { Unfinished } from './complete.ts';
 import { argumentsOf, nameOf, valuesOf } from './flag.ts';
 import { type GlobalFlags, globalsOf } from './global-flags.ts';
 import { topicNames } from './topics.ts';
 import type { Line } from './tree.ts';
-import { commandName, flagsOf, isGroup, type Program } from './verb.ts';
+import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
-/** Runs the command that the words name, and gives its exit code. */
-export async function runCommand(
-  argv: readonly string[],
-  context: MutableContext,
-  program: Program,
-): Promise<number> {
-  if (argv[0] === '__complete')
-    return (await import('./complete.ts')).complete(argv.slice(1), context, program);
-  if (argv.length === 0) {
-    await context.io.stdout.write((await import('./help.ts')).introduction);
-    return exitCodes.done;
+/** A command line, read and not yet carried out. */
+export interface CommandLine {
+  /** The flags that several commands share, parsed. */
+  readonly flags: GlobalFlags;
+  /** The names of the command, such as `pets get`. */
+  readonly name: string;
+  readonly task: Task;
+}
+
+/** What a command line asks for. */
+type Task =
+  | { readonly kind: 'introduction' }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'help'; readonly line: Line }
+  /** A group without a verb. */
+  | { readonly kind: 'usage'; readonly line: Line }
+  /** The help of a word that is neither a command nor a topic. */
+  | { readonly kind: 'search'; readonly word: string; readonly error: UsageError }
+  | { readonly kind: 'completion'; readonly unfinished: Unfinished }
+  | { readonly kind: 'action'; readonly action: Action; readonly values: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'refusal'; readonly error: unknown };
+
+/** Reads the words of a command line. Never throws: an error in the words is a task too. */
+export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
+  if (argv[0] === '__complete') {
+    const unfinished = await (await import('./complete.ts')).readUnfinished(argv.slice(1), program);
+    return { flags: globalsOf(unfinished.line.given), name: '', task: { kind: 'completion', unfinished } };
   }
-  const topic = wordsOfHelp(argv);
-  const line = await read(program, topic ?? argv, topic !== undefined);
+  if (argv.length === 0) return { flags: {}, name: '', task: { kind: 'introduction' } };
+  const helpWords = wordsOfHelp(argv);
+  const line = await readWords(program, helpWords ?? argv, helpWords !== undefined);
+  const flags = globalsOf(line.given);
+  const name = line.path.join(' ');
+  const isGiven = (key: string) => line.given.some((each) => each.key === key);
+  if (isGiven('version')) return { flags, name, task: { kind: 'version' } };
+  try {
+    const task = await taskOf(line, helpWords !== undefined || isGiven('help'));
+    return { flags: task.kind === 'action' ? (task.values as GlobalFlags) : flags, name, task };
+  } catch (error) {
+    return { flags, name, task: { kind: 'refusal', error } };
+  }
+}
+
+/** @throws UsageError if the words are wrong, or a value is. */
+async function taskOf(line: Line, asksHelp: boolean): Promise<Task> {
   const { path, command, operands, given, problem } = line;
-  const isGiven = (name: string) => given.some(({ key }) => key === name);
-  if (isGiven('version')) return showVersion(context);
-  // An error in the words is already printed in the format and the colours that the words ask for.
-  context.useFlags(globalsOf(given));
-  const asksHelp = topic !== undefined || isGiven('help');
   const isWrong = problem && problem.code !== (asksHelp ? '' : 'commander.help');
-  if (isWrong && (!asksHelp || problem.code === 'commander.unknownCommand'))
-    return refuseWords(context, program, line, problem, asksHelp);
-  if (asksHelp) return showHelp(context, 'stdout', line);
+  if (isWrong && (!asksHelp || problem.code === 'commander.unknownCommand')) {
+    const isSearch = asksHelp && path.length === 0;
+    const error = (await import('./words-error.ts')).wordsError(line, problem, isSearch ? topicNames : []);
+    const [word = ''] = operands;
+    if (isSearch && !error.details.hint?.startsWith('did you mean')) return { kind: 'search', word, error };
+    throw error;
+  }
+  if (asksHelp) return { kind: 'help', line };
   const action = isGroup(command) ? command.alone : command;
-  if (!action) return showHelp(context, 'stderr', line);
+  if (!action) return { kind: 'usage', line };
   const flags = flagsOf(action);
   const misplaced = given.find(({ key }) => !(key in flags));
   if (misplaced) throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplaced.flag)}'`);
-  const values = { ...argumentsOf(operands, action.args), ...valuesOf(given, flags) };
-  context.useFlags(values as GlobalFlags, path.join(' '), action.repairs);
-  await action.run(context, values);
-  await context.printNotices();
-  return context.exitCode;
+  return {
+    kind: 'action',
+    action,
+    values: { ...argumentsOf(operands, action.args), ...valuesOf(given, flags) },
+  };
 }
 
 /** `petstore --help` alone does without commander. */
-async function read(program: Program, words: readonly string[], isLenient: boolean): Promise<Line> {
+async function readWords(program: Program, words: readonly string[], isLenient: boolean): Promise<Line> {
   if (words.length === 0)
     return { path: [], named: program, command: program, group: program, given: [], operands: [] };
   return (await import('./tree.ts')).readLine(program, words, isLenient);
 }
 
-/** With `help <word>` it finds the topics and commands that have the word. @throws UsageError otherwise */
-async function refuseWords(
-  context: MutableContext,
+/**
+ * Carries out a command line, and gives its exit code.
+ *
+ * @throws CliError
+ */
+export async function carryOut(
+  { flags, task }: CommandLine,
+  context: Context,
   program: Program,
-  line: Line,
-  problem: NonNullable<Line['problem']>,
-  asksHelp: boolean,
 ): Promise<number> {
-  const near = asksHelp && line.path.length === 0 ? topicNames : [];
-  const error = (await import('./words-error.ts')).wordsError(line, problem, near);
-  if (near.length === 0 || error.details.hint?.startsWith('did you mean')) throw error;
-  const { helpWith } = await import('./find-help.ts');
-  const text = await helpWith(
-    line.operands[0] ?? '',
-    program,
-    (await import('./help.ts')).helpWidth(context.io),
-  );
+  const { io } = context;
+  switch (task.kind) {
+    case 'introduction':
+      await io.stdout.write((await import('./help.ts')).introduction);
+      return exitCodes.done;
+    case 'version':
+      await io.stdout.write(`${version}\n`);
+      return exitCodes.done;
+    case 'help':
+      await writeHelp(io, 'stdout', flags, task.line);
+      return exitCodes.done;
+    case 'usage':
+      await writeHelp(io, 'stderr', flags, task.line);
+      return exitCodes.usage;
+    case 'search':
+      await io.stdout.write(await searchResult(task, io, program));
+      return exitCodes.done;
+    case 'completion':
+      return (await import('./complete.ts')).complete(task.unfinished, context, program);
+    case 'action':
+      await checkSettings(context, task.action);
+      await task.action.run(context, task.values);
+      await context.printNotices();
+      return context.exitCode;
+    case 'refusal':
+      throw task.error;
+  }
+}
+
+/** @throws UsageError for a wrong flag, and also for a wrong setting if the command does not work in spite of it. */
+async function checkSettings(context: Context, { repairs }: Action): Promise<void> {
+  const { problems } = context.settings;
+  const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
+  if (wrongFlag) throw wrongFlag;
+  if (repairs) return;
+  if (problems[0]) throw problems[0];
+  await warnOfSettings(context);
+}
+
+/** The topics and commands whose help has the word. @throws UsageError if there are none */
+async function searchResult(
+  { word, error }: Extract<Task, { kind: 'search' }>,
+  io: Io,
+  program: Program,
+): Promise<string> {
+  const { helpWidth } = await import('./help.ts');
+  const text = await (await import('./find-help.ts')).helpWith(word, program, helpWidth(io));
   if (text === undefined) throw error;
-  await context.io.stdout.write(text);
-  return exitCodes.done;
+  return text;
 }
 
-/** Whatever else is given: `--version` never fails. */
-async function showVersion({ io }: MutableContext): Promise<number> {
-  await io.stdout.write(`${version}\n`);
-  return exitCodes.done;
-}
-
-async function showHelp(context: MutableContext, stream: 'stdout' | 'stderr', line: Line): Promise<number> {
+/** Help has the colours that the command line asks for, whatever the settings say. */
+async function writeHelp(
+  io: Io,
+  stream: 'stdout' | 'stderr',
+  { color }: GlobalFlags,
+  line: Line,
+): Promise<void> {
   const { helpWidth, helpOf } = await import('./help.ts');
-  // Not the colours of the settings, because help does not open the config.
-  const { createStyle } = await import('../output/style.ts');
-  const mode = colorModes.find((each) => each === context.flags.color) ?? 'auto';
-  const { bold } = await createStyle(context.io[stream], context.io.env, mode);
-  const text = helpOf(line, helpWidth(context.io));
-  await context.io[stream].write(text.replace(/^\w[\w ]*:$/gm, (title) => bold(title)));
-  return stream === 'stdout' ? exitCodes.done : exitCodes.usage;
+  const { bold } = await createStyle(io[stream], io.env, colorModes.find((mode) => mode === color) ?? 'auto');
+  await io[stream].write(helpOf(line, helpWidth(io)).replace(/^\w[\w ]*:$/gm, (title) => bold(title)));
 }
 
 /**

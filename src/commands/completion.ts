@@ -24,6 +24,7 @@ const scripts = {
 const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export const completion = action({
+  repairs: true,
   description: [
     'Prints the completion script of a shell, which each new shell must load.',
     {
@@ -89,7 +90,7 @@ function settingValues(context: Context, { operands: [key = ''] }: Typed): reado
 
 /** A whole list; empty if a command would have to be run for the token: it may ask for something, and outlive the key. */
 async function read<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
-  if (findToken(await context.settings())?.kind === 'command') return [];
+  if (findToken(context.settings)?.kind === 'command') return [];
   const client = await context.client();
   return collect(client.list(operation));
 }

@@ -36,7 +36,7 @@ const pull = verb({
   async run(context, { to, force }) {
     if (force && to === undefined)
       throw new UsageError('--force: there is no file to replace', 'name it with --to <file>');
-    const { offline } = await context.settings();
+    const { offline } = context.settings;
     if (offline)
       throw new UsageError(
         'offline pull: the embedded store cannot be copied into itself',

@@ -15,7 +15,7 @@ import {
 import { readConfigFile } from '../config/file.ts';
 import { shownValue, valueProblem } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
-import { type Context, whyNotAsked } from '../context.ts';
+import { type Context, warnOfSettings, whyNotAsked } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -48,8 +48,9 @@ const list = verb({
     'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
   async run(context) {
+    await warnOfSettings(context);
     const printer = await context.printer();
-    const { profile, ignoredProfile } = await context.settings();
+    const { profile, ignoredProfile } = context.settings;
     const { profiles } = readConfigFile(context.io);
     const listed = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
@@ -133,8 +134,9 @@ const show = verb({
     named: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
   async run(context, { named }) {
+    await warnOfSettings(context);
     const printer = await context.printer();
-    const { profile, ignoredProfile } = await context.settings();
+    const { profile, ignoredProfile } = context.settings;
     const active = (profile ?? ignoredProfile)?.value;
     const name = named ?? active;
     if (name === undefined)

@@ -58,8 +58,8 @@ export interface Settings {
   /** The active profile of the config if it is not used, because the address has another origin. */
   readonly ignoredProfile: ChosenProfile | undefined;
   /**
-   * What is wrong in the environment and the config: an unknown profile, a wrong value, a file that cannot be
-   * read. None of it is used. A command that calls a service must fail with the first of them.
+   * What is wrong: an unknown profile, a wrong value, a file that cannot be read. None of it is used. Those of flags have
+   * the code `invalid_flag` and stop every command; the others stop each command that calls a service.
    */
   readonly problems: readonly UsageError[];
   /** Warnings to show before a command acts, one line each. */
@@ -83,11 +83,7 @@ interface Places {
   readonly file: ConfigFile;
 }
 
-/**
- * The settings of this run.
- *
- * @throws UsageError for a flag with a wrong value or an unknown profile. What is wrong elsewhere is in `problems`.
- */
+/** The settings of this run. Never throws: what is wrong is in `problems`. */
 export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFile(io)): Settings {
   const places = { io, flags, file };
   const problems: UsageError[] = file.problem === undefined ? [] : [unreadableConfig(file)];
@@ -154,8 +150,7 @@ function warningsOf(
  * store if it is named nearer to the command: by a flag, or in the environment if only the config file chose the
  * profile.
  *
- * @param problems gets an unknown profile of the environment or the config, and both named there equally near.
- * @throws UsageError for flags.
+ * @param problems gets an unknown profile, and both named equally near.
  */
 function chooseProfile(
   places: Places,
@@ -163,7 +158,6 @@ function chooseProfile(
 ): Pick<Settings, 'offline'> & { readonly chosen: ChosenProfile | undefined } {
   const named = namedProfile(places);
   const unknown = named && unknownProfile(named, places.file);
-  if (unknown && named.source === 'flag') throw unknown;
   if (unknown) problems.push(unknown);
   const chosen = unknown ? undefined : named;
   const offline: ChosenProfile | undefined = places.flags.offline
@@ -179,7 +173,6 @@ function chooseProfile(
       'give one of them',
       codeOf(offline.source),
     );
-    if (offline.source === 'flag') throw both;
     problems.push(both);
   }
   if (isNearer(offline, baseUrl)) return { chosen, offline };
@@ -280,7 +273,7 @@ interface Reading extends Setting<unknown> {
   readonly problem?: UsageError;
 }
 
-/** Checks a value even if another takes precedence over it. @throws UsageError for the value of a flag */
+/** Checks a value even if another takes precedence over it. */
 function read(key: SettingKey, { raw, source, givenBy, label, folder }: Found, io: Io): Reading {
   const { isFile, separator } = keyRules[key];
   const isList = separator !== undefined && Array.isArray(raw);
@@ -292,7 +285,7 @@ function read(key: SettingKey, { raw, source, givenBy, label, folder }: Found, i
     const parsed = parseSetting(key, text, label, codeOf(source));
     return { ...reading, value: isFile ? resolve(folder, expandHome(text, io)) : parsed };
   } catch (problem) {
-    if (!(problem instanceof UsageError) || source === 'flag') throw problem;
+    if (!(problem instanceof UsageError)) throw problem;
     return { ...reading, problem };
   }
 }

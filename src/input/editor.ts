@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Context } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import type { Io, Signal } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
@@ -23,7 +22,10 @@ interface Draft {
  *
  * @throws UsageError if neither variable is set and there is no terminal for vi.
  */
-export function findEditor({ io, flags }: Pick<Context, 'io' | 'flags'>, what: string): string {
+export function findEditor(
+  { io, flags }: { readonly io: Io; readonly flags: { readonly noInput?: boolean | undefined } },
+  what: string,
+): string {
   const { env, stdin, stdout } = io;
   const named = env.VISUAL?.trim() || env.EDITOR?.trim();
   if (named) return named;
@@ -36,7 +38,7 @@ export function findEditor({ io, flags }: Pick<Context, 'io' | 'flags'>, what: s
  * @param name of the file; its extension tells the editor the format.
  */
 export async function openDraft(
-  { io, interrupts }: Pick<Context, 'io' | 'interrupts'>,
+  { io, interrupts }: { readonly io: Io; readonly interrupts: Interrupts },
   editor: string,
   name: string,
 ): Promise<Draft> {

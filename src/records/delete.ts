@@ -75,7 +75,7 @@ async function removeAll<Entity>(
     const what = nameWhatGoes(noun, [id], known);
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
-  const atOnce = (await context.settings()).get('concurrency');
+  const atOnce = context.settings.get('concurrency');
   const work = new Work(ids, remove, { unit: noun.many, atOnce, place });
   for await (const line of work.results) await context.warn(line);
   return { error: work.error(), failures: work.failures(), standing: work.standing() };
@@ -126,7 +126,7 @@ async function readKnown<Entity>(access: Access<Entity>, ids: readonly bigint[])
       return [id, error.kind === 'not-found' ? { missing: error } : {}];
     }
   };
-  const atOnce = (await context.settings()).get('concurrency');
+  const atOnce = context.settings.get('concurrency');
   const work = new Work(ids, read, { unit: noun.many, atOnce });
   const known = new Map<bigint, KnownRecord>();
   for await (const [id, each] of work.results) known.set(id, each);

@@ -46,7 +46,7 @@ export async function writeFromFile<Entity>(
     items: records,
     asList: file.isList,
     // New records get their ids in the order of the file.
-    atOnce: isNew ? 1 : (await context.settings()).get('concurrency'),
+    atOnce: isNew ? 1 : context.settings.get('concurrency'),
     place: ({ place }) => place,
     prepare: (record) => prepare(record, file),
   });

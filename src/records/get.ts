@@ -27,7 +27,7 @@ export async function getRecords<Entity>(
     if (typeof id !== 'bigint') throw id;
     return held?.get(id) ?? (await readRecord(access, id)).value;
   };
-  const atOnce = (await context.settings()).get('concurrency');
+  const atOnce = context.settings.get('concurrency');
   const work = new Work(ids, read, { unit: noun.many, atOnce });
   await printResults(access, work.results, ids.length > 1);
   const error = work.error();
@@ -64,7 +64,7 @@ async function waitUntil<Entity>(
 ): Promise<ReadonlyMap<bigint, Entity>> {
   const { context, noun } = access;
   const held = new Map<bigint, Entity>();
-  const limitMs = (await context.settings()).get('timeout');
+  const limitMs = context.settings.get('timeout');
   const endMs = monotonicMs() + limitMs;
   for (const id of ids) {
     let why = '';

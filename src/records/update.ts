@@ -29,7 +29,7 @@ export async function updateRecords<Entity extends object>(
     const { error } = await writeRecords(access, {
       items: ids,
       asList: ids.length > 1,
-      atOnce: (await context.settings()).get('concurrency'),
+      atOnce: context.settings.get('concurrency'),
       prepare: async (id) => replacement(noun, id, await readRecord(access, id), fields),
     });
     if (error) throw error;

@@ -74,7 +74,7 @@ export async function watchRecords<Entity>(access: Access<Entity>, watched: Watc
 }
 
 async function checkTerminal({ io, settings }: Context): Promise<void> {
-  const format = (await settings()).get('output');
+  const format = settings.get('output');
   if (format === 'table' && canRedraw(io)) return;
   throw new UsageError(
     `--watch: the output must be a table on a terminal, but ${format === 'table' ? 'stdout is none' : `the output format is ${format}`}`,
@@ -121,7 +121,7 @@ async function headOf<Entity>(
   intervalMs: number,
   changed: number,
 ): Promise<readonly string[]> {
-  const settings = await context.settings();
+  const { settings } = context;
   const place = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
   const head = `${noun.many} of ${sanitize(place)} at ${clock(context)}, every ${intervalMs / 1000} s`;
   const { bold } = await context.style('stdout');

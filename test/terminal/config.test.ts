@@ -73,7 +73,7 @@ test.each([
   ['set timeot 3s', "unknown key 'timeot'"],
   ['get timeot', "unknown key 'timeot'"],
   ['unset timeot', "unknown key 'timeot'"],
-  ['set --profile gone timeout 3s', "there is no profile 'gone'"],
+  ['set --profile gone timeout 3s', "--profile: there is no profile 'gone'"],
   ['set profile gone', "there is no profile 'gone'"],
 ])('%s is a usage error and writes nothing', async (words, message) => {
   const { code, stderr } = await run(words);

@@ -31,7 +31,7 @@ export async function bindDescription(
       `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; the previous binding is unchanged`,
       "name them with --map, as in --map listPets='GET /animals'",
     );
-  const settings = await context.settings();
+  const { settings } = context;
   const { origin, basePath, note } = addressOf(settings, description);
   if (note !== undefined) await context.warn(note);
   const key = await bindingKey(context, origin);
@@ -51,7 +51,7 @@ export async function bindDescription(
 /** Removes the contract that applies to the base URL: that of the profile, or if it has none that of the origin. */
 export async function unbind(context: Context): Promise<void> {
   await checkOnline(context, 'api unbind');
-  const baseUrl = (await context.settings()).get('base-url');
+  const baseUrl = context.settings.get('base-url');
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const { origin } = new URL(baseUrl);
   const active = await bindingKey(context, origin);
@@ -63,7 +63,7 @@ export async function unbind(context: Context): Promise<void> {
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
 async function checkOnline(context: Context, what: string): Promise<void> {
-  if ((await context.settings()).offline)
+  if (context.settings.offline)
     throw new UsageError(
       `${what}: the embedded store has the built-in contract`,
       'leave out --offline, or name another profile with --profile <name>',
@@ -72,7 +72,7 @@ async function checkOnline(context: Context, what: string): Promise<void> {
 
 /** A profile takes the binding for its own address; any other address has one of its own. */
 async function bindingKey(context: Context, origin: string): Promise<BindingKey> {
-  const { profile } = await context.settings();
+  const { profile } = context.settings;
   return profile ? { profile: profile.value } : { origin };
 }
 

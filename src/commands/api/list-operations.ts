@@ -75,7 +75,7 @@ export async function printSpec(context: Context): Promise<void> {
   const { output } = context.flags;
   if (output !== undefined && output !== 'json' && output !== 'yaml')
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
-  const settings = await context.settings();
+  const { settings } = context;
   const { toOpenApi } = await import('../../api/openapi.ts');
   const document = toOpenApi({ serverUrl: settings.offline ? undefined : settings.get('base-url') });
   const isYaml = (output ?? settings.get('output')) === 'yaml';

@@ -27,7 +27,7 @@ export async function readDescriptionAt(
   withToken: boolean,
 ): Promise<Description> {
   const { io } = context;
-  const location = given ?? (await context.settings()).get('base-url');
+  const location = given ?? context.settings.get('base-url');
   if (location === undefined)
     throw new InputError(
       'api bind: no description is given, and no base URL is set',

@@ -3,7 +3,7 @@ import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { type Settings, shownSetting } from '../../config/settings.ts';
 import { describePlace, findToken, planToken } from '../../config/token.ts';
-import type { Context } from '../../context.ts';
+import { type Context, warnOfSettings } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
 import type { Io } from '../../process/io.ts';
@@ -26,8 +26,9 @@ export const explain = verb({
     'profile, config (its top level) or default. Of the token it shows only whether there is one, and where it comes from.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
   async run(context) {
+    await warnOfSettings(context);
     const printer = await context.printer();
-    const settings = await context.settings();
+    const { settings } = context;
     const { profile, ignoredProfile, offline } = settings;
     if (ignoredProfile)
       await context.print(

@@ -27,7 +27,7 @@ import {
 } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { resolveSettings, shownSetting } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import { type Context, warnOfSettings } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { CliError } from '../../process/errors.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
@@ -44,6 +44,7 @@ const list = verb({
     '`petstore config explain` shows defaults, flags and variables too.',
   examples: ['petstore config list', 'petstore config list -o json'],
   async run(context) {
+    await warnOfSettings(context);
     const printer = await context.printer();
     await printer.records([storedValues(readConfigFile(context.io))], {
       noun: 'settings in the config file',
@@ -82,7 +83,7 @@ const get = verb({
   ],
   args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
   async run(context, { key }) {
-    await context.settings();
+    await warnOfSettings(context);
     const value = find(context, key);
     if (value === undefined || value === null)
       throw new CliError('not-found', `${key}: is not set`, {
@@ -202,6 +203,7 @@ const path = verb({
   examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
   args: { what: choice('[what]', 'print this path alone', places) },
   async run(context, { what }) {
+    await warnOfSettings(context);
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) return printValue(context, what, paths[what]);
@@ -223,7 +225,7 @@ const path = verb({
  */
 async function printValue(context: Context, name: string, value: JsonValue): Promise<void> {
   const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
-  const { source } = (await context.settings()).explain('output');
+  const { source } = context.settings.explain('output');
   if (source === 'flag' || source === 'environment')
     await (await context.printer()).documents([{ [name]: value }], text);
   else await context.io.stdout.write(text);

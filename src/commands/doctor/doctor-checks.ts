@@ -41,7 +41,7 @@ export function createDoctorContext(context: Context): DoctorContext {
 }
 
 async function openedSockets(context: Context): Promise<Sockets> {
-  const settings = await context.settings();
+  const { settings } = context;
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (baseUrl === undefined) throw new FindingError(skip('no base URL is set'));
   const sockets = await openSockets(context, baseUrl).catch(() => {
@@ -53,7 +53,7 @@ async function openedSockets(context: Context): Promise<Sockets> {
 }
 
 async function createCheckContext(context: Context): Promise<CheckContext> {
-  const settings = await context.settings();
+  const { settings } = context;
   const client = await context.client();
   const options = {
     ...plainOptions,
@@ -99,7 +99,7 @@ export const doctorChecks: readonly Check<DoctorContext>[] = [
 
 /** Checks that the config can be read and its settings resolve. */
 async function checkConfig(context: Context): Promise<Finding> {
-  const { profile, offline, get } = await context.settings();
+  const { profile, offline, get } = context.settings;
   const { configFile } = resolvePaths(context.io);
   const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
   const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
@@ -129,7 +129,7 @@ function checkEnvironment({ io }: Context): Finding {
 /** Checks that secrets are private, and that config and state can be written. */
 async function checkPermissions(context: Context): Promise<Finding> {
   const { io } = context;
-  const settings = await context.settings().catch(() => undefined);
+  const { settings } = context;
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
   const folder = dirname(configFile);
   const isPosix = io.platform !== 'win32';
@@ -137,7 +137,7 @@ async function checkPermissions(context: Context): Promise<Finding> {
     return warn(`others may write to ${folder}, and so choose where commands go`, {
       hint: `chmod go-w ${shellWord(folder)}`,
     });
-  const secrets = [configFile, settings?.get('token-file'), settings?.get('client-key')];
+  const secrets = [configFile, settings.get('token-file'), settings.get('client-key')];
   // On Windows the mode does not say who may read a file.
   const open = secrets.flatMap((path) => (path && isPosix && isOpenToOthers(path, 0o077) ? [path] : []));
   if (open.length > 0)
@@ -178,7 +178,7 @@ function canBeWritten(folder: string): boolean {
 
 /** Checks that the token can be read and will be sent. */
 async function checkToken(context: Context): Promise<Finding> {
-  const settings = await context.settings();
+  const { settings } = context;
   // Creating the client reads the token.
   const broken = await context.client().catch((error: unknown) => error);
   if (broken instanceof CliError && broken.kind === 'auth') throw broken;
@@ -215,7 +215,7 @@ const warnSkewMs = 60_000;
 
 /** @see RFC 9110, 6.6.1: the Date of an answer has a resolution of one second. */
 async function checkClock(context: Context, check: CheckContext): Promise<Finding> {
-  if ((await context.settings()).offline) return skip('the embedded store has this clock');
+  if (context.settings.offline) return skip('the embedded store has this clock');
   const { fields } = await askFirst(check);
   const theirs = Date.parse(fieldValue(fields, 'date') ?? '');
   if (Number.isNaN(theirs)) return skip('the service does not say what time it is');

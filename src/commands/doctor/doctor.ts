@@ -1,12 +1,9 @@
 import { type Check, type CheckResult, findingOfError, isRed, runChecks } from '../../checks/check.ts';
 import { verdictOf } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
-import { outputFormats } from '../../config/setting-values.ts';
-import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';
-import { Printer } from '../../output/print.ts';
-import { paintStatus, plainStyle, type Style } from '../../output/style.ts';
+import { paintStatus, type Style } from '../../output/style.ts';
 import { exitCodes } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { createDoctorContext, doctorChecks } from './doctor-checks.ts';
@@ -19,7 +16,7 @@ export const doctor = action({
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   async run(context) {
     const { io, flags, liveLine } = context;
-    const printer = await context.printer().catch(() => plainPrinter(context));
+    const printer = await context.printer();
     await printer.check(findingsView);
     // At a terminal findings are printed one by one, unless columns were chosen.
     const isLive =
@@ -27,7 +24,7 @@ export const doctor = action({
       io.stdout.isTerminal &&
       flags.fields === undefined &&
       flags.sort === undefined;
-    const style = await context.style('stdout').catch(() => plainStyle);
+    const style = await context.style('stdout');
     const findings: Finding[] = [];
     const hide = context.quiet
       ? () => {}
@@ -88,17 +85,4 @@ function findingLines({ state, check, reason, hint }: Finding, style: Style, wid
   if (hint === null) return line;
   const label = `${' '.repeat(stateWidth + 2)}${style.cyan('hint'.padEnd(nameWidth))}`;
   return `${line}${label}  ${fold(sanitize(hint), width, indent)}\n`;
-}
-
-/** Used if the settings do not resolve, because this command must report the reason. */
-function plainPrinter({ io, flags }: Context): Printer {
-  const { output, fields, sort, noHeader } = flags;
-  return new Printer(io, {
-    format: outputFormats.find((format) => format === output) ?? 'table',
-    fields,
-    sort,
-    header: !noHeader,
-    color: 'auto',
-    quiet: true,
-  });
 }

@@ -47,7 +47,7 @@ async function withSource<Value>(
 async function readParts(context: Context, source: Source, given: ApplyFlags): Promise<RunParts> {
   // Without a service to call, a large input need not be read first.
   await context.client('bulk');
-  const settings = await context.settings();
+  const { settings } = context;
   const flags = toRunFlags({
     ...given,
     map: given.map ?? settings.get('import-map'),

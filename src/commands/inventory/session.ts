@@ -32,7 +32,7 @@ export function runStore({ io }: Context): RunStore {
 
 /** The target of this command's writes, for journals and locks: a service, or the file of the embedded store. */
 export async function targetHere(context: Context): Promise<string> {
-  const settings = await context.settings();
+  const { settings } = context;
   if (settings.offline) {
     const store = resolvePaths(context.io).offlineStore;
     return `offline:${store === ':memory:' ? store : realFile(store)}`;
@@ -116,7 +116,7 @@ export async function preview(
 }
 
 async function openRun(context: Context, parts: RunParts, flags: WriteFlags): Promise<Run> {
-  const settings = await context.settings();
+  const { settings } = context;
   const client = await context.client('bulk');
   offeredOperation(client.contract, 'updateInventory');
   return new Run(parts, {

@@ -124,7 +124,7 @@ function toRecord({ rows }: Run, row: number, names: ReadonlyMap<bigint, string>
 export async function showLargestChanges(context: Context, run: Run, plan: Plan): Promise<void> {
   const { io, quiet } = context;
   if (quiet) return;
-  const color = (await context.settings()).get('color');
+  const color = context.settings.get('color');
   const columns = { fields: undefined, sort: undefined, header: true };
   const shown = { format: 'table', ...columns, color, quiet: true } as const;
   const largest = await largestChanges(context, run);

@@ -1,5 +1,6 @@
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
+import { warnOfSettings } from '../../context.ts';
 import { flags } from './serve-flags.ts';
 
 export const serve = action({
@@ -19,8 +20,7 @@ export const serve = action({
   flags,
   async run(context, { command, ...given }) {
     const { runServe } = await import('./serve.ts');
-    // serve uses no settings, but an unknown --profile is an error here as in every command.
-    await context.settings();
+    await warnOfSettings(context);
     await runServe(context, given, command);
   },
 });

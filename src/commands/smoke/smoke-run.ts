@@ -31,7 +31,7 @@ import { type SmokeFlags, toSmokeOptions } from './smoke-flags.ts';
 
 /** Runs the checks, shows them, writes the reports, and sets the exit code. */
 export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<void> {
-  const settings = await context.settings();
+  const { settings } = context;
   const contract = await context.contract();
   const options = toSmokeOptions(flags, settings, contract);
   const reports = parseReports(flags.report ?? [], context.io.cwd);

@@ -1,0 +1,107 @@
+import { builtInContract, type Contract } from './api/contract.ts';
+import type { GlobalFlags } from './cli/global-flags.ts';
+import type { Client } from './client/client.ts';
+import { resolveSettings, type Settings } from './config/settings.ts';
+import type { TokenSource } from './config/token.ts';
+import { type ClientUse, type Context, type Runtime, whyNotAsked } from './context.ts';
+import { createNotices } from './output/notices.ts';
+import { Printer } from './output/print.ts';
+import { openStreams } from './output/streams.ts';
+import { createStyle } from './output/style.ts';
+import { exitCodes } from './process/errors.ts';
+import type { Io } from './process/io.ts';
+import { createSecrets } from './process/secrets.ts';
+import { createInterrupts } from './process/signals.ts';
+
+/** Prepares the streams and the signals. An error in the command line may quote the token, so it is known first. */
+export function openRuntime(processIo: Io): Runtime {
+  const secrets = createSecrets(processIo.env);
+  const { io, liveLine } = openStreams(processIo, secrets);
+  return { io, secrets, liveLine, interrupts: createInterrupts(io) };
+}
+
+/**
+ * Resolves the settings of a command line and makes its context. Never throws: what is wrong is in the settings.
+ *
+ * @param commandName for notices, such as `pets get`.
+ */
+export function openContext(runtime: Runtime, flags: GlobalFlags, commandName: string): Context {
+  const { io, interrupts, liveLine } = runtime;
+  const settings = resolveSettings(io, flags);
+  const quiet = settings.get('quiet');
+  const clients: Promise<Client>[] = [];
+  let token: Promise<string> | undefined;
+  const openClient = async (use: ClientUse) => (await import('./connect.ts')).connect(context, use);
+  const openPrompt = async () => {
+    const { createPrompt } = await import('./input/prompt.ts');
+    return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
+  };
+  const context: Context = {
+    ...runtime,
+    ...createNotices({
+      io,
+      isQuiet: quiet,
+      hasJsonErrors: ['json', 'jsonl'].includes(settings.get('output')),
+      showsLifecycle: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
+      commandName,
+    }),
+    flags,
+    settings,
+    quiet,
+    exitCode: exitCodes.done,
+    contract: kept(() => readContract(io, settings)),
+    readToken(source) {
+      token ??= readTokenOf(runtime, settings, source);
+      return token;
+    },
+    client: kept((use = 'records') => {
+      const client = openClient(use);
+      clients.push(client);
+      return client;
+    }),
+    prompt: kept(() => (whyNotAsked(context) === undefined ? openPrompt() : undefined)),
+    style: kept((stream) => createStyle(io[stream], io.env, settings.get('color'))),
+    async printer(format = settings.get('output')) {
+      return new Printer(io, {
+        format,
+        fields: flags.fields,
+        sort: flags.sort,
+        header: !flags.noHeader,
+        color: settings.get('color'),
+        quiet,
+        liveLine,
+      });
+    },
+    now: () => new Date(),
+    async close() {
+      liveLine.close();
+      const opened = await Promise.allSettled(clients);
+      for (const client of opened) if (client.status === 'fulfilled') await client.value.close();
+    },
+  };
+  return context;
+}
+
+/** The embedded store has the built-in contract; a service has the one that is bound to its profile or its origin. */
+async function readContract(io: Io, settings: Settings): Promise<Contract> {
+  const baseUrl = settings.offline ? undefined : settings.get('base-url');
+  if (baseUrl === undefined) return builtInContract;
+  const { readBoundContract } = await import('./config/contract-file.ts');
+  return readBoundContract(io, new URL(baseUrl).origin, settings) ?? builtInContract;
+}
+
+async function readTokenOf({ io, interrupts }: Runtime, settings: Settings, source: TokenSource) {
+  const { readToken } = await import('./config/token.ts');
+  return readToken(source, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
+}
+
+/** The function, which is called once for each value of its first argument; later calls return what it returned. */
+function kept<Args extends readonly unknown[], Value>(
+  make: (...args: Args) => Value,
+): (...args: Args) => Value {
+  const made = new Map<unknown, Value>();
+  return (...args) => {
+    if (!made.has(args[0])) made.set(args[0], make(...args));
+    return made.get(args[0]) as Value;
+  };
+}
