@@ -99,7 +99,9 @@ export const doctorChecks: readonly Check<DoctorContext>[] = [
 
 /** Checks that the config can be read and its settings resolve. */
 async function checkConfig(context: Context): Promise<Finding> {
-  const { profile, offline, get } = context.settings;
+  const { profile, offline, get, problems, warnings } = context.settings;
+  if (problems[0]) throw problems[0];
+  if (warnings[0]) return warn(warnings[0].replace('warning: ', ''));
   const { configFile } = resolvePaths(context.io);
   const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
   const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
