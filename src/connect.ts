@@ -7,7 +7,7 @@ import type { Sockets } from './checks/sockets.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/create-client.ts';
-import { type GivenField, parseHeaderFlag, rejectInsecure, toFields } from './client/fields.ts';
+import { type HeaderField, parseHeaderFlag, rejectInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
@@ -166,14 +166,14 @@ async function readCarried(
 const minSecretLength = 8;
 
 /** Adds the value of --header, and the part after a scheme such as Bearer. */
-function addSecrets(secrets: Secrets, { name, value }: GivenField): void {
+function addSecrets(secrets: Secrets, { name, value }: HeaderField): void {
   const minLength = secrets.hasField(name) ? 0 : minSecretLength;
   secrets.addField(name);
   const part = value.replace(/^[\w!#$%&'*+.^`|~-]+ +/, '');
   for (const each of [value, part]) if (each.length >= minLength) secrets.add(each);
 }
 
-function tokenField(credential: Credential | undefined): GivenField[] {
+function tokenField(credential: Credential | undefined): HeaderField[] {
   if (!credential || credential.place.in === 'query') return [];
   const { place, value } = credential;
   return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { reference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
-import { otherId } from '../client/response.ts';
+import { idFieldOf, otherRecord } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';
@@ -74,13 +74,12 @@ export function judge(
     throw fault(reason, { ...where, got: excerpt(printJson(got), context.round.mask) });
   }
   const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
-  const other = record && otherId(operation, reply.asked, record);
-  if (other) {
-    const { name, id } = other;
+  if (record && otherRecord(operation, reply.asked, record)) {
+    const name = idFieldOf(operation);
     throw fault('the answer is about another record', {
       expected: String(reply.asked),
       pointer: `/${name}`,
-      got: excerpt(printJson(id), context.round.mask),
+      got: excerpt(printJson(record[name]), context.round.mask),
     });
   }
   return { json, unchecked: result.unchecked };

@@ -1,4 +1,4 @@
-import { otherId } from '../client/response.ts';
+import { otherRecord } from '../client/response.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
@@ -102,7 +102,7 @@ export async function currentRecord(context: CheckContext, kind: Kind, id: bigin
     const reply = await context.ask(operation, { [kind.idName]: id });
     const record = recordOf(operation, reply);
     if (!reply.error) {
-      if (record && !otherId(operation, id, record)) return { record, cache: cacheOf(reply.fields) };
+      if (record && !otherRecord(operation, id, record)) return { record, cache: cacheOf(reply.fields) };
       throw new FindingError(fail(`a read of ${kind.name} ${id} is not answered with that record`));
     }
     if (![404, 405, 410].includes(reply.status)) throw reply.error;

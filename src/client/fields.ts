@@ -3,8 +3,8 @@ import { isLoopbackHost, isToken } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
-/** A field as given, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
-export interface GivenField {
+/** A header, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
+export interface HeaderField {
   readonly name: string;
   readonly value: string;
   readonly source: string;
@@ -24,7 +24,7 @@ const framing = new Set([
 ]);
 
 /** The name and value of `-H 'name: value'`. @throws UsageError that names the flag. */
-export function parseHeaderFlag(text: string): GivenField {
+export function parseHeaderFlag(text: string): HeaderField {
   const colon = text.indexOf(':');
   if (colon < 1)
     throw new UsageError(`--header: must be \`name: value\`, and has no ${colon === 0 ? 'name' : 'colon'}`);
@@ -37,10 +37,10 @@ export function parseHeaderFlag(text: string): GivenField {
  *
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */
-export function toFields(given: readonly GivenField[]): HttpFields {
+export function toFields(headers: readonly HeaderField[]): HttpFields {
   const fields: Record<string, string | string[]> = {};
   const sources = new Map<string, string>();
-  for (const field of given) {
+  for (const field of headers) {
     const name = checkField(field);
     const { value } = field;
     const before = fields[name];
@@ -56,10 +56,10 @@ export function toFields(given: readonly GivenField[]): HttpFields {
  *
  * @throws UsageError that names the header.
  */
-export function rejectInsecure(given: readonly GivenField[], baseUrl: string, secrets: Secrets): void {
+export function rejectInsecure(headers: readonly HeaderField[], baseUrl: string, secrets: Secrets): void {
   const { protocol, hostname, origin } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
-  const secret = given.find(({ name }) => secrets.hasField(name));
+  const secret = headers.find(({ name }) => secrets.hasField(name));
   if (!secret) return;
   throw new UsageError(
     `${secret.source}: ${secret.name} carries a credential, and ${origin} is plain http, so anybody between could read it`,
@@ -73,7 +73,7 @@ export function rejectInsecure(given: readonly GivenField[], baseUrl: string, se
  *
  * @throws UsageError that names the source and the field, never the value.
  */
-export function checkField({ name, value, source }: GivenField): string {
+export function checkField({ name, value, source }: HeaderField): string {
   if (!isToken(name)) throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
   if (framing.has(lower)) throw new UsageError(`${source}: ${name} is set by the connection itself`);

@@ -6,7 +6,7 @@ import { contentOf } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { idFieldOf, messageIn, otherId, readJson, resultOf, toRecord } from './response.ts';
+import { idFieldOf, messageIn, otherRecord, readJson, resultOf, toRecord } from './response.ts';
 
 // A success is read, not believed: whether the answer of a write shows what was asked.
 
@@ -66,11 +66,8 @@ export function judgeWrite(
         : `the service answered ${status} and says: ${shorten(mask(words), 200)}`;
     return { shows: 'nothing', id: id ?? idIn(operation, answer), reason: mask(why) };
   }
-  const other = otherId(operation, id, record);
-  if (other) {
-    const reason = `the answer is about another record: its ${other.name} is ${String(other.id)}, not ${id}`;
-    return { shows: 'nothing', id, reason: mask(reason) };
-  }
+  const fault = otherRecord(operation, id, record);
+  if (fault !== undefined) return { shows: 'nothing', id, reason: mask(fault) };
   if (isDelete && (record[idFieldOf(operation)] === undefined || !hasFields(operation, record)))
     return { shows: 'nothing', id, reason: 'the answer is not the deleted record' };
   const { shows, reason } = judgeRecord(values, record, mask);

@@ -130,11 +130,10 @@ export function toRecord(operation: Operation, item: JsonValue | undefined, poin
   throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`);
 }
 
-function checkId(operation: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {
-  const other = otherId(operation, asked, record);
-  if (!other) return record;
-  const { name, id } = other;
-  throw invalidAnswer(`the answer is about another record: its ${name} is ${String(id)}, not ${asked}`);
+function checkId(operation: Operation, id: bigint | undefined, record: JsonObject): JsonObject {
+  const fault = otherRecord(operation, id, record);
+  if (fault === undefined) return record;
+  throw invalidAnswer(fault);
 }
 
 /** The field that identifies a record: an inventory entry has the id of its pet. */
@@ -142,17 +141,20 @@ export function idFieldOf({ noun }: Operation): 'id' | 'petId' {
   return noun === 'inventory' ? 'petId' : 'id';
 }
 
-/** The id of a record, and the name of its field, if it is another id than the requested one. */
-export function otherId(
+/** A clause that says so if a record has another id than the requested one. */
+export function otherRecord(
   operation: Operation,
-  asked: bigint | undefined,
+  id: bigint | undefined,
   record: JsonObject,
-): { readonly name: string; readonly id: JsonValue } | undefined {
+): string | undefined {
   const name = idFieldOf(operation);
-  const id = record[name];
-  if (asked === undefined || id === undefined || id === null || id === asked) return undefined;
+  const value = record[name];
   // In a body that no schema has read, a small id is a number.
-  return String(id) === String(asked) ? undefined : { name, id };
+  const isOther =
+    id !== undefined && value !== undefined && value !== null && value !== id && String(value) !== String(id);
+  return isOther
+    ? `the answer is about another record: its ${name} is ${String(value)}, not ${id}`
+    : undefined;
 }
 
 /** The error that a service describes in a body of any shape. */

@@ -147,8 +147,8 @@ function tagOf(text: string): string {
 function toPage({ stored, after }: RecordPage<object>, { json }: Endpoint, target: UrlParts): HttpResponse {
   let body = '[';
   let before = '';
-  for (const each of stored) {
-    body += before + textOf(each);
+  for (const record of stored) {
+    body += before + textOf(record);
     before = ',';
   }
   body += ']';

@@ -66,18 +66,18 @@ const authority = /^(\[[\da-f:.]+\]|(?:[\w-]+\.)*[\w-]+\.?)(?::\d*)?$/i;
  * @param origins others whose pages may use it.
  */
 function createGuard(listensOn: string, origins: readonly string[] = []): Guard {
-  const own = bareHost(listensOn);
+  const ownHost = bareHost(listensOn);
   // A server that listens on every address has any of them; a name, which could be rebound, is still refused.
-  const isWildcard = own === '0.0.0.0' || own === '::';
+  const isWildcard = ownHost === '0.0.0.0' || ownHost === '::';
   const isOwn = (value: string): boolean => {
     const name = bareHost(authority.exec(value)?.[1] ?? '');
-    return isLoopbackHost(name) || name === own || (isWildcard && isIP(name) !== 0);
+    return isLoopbackHost(name) || name === ownHost || (isWildcard && isIP(name) !== 0);
   };
-  let lastOwn: string | undefined;
+  let lastHost: string | undefined;
   return (host, origin) => {
-    if (host !== lastOwn && !isOwn(host))
+    if (host !== lastHost && !isOwn(host))
       throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server`);
-    lastOwn = host;
+    lastHost = host;
     if (origin !== undefined && !origins.includes(origin) && !isOwn(origin.replace(/^https?:\/\//i, '')))
       throw new Refusal('forbidden_origin', `a page of ${origin} may not use this server (see --cors)`);
   };

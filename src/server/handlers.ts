@@ -19,17 +19,17 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
   listPets: (store, { query = {} }) => store.pets.page(query),
 
   createPet(store, { body }) {
-    found(store.categories, body.categoryId, '/categoryId');
+    demandRecord(store.categories, body.categoryId, '/categoryId');
     const pet = toPet(store.ids.pets.take(), body);
     store.inventory.put(pet.id, { petId: pet.id, quantity: 0, status: pet.status });
     return created(store.pets.put(pet.id, pet));
   },
 
-  getPet: (store, { petId }) => ok(found(store.pets, petId)),
+  getPet: (store, { petId }) => ok(demandRecord(store.pets, petId)),
 
   updatePet(store, { petId, body }) {
-    found(store.pets, petId);
-    found(store.categories, body.categoryId, '/categoryId');
+    demandRecord(store.pets, petId);
+    demandRecord(store.categories, body.categoryId, '/categoryId');
     const pet = toPet(petId, body);
     const item = store.inventory.get(petId)?.record;
     if (item && item.status !== pet.status) store.inventory.put(petId, { ...item, status: pet.status });
@@ -37,7 +37,7 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
   },
 
   deletePet(store, { petId }) {
-    found(store.pets, petId);
+    demandRecord(store.pets, petId);
     if (store.orders.some({ petId, complete: false }))
       throw new Refusal('in_use', `pet ${petId} has an order that is not complete`);
     store.remove('pets', petId);
@@ -52,15 +52,15 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
     return created(store.categories.put(id, { id, ...body }));
   },
 
-  getCategory: (store, { categoryId }) => ok(found(store.categories, categoryId)),
+  getCategory: (store, { categoryId }) => ok(demandRecord(store.categories, categoryId)),
 
   updateCategory(store, { categoryId, body }) {
-    found(store.categories, categoryId);
+    demandRecord(store.categories, categoryId);
     return ok(store.categories.put(categoryId, { id: categoryId, ...body }));
   },
 
   deleteCategory(store, { categoryId }) {
-    found(store.categories, categoryId);
+    demandRecord(store.categories, categoryId);
     if (store.pets.some({ categoryId })) throw new Refusal('in_use', `category ${categoryId} has pets`);
     store.remove('categories', categoryId);
     return deleted;
@@ -69,23 +69,23 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
   listOrders: (store, { query = {} }) => store.orders.page(query),
 
   createOrder(store, { body: { id: chosen, complete = false, ...fields } }) {
-    if (fields.petId !== undefined) found(store.pets, fields.petId, '/petId');
+    if (fields.petId !== undefined) demandRecord(store.pets, fields.petId, '/petId');
     if (chosen !== undefined) checkUnused(store, chosen);
     const id = chosen ?? store.ids.orders.take();
     return created(store.orders.put(id, { id, ...fields, complete }));
   },
 
-  getOrder: (store, { orderId }) => ok(found(store.orders, orderId)),
+  getOrder: (store, { orderId }) => ok(demandRecord(store.orders, orderId)),
 
   updateOrder(store, { orderId, body: { id = orderId, ...fields } }) {
-    found(store.orders, orderId);
+    demandRecord(store.orders, orderId);
     if (id !== orderId) throw new Refusal('validation_failed', `/id: must be ${orderId}, as in the path`);
-    if (fields.petId !== undefined) found(store.pets, fields.petId, '/petId');
+    if (fields.petId !== undefined) demandRecord(store.pets, fields.petId, '/petId');
     return ok(store.orders.put(orderId, { id, ...fields }));
   },
 
   deleteOrder(store, { orderId }) {
-    found(store.orders, orderId);
+    demandRecord(store.orders, orderId);
     store.remove('orders', orderId);
     return deleted;
   },
@@ -93,7 +93,7 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
   listInventory: (store, { query = {} }) => store.inventory.page(query),
 
   createInventory(store, { body: { petId, quantity, status } }) {
-    const pet = found(store.pets, petId, '/petId').record;
+    const pet = demandRecord(store.pets, petId, '/petId').record;
     if (store.inventory.has(petId))
       throw new Refusal('already_exists', `pet ${petId} has an inventory entry already`);
     if (pet.status !== status)
@@ -101,17 +101,17 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
     return created(store.inventory.put(petId, { petId, quantity, status }));
   },
 
-  getInventory: (store, { petId }) => ok(found(store.inventory, petId)),
+  getInventory: (store, { petId }) => ok(demandRecord(store.inventory, petId)),
 
   updateInventory(store, { petId, body: { quantity } }) {
-    const { status } = found(store.pets, petId).record;
+    const { status } = demandRecord(store.pets, petId).record;
     const isNew = !store.inventory.has(petId);
     const stored = store.inventory.put(petId, { petId, quantity, status });
     return isNew ? created(stored) : ok(stored);
   },
 
   deleteInventory(store, { petId }) {
-    found(store.inventory, petId);
+    demandRecord(store.inventory, petId);
     store.inventory.delete(petId);
     return deleted;
   },
@@ -139,7 +139,7 @@ interface Records<Value> {
  * @param pointer of the body's field that has the id; the path has it if there is none.
  * @throws Refusal `unknown_reference` or `not_found` if there is no such record.
  */
-function found<Value>(records: Records<Value>, id: bigint, pointer?: string): StoredRecord<Value> {
+function demandRecord<Value>(records: Records<Value>, id: bigint, pointer?: string): StoredRecord<Value> {
   const stored = records.get(id);
   if (stored) return stored;
   const why = `${records.noun} ${id} does not exist`;

@@ -69,14 +69,14 @@ function decode(name: string, encoded: string): string {
 }
 
 /** A parameter that the operation does not have is ignored, as servers do; one given twice is an error. */
-function toQuery(known: readonly string[], text: string): { [name: string]: unknown } {
+function toQuery(names: readonly string[], text: string): { [name: string]: unknown } {
   const query: { [name: string]: unknown } = {};
   if (text === '') return query;
   for (const part of text.split('&')) {
     const mark = part.indexOf('=');
     const end = mark === -1 ? part.length : mark;
     // The name comes from the table, because V8 interns every piece of a URL that becomes a property name.
-    const name = known.find((each) => each.length === end && part.startsWith(each));
+    const name = names.find((candidate) => candidate.length === end && part.startsWith(candidate));
     if (name === undefined) continue;
     if (query[name] !== undefined) throw new Refusal('invalid_parameter', `${name}: is given twice`);
     const value = decode(name, part.slice(end + 1));

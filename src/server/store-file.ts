@@ -62,9 +62,9 @@ export function readStore(file: string): Store | undefined {
 
 function readBytes(file: string): Buffer | undefined {
   try {
-    const found = statSync(file);
+    const stats = statSync(file);
     // Opening a pipe would wait for a writer.
-    if (found.isFile() || found.isDirectory()) return readFileSync(file);
+    if (stats.isFile() || stats.isDirectory()) return readFileSync(file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new InputError(`${file}: ${systemReason(error)}`);

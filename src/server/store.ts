@@ -97,9 +97,9 @@ class Collection<Value extends object, Field extends keyof Value & string = neve
     const stored: StoredRecord<Value>[] =
       filtered.length === 0 ? this.ordered.slice(from, from + limit + 1) : [];
     for (let at = from; filtered.length > 0 && at < this.ordered.length && stored.length <= limit; at += 1) {
-      const each = this.ordered[at];
-      if (each && filtered.every((field) => (each.record[field] ?? false) === query[field]))
-        stored.push(each);
+      const candidate = this.ordered[at];
+      if (candidate && filtered.every((field) => (candidate.record[field] ?? false) === query[field]))
+        stored.push(candidate);
     }
     if (stored.length <= limit) return { stored, after: undefined };
     stored.pop();

@@ -39,8 +39,8 @@ export function referenceName({ $ref }: JsonObject): string | undefined {
 /** The responses of an operation by status, references followed. */
 export function responsesOf({ document, operation }: Documented): [status: string, OpenApiResponse][] {
   return Object.entries(operation.responses).flatMap(([status, response]) => {
-    const found = '$ref' in response ? document.components.responses[status] : response;
-    return found ? [[status, found]] : [];
+    const answer = '$ref' in response ? document.components.responses[status] : response;
+    return answer ? [[status, answer]] : [];
   });
 }
 
