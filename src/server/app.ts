@@ -4,7 +4,7 @@ import { printJson } from '../process/exact-json.ts';
 import { type HandlerReply, handlers } from './handlers.ts';
 import { createReadInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
-import { type RecordPage, type Store, textOf } from './store.ts';
+import { type RecordPage, recordText, type Store } from './store.ts';
 
 /** The service: a request in, a response out, whether it came through a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse;
@@ -108,7 +108,7 @@ function toResponse(reply: Reply, endpoint: Endpoint, target: UrlParts): HttpRes
   if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
   const { status, stored } = reply;
   // The text of a written record is not kept: after a million writes it would take 100 MB.
-  const body = endpoint.method === 'GET' ? textOf(stored) : printJson(stored.record);
+  const body = endpoint.method === 'GET' ? recordText(stored) : printJson(stored.record);
   const etag = tagOf(body);
   // The own fields come before the spread: V8 makes a new shape for each object whose fields follow one.
   if (status === 200) return { status, fields: { etag, ...endpoint.json }, body };
@@ -127,7 +127,7 @@ function checkPrecondition(ifMatch: string, read: () => Reply | undefined): void
   const tags = ifMatch.split(',').map((tag) => tag.trim());
   const reply = read();
   const stored = reply && 'status' in reply && reply.status !== 204 ? reply.stored : undefined;
-  const tag = stored && tagOf(textOf(stored));
+  const tag = stored && tagOf(recordText(stored));
   if (tag === undefined || tags.includes('*') || tags.includes(tag)) return;
   throw new Refusal('precondition_failed', `the record has changed: its ETag is ${tag}`);
 }
@@ -148,7 +148,7 @@ function toPage({ stored, after }: RecordPage<object>, { json }: Endpoint, targe
   let body = '[';
   let before = '';
   for (const record of stored) {
-    body += before + textOf(record);
+    body += before + recordText(record);
     before = ',';
   }
   body += ']';

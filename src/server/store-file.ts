@@ -7,7 +7,7 @@ import { InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { describeIssues } from './read-input.ts';
-import { Store, textOf, toPet } from './store.ts';
+import { recordText, Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, notAnId));
 const Counter = v.optional(
@@ -154,7 +154,7 @@ export function printStore(store: Store): string {
 /** The text of a store without the source of its records. */
 export function printRecords(store: Store): string {
   const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
-    const lines = store[noun].all().map(textOf);
+    const lines = store[noun].all().map(recordText);
     return `"${noun}":${lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`}`;
   });
   const ids = nounsWithIds.map((noun) => {

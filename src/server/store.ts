@@ -5,7 +5,7 @@ import { printJson } from '../process/exact-json.ts';
 export interface StoredRecord<Value> {
   readonly id: bigint;
   record: Value;
-  /** Its JSON text, once `textOf` has printed it. */
+  /** Its JSON text, once `recordText` has printed it. */
   text: string | undefined;
 }
 
@@ -27,7 +27,7 @@ type Filters<Value, Field extends keyof Value> = { readonly [F in Field]?: Value
 const defaultLimit = 100;
 
 /** The JSON text of a record, which is printed once: printing the records takes most of the time of a list. */
-export function textOf(stored: StoredRecord<object>): string {
+export function recordText(stored: StoredRecord<object>): string {
   if (stored.text === undefined) {
     stored.text = printJson(stored.record);
     // V8 joins a concatenated text when it is first read: done here, it happens once and not for every list.
