@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Member, membersOf } from '../input/json.ts';
-import { type Layout, readRecords } from '../input/read-records.ts';
+import { type InputFormat, readRecords } from '../input/read-records.ts';
 import type { InputRecord } from '../input/record.ts';
 import type { Source } from '../input/source.ts';
 import { InputError, ManyError } from '../process/errors.ts';
@@ -29,7 +29,7 @@ export interface RowInput {
   readonly invalid: readonly InvalidRow[];
   readonly issues: RowIssues;
   /** Undefined for an empty input. */
-  readonly layout: Layout | undefined;
+  readonly layout: InputFormat | undefined;
   /** Of the bytes, in hexadecimal. */
   readonly sha256: string;
   /** Of the valid ids and changes of a relative input; the order of its rows does not matter. */
@@ -199,7 +199,7 @@ async function* hashed(source: Source, hash: Hash): AsyncGenerator<Uint8Array> {
 
 /** The data rows of an input, in order. */
 interface RowStream {
-  readonly layout: Layout | undefined;
+  readonly layout: InputFormat | undefined;
   readonly batches: AsyncGenerator<{
     readonly records: readonly InputRecord[];
     readonly parse: ParseRow;
@@ -214,19 +214,19 @@ export async function openRows(
   bytes: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): Promise<RowStream> {
-  const { layout, batches } = await readRecords(bytes, {
+  const { format: layout, batches } = await readRecords(bytes, {
     name,
-    delimiter: options.delimiter || undefined,
     rankHeader: (cells) => (options.columns || typeof findColumns(cells, options) === 'string' ? 0 : 1),
   });
   async function* rows(): RowStream['batches'] {
     let header = options.columns ?? [];
     let parse: ParseRow | undefined;
-    if (layout && layout.format !== 'csv') parse = createJsonParser(options);
+    const isTable = layout?.kind === 'csv' || layout?.kind === 'tsv';
+    if (layout && !isTable) parse = createJsonParser(options);
     else if (options.columns) parse = parserOf(options.columns, { line: 1 }, name, options);
     for await (const batch of batches) {
       let records = batch;
-      if (layout?.format === 'csv' && batch.some(isBlank)) records = batch.filter((each) => !isBlank(each));
+      if (isTable && batch.some(isBlank)) records = batch.filter((each) => !isBlank(each));
       const [first] = records;
       if (!parse && first) {
         header = first.cells ?? [];

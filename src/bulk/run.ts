@@ -54,7 +54,7 @@ export function newRun(
       kind: 'apply',
       name: source.name,
       file: source.path ?? null,
-      format: layout?.format ?? 'csv',
+      format: layout === undefined || layout.kind === 'tsv' ? 'csv' : layout.kind,
       undoes: null,
       flags: { ...flags, delimiter: layout?.delimiter || flags.delimiter || null },
       ...{ target, sha256, delivery, rejectedBy, guards, rows: total, invalid: issues.invalid, skipped },

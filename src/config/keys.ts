@@ -129,7 +129,7 @@ const rules = {
   },
   'import-map': {
     summary: 'columns of a bulk file: the default of --map',
-    parse: parse.parsePairs,
+    parse: parse.parseColumnMaps,
     separator: ',',
     placeholder: '<field=column>',
   },

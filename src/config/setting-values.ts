@@ -1,4 +1,6 @@
 import { isToken } from '../api/http.ts';
+import { parseColumnMap } from '../input/column-map.ts';
+import { messageOf } from '../process/errors.ts';
 
 /** A setting cannot have this value. The message is a clause that says why, without the value itself. */
 export class ValueError extends Error {}
@@ -12,7 +14,7 @@ export const colorModes = ['auto', 'always', 'never'] as const;
 export type ColorMode = (typeof colorModes)[number];
 
 /** Values of `--thousands` and of the setting `import-thousands`. */
-export const thousandsSeparators = ['.', ',', ' '] as const;
+export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
 export type ThousandsSeparator = (typeof thousandsSeparators)[number];
 
 const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
@@ -79,12 +81,14 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   return found;
 }
 
-/** Pairs `name=text`, separated by commas. @throws ValueError */
-export function parsePairs(text: string): readonly string[] {
-  const pairs = text.split(',').map((pair) => pair.trim());
-  if (!pairs.every((pair) => /^\w+=./s.test(pair)))
-    throw new ValueError('must be <field>=<column>, several with commas between');
-  return pairs;
+/** The texts of column maps, separated by commas. @throws ValueError for a text that is no map */
+export function parseColumnMaps(text: string): readonly string[] {
+  try {
+    parseColumnMap([text]);
+  } catch (error) {
+    throw new ValueError(messageOf(error));
+  }
+  return [text];
 }
 
 /**

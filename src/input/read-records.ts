@@ -5,37 +5,31 @@ import { createLineSplitter, jsonRecords } from './json.ts';
 import type { InputRecord } from './record.ts';
 import { conversion, decodeUtf8 } from './utf8.ts';
 
-type RecordFormat = 'csv' | 'json' | 'jsonl';
-
-/** The layout of an input: its format, and for CSV the delimiter. */
-export interface Layout {
-  readonly format: RecordFormat;
+/** The format of an input. */
+export interface InputFormat {
+  /** `tsv` has the escapes that `-o tsv` writes, and no quotes. */
+  readonly kind: 'csv' | 'tsv' | 'json' | 'jsonl';
+  /** The character between the cells of a table; empty for JSON. */
   readonly delimiter: string;
 }
 
 export interface RecordOptions {
-  /** Of the input, for errors. */
+  /** Of the input, for errors; its extension or the text itself decides the format. */
   readonly name: string;
-  /** The format that the user chose; otherwise the extension of the name or the text itself decides. */
-  readonly format?: RecordFormat | undefined;
-  /** The delimiter of CSV that the user chose; otherwise the text decides. */
-  readonly delimiter?: string | undefined;
-  /** Tab-separated text has the escapes that `-o tsv` writes, and no quotes. */
-  readonly escapesTabs?: boolean | undefined;
   /** Ranks the header that a delimiter would give; a higher rank is better. */
   rankHeader?(cells: readonly string[]): number;
 }
 
 interface RecordStream {
   /** Undefined if the input is empty. */
-  readonly layout: Layout | undefined;
+  readonly format: InputFormat | undefined;
   /** Whether it is one JSON array. */
   readonly isArray: boolean;
   /** Records in order, in batches as they arrive. */
   readonly batches: AsyncIterable<readonly InputRecord[]>;
 }
 
-export const delimiters = [',', ';', '\t', '|'] as const;
+const delimiters = [',', ';', '\t', '|'] as const;
 
 /**
  * The records of CSV, JSONL or JSON bytes. CSV and JSONL are read as a stream with at most one record in memory, JSON
@@ -50,24 +44,24 @@ export async function readRecords(
 ): Promise<RecordStream> {
   const pieces = piecesOf(decodeUtf8(bytes, options.name));
   const head = await readHead(pieces);
-  if (head.trim() === '') return { layout: undefined, isArray: false, batches: (async function* () {})() };
-  const { layout, rest } = detectLayout(head, options);
-  const batches =
-    layout.format === 'json'
-      ? splitWhole(rest, pieces, options.name)
-      : splitPieces(rest, pieces, layout, options);
-  return { layout, isArray: layout.format === 'json' && rest.trimStart().startsWith('['), batches };
+  if (head.trim() === '') return { format: undefined, isArray: false, batches: (async function* () {})() };
+  const { format, rest } = detectFormat(head, options);
+  const isDocument = format.kind === 'json';
+  const batches = isDocument ? splitWhole(rest, pieces, options.name) : splitPieces(rest, pieces, format);
+  return { format, isArray: isDocument && rest.trimStart().startsWith('['), batches };
 }
 
 async function* splitPieces(
   head: string,
   pieces: AsyncIterable<string>,
-  { format, delimiter }: Layout,
-  { escapesTabs }: RecordOptions,
+  { kind, delimiter }: InputFormat,
 ): AsyncGenerator<readonly InputRecord[]> {
-  const isTsv = escapesTabs && delimiter === '\t';
   const splitter =
-    format === 'jsonl' ? createLineSplitter() : isTsv ? createTsvSplitter() : new CsvSplitter(delimiter);
+    kind === 'jsonl'
+      ? createLineSplitter()
+      : kind === 'tsv'
+        ? createTsvSplitter()
+        : new CsvSplitter(delimiter);
   yield splitter.push(head);
   for await (const piece of pieces) yield splitter.push(piece);
   yield splitter.end();
@@ -124,29 +118,25 @@ async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-/** The layout, and the head without the line in which Excel gives the delimiter: `sep=;`. */
-function detectLayout(head: string, options: RecordOptions): { layout: Layout; rest: string } {
-  const format = options.format ?? formatOfName(options.name) ?? formatOfText(head);
-  const [line, named] = (format === 'csv' && /^sep=(.)(?=[\r\n]|$)/i.exec(head)) || [];
+/** The format, and the head without the line in which Excel gives the delimiter: `sep=;`. */
+function detectFormat(head: string, options: RecordOptions): { format: InputFormat; rest: string } {
+  const ending = kindOfName(options.name);
+  const kind = ending ?? kindOfText(head);
+  if (kind === 'json' || kind === 'jsonl') return { format: { kind, delimiter: '' }, rest: head };
+  const [line, named] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
   // A blank line stays, so that errors give the line numbers of the file.
   const rest = line === undefined ? head : head.slice(line.length);
-  const given = options.delimiter ?? named;
-  if (given !== undefined) return { layout: { format, delimiter: checkDelimiter(given) }, rest };
-  const isTsv = extname(options.name).toLowerCase() === '.tsv';
-  const delimiter = format !== 'csv' ? '' : isTsv ? '\t' : detectDelimiter(head, options);
-  return { layout: { format, delimiter }, rest };
+  const delimiter = kind === 'tsv' ? '\t' : (named ?? detectDelimiter(rest, options));
+  // A spreadsheet quotes cells between tabs too; `-o tsv` has no quotes in its header.
+  const isTsv =
+    delimiter === '\t' && (ending === 'tsv' || !/(^|\t)"/.test(rest.trimStart().split(/[\r\n]/, 1)[0] ?? ''));
+  return { format: { kind: isTsv ? 'tsv' : 'csv', delimiter }, rest };
 }
 
-function checkDelimiter(text: string): string {
-  const delimiter = text === '\\t' || text === 'tab' ? '\t' : text;
-  if (delimiter.length === 1 && !/["\r\n]/.test(delimiter)) return delimiter;
-  throw new InputError(`--delimiter ${JSON.stringify(text)}: must be one character, such as , ; | or tab`);
-}
-
-function formatOfName(name: string): RecordFormat | undefined {
-  const endings: Record<string, RecordFormat> = {
+function kindOfName(name: string): InputFormat['kind'] | undefined {
+  const endings: Record<string, InputFormat['kind']> = {
     '.csv': 'csv',
-    '.tsv': 'csv',
+    '.tsv': 'tsv',
     '.json': 'json',
     '.jsonl': 'jsonl',
     '.ndjson': 'jsonl',
@@ -155,7 +145,7 @@ function formatOfName(name: string): RecordFormat | undefined {
 }
 
 /** If the first line is a complete object, the text is JSON lines; otherwise it is one JSON document. */
-function formatOfText(head: string): RecordFormat {
+function kindOfText(head: string): InputFormat['kind'] {
   const [line = ''] = head.trimStart().split(/[\r\n]/, 1);
   if (line.startsWith('[')) return 'json';
   if (!line.startsWith('{')) return 'csv';
@@ -168,6 +158,6 @@ function detectDelimiter(head: string, { rankHeader }: RecordOptions): string {
     const cells = first?.cells ?? head.split(delimiter);
     return { delimiter, rank: rankHeader?.(cells) ?? 0, count: cells.length };
   });
-  candidates.sort((one, other) => other.rank - one.rank || other.count - one.count);
+  candidates.sort((a, b) => b.rank - a.rank || b.count - a.count);
   return candidates[0]?.delimiter ?? ',';
 }

@@ -13,7 +13,7 @@ export function errorText(
   style = plainStyle,
   show: (text: string, indent: number) => string = sanitize,
 ): string {
-  const errors = error instanceof ManyError ? error.errors : [error];
+  const errors = error instanceof ManyError ? error.examples : [error];
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
   const lines = [
     ...errors.map((each) => `${style.red('error:')} ${show(errorSentence(each), 'error: '.length)}\n`),

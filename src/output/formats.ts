@@ -119,15 +119,15 @@ function keptInCsv(sheet: Pick<Sheet<unknown>, 'isTerminal'>): string {
 
 const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
 
+/** A text as a cell of tab-separated text. */
+export function tsvCell(text: string): string {
+  return text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character);
+}
+
 /** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
 export function tsvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const kept = keptInFiles(sheet);
-  return delimitedWriter(sheet, '\t', (value) =>
-    sanitizeExcept(
-      cellText(value).replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character),
-      kept,
-    ),
-  );
+  return delimitedWriter(sheet, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), kept));
 }
 
 /** One id per line: the first column. A record without an id is left out, and a warning counts such records. */

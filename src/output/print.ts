@@ -32,6 +32,13 @@ interface PrinterOptions {
   readonly liveLine?: LiveLine | undefined;
 }
 
+interface ListOptions {
+  /** The most records to print. */
+  readonly limit?: number | undefined;
+  /** Print each page as it comes, also in a table for a terminal. */
+  readonly isLive?: boolean | undefined;
+}
+
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 type Shape = Sheet<unknown>['shape'];
 type CreateWriter = <Entity>(sheet: Sheet<Entity>) => Writer<Entity>;
@@ -90,7 +97,7 @@ export class Printer {
   async records<Entity>(
     pages: Pages<Entity>,
     view: View<Entity>,
-    { limit }: { readonly limit?: number | undefined } = {},
+    { limit, isLive = false }: ListOptions = {},
   ): Promise<void> {
     const { io } = this;
     const { sort, quiet, liveLine } = this.options;
@@ -101,7 +108,7 @@ export class Printer {
     const counted = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
     const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
     const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
-    await this.print(wanted, view, 'list');
+    await this.print(wanted, view, 'list', isLive);
   }
 
   /**
@@ -133,10 +140,15 @@ export class Printer {
     return alignedWriter({ ...(await this.sheetOf(columns, 'list', true)), header }).print(records);
   }
 
-  private async print<Entity>(pages: Pages<Entity>, view: View<Entity>, shape: Shape): Promise<void> {
+  private async print<Entity>(
+    pages: Pages<Entity>,
+    view: View<Entity>,
+    shape: Shape,
+    isLive = false,
+  ): Promise<void> {
     const { io, format } = this;
     const { fields, quiet } = this.options;
-    const writer = await this.openWriter(view, shape, fields);
+    const writer = await this.openWriter(view, shape, fields, isLive);
     const count = await writeAll(io, pages, writer);
     if (quiet) return;
     const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.notice?.()];
@@ -148,8 +160,10 @@ export class Printer {
     view: View<Entity>,
     shape: Shape,
     fields: PrinterOptions['fields'],
+    isLive = false,
   ): Promise<Writer<Entity>> {
-    return writers[this.format](await this.sheetOf(pickColumns(view, fields), shape, fields !== undefined));
+    const sheet = await this.sheetOf(pickColumns(view, fields), shape, fields !== undefined);
+    return isLive && this.format === 'table' ? alignedWriter(sheet) : writers[this.format](sheet);
   }
 
   private async sheetOf<Entity>(

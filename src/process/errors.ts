@@ -159,10 +159,18 @@ export class UnavailableError extends CliError {
  */
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];
+  /** What people read of the errors. */
+  readonly examples: readonly CliError[];
 
-  constructor(message: string, errors: readonly CliError[], succeeded: number, details: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    errors: readonly CliError[],
+    succeeded: number,
+    { examples = errors, ...details }: ErrorDetails & { readonly examples?: readonly CliError[] } = {},
+  ) {
     super(kindOfMany(errors, succeeded), message, details);
     this.errors = errors;
+    this.examples = examples;
   }
 }
 

@@ -28,8 +28,8 @@ export async function createRecords<Entity>(
   const fields = { ...flagFields(noun, given.values), ...extra };
   checkOfferedFields(access, fields);
   if (given.from !== undefined) {
-    const { writeFromFile } = await import('./from-file.ts');
-    return writeFromFile(access, given.from, extra, ({ fields }) => creation(noun, fields));
+    const { createFromFile } = await import('./from-file.ts');
+    return createFromFile(access, given.from, extra, (fields) => creation(noun, fields));
   }
   const asked = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });

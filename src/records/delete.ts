@@ -1,6 +1,7 @@
 import { confirmWrite } from '../asking.ts';
 import { type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../process/errors.ts';
+import { counted } from '../process/text.ts';
 import {
   type Access,
   type EditableNoun,
@@ -13,7 +14,7 @@ import {
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { sendWrite, type Write } from './send-write.ts';
 import { type Place, Work } from './work.ts';
-import { showWrites, type WriteResult } from './write.ts';
+import { showWrites, stopAtSignal, type WriteResult } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
 export async function deleteByIdsOrFile<Entity>(
@@ -23,20 +24,8 @@ export async function deleteByIdsOrFile<Entity>(
 ): Promise<void> {
   checkIdsOrFile(`delete ${noun.one}`, ids, from);
   if (from === undefined) return deleteRecords(context, noun, ids);
-  const [{ readIds }, { endFile }] = await Promise.all([
-    import('./record-file.ts'),
-    import('./from-file.ts'),
-  ]);
   const access = await openAccess(context, noun, noun.operations.delete, 'bulk');
-  const file = await readIds(context, noun, from);
-  if (file.records.length === 0) return context.warn(`note: ${file.name} has no ids: nothing to delete`);
-  const records = new Map(file.records.map((record) => [record.id, record]));
-  const ended = await removeAll(access, [...records.keys()], (id) => records.get(id)?.place);
-  const failures = ended.failures.flatMap((failure) => {
-    const item = records.get(failure.item);
-    return item ? [{ ...failure, item }] : [];
-  });
-  await endFile(access, 'delete', file, { ...ended, failures });
+  await deleteFromFile(access, from);
 }
 
 /**
@@ -48,36 +37,85 @@ export async function deleteRecords<Entity>(
   given: readonly IdOrName[],
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.delete);
-  const { error } = await removeAll(access, await access.names.idsOf(noun.named, given));
+  const ids = await access.names.idsOf(noun.named, given);
+  const items = ids.map((id) => ({ id }));
+  if (context.flags.dryRun) {
+    await showWrites(access, { items, asList: ids.length > 1, prepare: ({ id }) => deletion(noun, id) });
+    return;
+  }
+  const known = await readKnown(access, ids);
+  const present = ids.filter((id) => !known.get(id)?.missing);
+  if (present.length > 0)
+    await confirmWrite(context, { what: `delete ${nameWhatGoes(noun, present, known)}`, destructive: true });
+  const { error } = await removeAll(access, items, { known });
   if (error) throw error;
 }
 
-async function removeAll<Entity>(
-  access: Access<Entity>,
-  ids: readonly bigint[],
-  place?: (id: bigint) => Place | undefined,
-): Promise<WriteResult<bigint>> {
+/**
+ * Deletes the records whose ids are in a file, after asking with their number; reports each on stderr as it is deleted.
+ * What was not done goes to a file of rejects.
+ */
+async function deleteFromFile<Entity>(
+  access: Access<Entity, EditableNoun<Entity>>,
+  path: string,
+): Promise<void> {
+  const [{ endFile, placeOf }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
+    import('./from-file.ts'),
+    import('./record-layout.ts'),
+    import('../input/read-rows.ts'),
+    import('../input/source.ts'),
+  ]);
   const { context, noun } = access;
-  const operation = noun.operations.delete;
-  const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
-  const isList = place !== undefined || ids.length > 1;
-  if (context.flags.dryRun) return showWrites(access, { items: ids, asList: isList, prepare, place });
-  const known = await readKnown(access, ids);
-  const found = ids.filter((id) => !known.get(id)?.missing);
-  if (found.length > 0)
-    await confirmWrite(context, { what: `delete ${nameWhatGoes(noun, found, known)}`, destructive: true });
-  const remove = async (id: bigint) => {
+  const layout = idLayout(noun);
+  const source = await openSource(context.io, path);
+  try {
+    const file = await readRows(source, layout);
+    const { rows } = file;
+    if (rows.length === 0) return await context.warn(`note: ${source.name} has no ids: nothing to delete`);
+    const place = (row: (typeof rows)[number]) => placeOf(file, row);
+    if (context.flags.dryRun) {
+      await showWrites(access, { items: rows, asList: true, prepare: ({ id }) => deletion(noun, id), place });
+      return;
+    }
+    await confirmWrite(context, {
+      what: `delete ${counted(rows.length, noun.one, noun.many)}`,
+      destructive: true,
+    });
+    const result = await removeAll(access, rows, { known: new Map(), place });
+    await endFile(access, 'delete', { file, layout, result });
+  } finally {
+    await source.close();
+  }
+}
+
+function deletion<Entity>({ operations }: Noun<Entity>, id: bigint): Write {
+  return { operation: operations.delete, input: inputFor(operations.delete, id) };
+}
+
+/** Deletes each record, and reports it on stderr. The first signal begins no further one. */
+async function removeAll<Entity, Item extends { readonly id: bigint }>(
+  access: Access<Entity>,
+  items: readonly Item[],
+  { known, place }: { readonly known: Known; readonly place?: (item: Item) => Place },
+): Promise<WriteResult<Item>> {
+  const { context, noun } = access;
+  const remove = async ({ id }: Item) => {
     const missing = known.get(id)?.missing;
     if (missing) throw missing;
-    const { isAccepted } = await sendWrite(access, prepare(id)).catch((error: unknown) => {
+    const { isAccepted } = await sendWrite(access, deletion(noun, id)).catch((error: unknown) => {
       throw withHolders(context, noun, id, error);
     });
     const what = nameWhatGoes(noun, [id], known);
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = context.settings.get('concurrency');
-  const work = new Work(ids, remove, { unit: noun.many, atOnce, place });
-  for await (const line of work.results) await context.warn(line);
+  const work = new Work(items, remove, { unit: noun.many, atOnce, place });
+  const release = stopAtSignal(context, work);
+  try {
+    for await (const line of work.results) await context.warn(line);
+  } finally {
+    release();
+  }
   return { error: work.error(), failures: work.failures(), standing: work.standing() };
 }
 

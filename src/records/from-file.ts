@@ -1,56 +1,131 @@
 import { confirmWrite } from '../asking.ts';
-import { type Context, commandLine } from '../context.ts';
-import { propertyColumns } from '../output/columns.ts';
-import { csvWriter, jsonLinesWriter, type Sheet, tsvWriter } from '../output/formats.ts';
-import { plainStyle } from '../output/style.ts';
-import { type CliError, messageOf } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
-import { defaultRejectsFile, writeNewFile } from '../process/new-file.ts';
+import { commandLine } from '../context.ts';
+import { type InputRow, isTable, type RowInput, type RowLayout, readRows } from '../input/read-rows.ts';
+import { writeRejects } from '../input/rejects.ts';
+import { openSource, type Source } from '../input/source.ts';
+import { CliError, messageOf } from '../process/errors.ts';
+import { defaultRejectsFile } from '../process/new-file.ts';
 import { counted } from '../process/text.ts';
 import { noteUnknownFields } from './body-fields.ts';
 import type { Access, Body, EditAccess } from './noun.ts';
-import { isNoteColumn, noteColumns, type RecordFile, readRecordFile } from './record-file.ts';
+import { type RecordRow, recordLayout } from './record-layout.ts';
+import type { Write } from './send-write.ts';
+import type { Place } from './work.ts';
 import { type WriteResult, type Writes, writeRecords } from './write.ts';
 
-type FileRecord = RecordFile['records'][number];
-
-/** More records than this are asked about once, on a terminal. */
-const maxUnasked = 20;
+/** The records of a file that was read and checked. Its source stays open for the rejects. */
+export type RecordFile = RowInput<RecordRow>;
 
 /**
- * Writes each record of a file, in its order. Checks the whole file before the first request.
+ * Creates a record for each record of a file, in its order. Checks the whole file before the first request, and prints
+ * each record as it is made.
  *
  * @param extra fields for every record that does not have them itself.
- * @param prepare as for `writeRecords`.
+ * @param creation the request that creates a record with these fields.
  */
-export async function writeFromFile<Entity>(
+export async function createFromFile<Entity>(
   access: EditAccess<Entity>,
   path: string,
   extra: Body,
-  prepare: (record: FileRecord, file: RecordFile) => ReturnType<Writes<FileRecord>['prepare']>,
+  creation: (fields: Body) => Write,
 ): Promise<void> {
-  const { context, noun, operation } = access;
-  const isNew = operation.id === noun.operations.create;
-  const file = await readRecordFile(access, path, extra);
-  const { records } = file;
-  await confirmWrite(context, {
-    what: `${isNew ? 'create' : 'change'} ${counted(records.length, noun.one, noun.many)}`,
-    asks: records.length > maxUnasked,
-  });
-  if (isNew && file.hasIds)
-    await context.warn(
-      `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
-    );
-  await noteUnknownFields(access, records);
-  const ended = await writeRecords(access, {
-    items: records,
-    asList: file.isList,
-    // New records get their ids in the order of the file.
-    atOnce: isNew ? 1 : context.settings.get('concurrency'),
-    place: ({ place }) => place,
-    prepare: (record) => prepare(record, file),
-  });
-  await endFile(access, isNew ? 'create' : 'update', file, ended);
+  const { context, noun } = access;
+  const layout = recordLayout(access, extra);
+  const source = await openSource(context.io, path);
+  try {
+    const file = await readRecordFile(access, source, layout);
+    const { rows } = file;
+    if (rows.length === 0)
+      return await context.warn(`note: ${file.source.name} has no records: nothing to create`);
+    await confirmWrite(context, {
+      what: `create ${counted(rows.length, noun.one, noun.many)}`,
+      destructive: true,
+    });
+    if (rows.some(({ values, fields }) => values.id !== undefined && fields.id === undefined))
+      await context.warn(
+        `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
+      );
+    await noteUnknownFields(access, rows);
+    const result = await writeRecords(access, {
+      items: rows,
+      asList: file.isList,
+      isLive: true,
+      place: (row) => placeOf(file, row),
+      prepare: ({ fields }) => creation(fields),
+    });
+    await endFile(access, 'create', { file, layout, result });
+  } finally {
+    await source.close();
+  }
+}
+
+/** Changes the record of each row of a file. */
+export async function updateFromFile<Entity>(
+  access: EditAccess<Entity>,
+  path: string,
+  extra: Body,
+  prepare: (row: RecordRow, file: RecordFile) => ReturnType<Writes<RecordRow>['prepare']>,
+): Promise<void> {
+  const { context, noun } = access;
+  const layout = recordLayout(access, extra);
+  const source = await openSource(context.io, path);
+  try {
+    const file = await readRecordFile(access, source, layout);
+    const { rows } = file;
+    if (rows.length === 0)
+      return await context.warn(`note: ${file.source.name} has no records: nothing to change`);
+    await confirmWrite(context, { what: `change ${counted(rows.length, noun.one, noun.many)}`, asks: true });
+    await noteUnknownFields(access, rows);
+    const result = await writeRecords(access, {
+      items: rows,
+      asList: file.isList,
+      atOnce: context.settings.get('concurrency'),
+      place: (row) => placeOf(file, row),
+      prepare: (row) => prepare(row, file),
+    });
+    await endFile(access, 'update', { file, layout, result });
+  } finally {
+    await source.close();
+  }
+}
+
+/**
+ * Reads and checks a file of records, then looks up the names of pets and categories.
+ *
+ * @throws UsageError that names file, line and field; CliError `not-found` for a name that does not exist.
+ */
+export async function readRecordFile<Entity>(
+  access: EditAccess<Entity>,
+  source: Source,
+  layout: RowLayout<RecordRow>,
+): Promise<RecordFile> {
+  const file = await readRows(source, layout);
+  const rows: RecordRow[] = [];
+  for (const row of file.rows) {
+    try {
+      rows.push({ ...row, fields: await access.names.resolve(row.fields) });
+    } catch (error) {
+      if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
+      const { text, line } = placeOf(file, row);
+      throw new CliError(error.kind, `${text}: ${error.message}`, { ...error.details, line });
+    }
+  }
+  return { ...file, rows };
+}
+
+/** The place of a row in its file: `pets.csv:3`, in a JSON document with its column. */
+export function placeOf(
+  { source, format }: Pick<RecordFile, 'source' | 'format'>,
+  { line, column }: InputRow,
+): Place {
+  const isWholeLine = isTable(format) || format.kind === 'jsonl';
+  return { text: `${source.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
+}
+
+interface FileResult<Row extends RecordRow> {
+  readonly file: RowInput<Row>;
+  readonly layout: RowLayout<Row>;
+  readonly result: WriteResult<Row>;
 }
 
 /**
@@ -60,11 +135,10 @@ export async function writeFromFile<Entity>(
  *
  * @param verb such as `create`.
  */
-export async function endFile<Entity>(
+export async function endFile<Entity, Row extends RecordRow>(
   { context, noun }: Access<Entity>,
   verb: string,
-  file: RecordFile,
-  { error, failures, standing }: WriteResult<FileRecord>,
+  { file, layout, result: { error, failures, standing } }: FileResult<Row>,
 ): Promise<void> {
   if (!error) return;
   // After a success the record exists, although it is not as asked.
@@ -74,16 +148,24 @@ export async function endFile<Entity>(
   const rejected = failures.filter((failure) => !unsure.includes(failure));
   if (rejected.length > 0 && standing.done - standing.failed + unsure.length > 0) {
     const some = `${counted(rejected.length, noun.one, noun.many)} not done`;
-    await writeRejects(context, file, rejected).then(
-      (name) => {
-        const again = commandLine(context, [noun.many, verb, '--from', name]);
-        return context.warn(`note: ${some}: see ${name}, and run: ${again}`);
-      },
-      (failed: unknown) => context.warn(`warning: ${some}, and no file of them: ${messageOf(failed)}`),
-    );
+    const { source, format } = file;
+    const rejects = rejected.map(({ item, error }) => ({
+      ...item,
+      state: error ? 'failed' : 'not sent',
+      reason: error && reasonOf(error, context.secrets.mask),
+      fields: item.values,
+    }));
+    try {
+      const target = await defaultRejectsFile(source.name, context.io.cwd, format.kind);
+      await writeRejects(target, format, rejects, { source, layout });
+      const again = commandLine(context, [noun.many, verb, '--from', target.name]);
+      await context.warn(`note: ${some}: see ${target.name}, and run: ${again}`);
+    } catch (problem) {
+      await context.warn(`warning: ${some}, and no file of them: ${messageOf(problem)}`);
+    }
   }
   if (unsure.length > 0) {
-    const places = unsure.map(({ item }) => item.place.text).join(', ');
+    const places = unsure.map(({ item }) => placeOf(file, item).text).join(', ');
     await context.warn(
       `warning: look at these before you run them again, they may have been done: ${places}`,
     );
@@ -91,36 +173,7 @@ export async function endFile<Entity>(
   throw error;
 }
 
-async function writeRejects(
-  context: Context,
-  file: RecordFile,
-  rejected: WriteResult<FileRecord>['failures'],
-): Promise<string> {
-  const records = rejected.map(({ item, error }): Readonly<Record<string, JsonValue>> => {
-    const { status, code } = error?.details ?? {};
-    return {
-      ...item.values,
-      _line: item.place.line,
-      _state: error ? 'failed' : 'not sent',
-      _status: status ?? null,
-      _code: code ?? null,
-      _message: error?.message ?? null,
-    };
-  });
-  const own = file.columns.filter((column) => !isNoteColumn(column));
-  const sheet: Sheet<(typeof records)[number]> = {
-    columns: propertyColumns([...own, ...noteColumns]),
-    isPicked: false,
-    shape: 'list',
-    header: true,
-    isTerminal: false,
-    width: 80,
-    style: plainStyle,
-    value: (record) => record,
-  };
-  const writers = { csv: csvWriter, tsv: tsvWriter, json: jsonLinesWriter };
-  const text = await writers[file.format](sheet).print(records);
-  const target = await defaultRejectsFile(file.name, context.io.cwd, file.format);
-  await writeNewFile(target, async (output) => output.writeFile(text));
-  return target.name;
+function reasonOf({ message, details }: CliError, mask: (text: string) => string) {
+  const { status, code, attempts, requestId } = details;
+  return { status, code: code && mask(code), message: mask(message), attempts: attempts?.length, requestId };
 }

@@ -29,7 +29,7 @@ export async function getRecords<Entity>(
   };
   const atOnce = context.settings.get('concurrency');
   const work = new Work(ids, read, { unit: noun.many, atOnce });
-  await printResults(access, work.results, ids.length > 1);
+  await printResults(access, work.results, { asList: ids.length > 1 });
   const error = work.error();
   if (error) throw error;
 }

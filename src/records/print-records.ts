@@ -56,11 +56,18 @@ function dropAmbiguous(names: Map<bigint, string>): void {
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) names.delete(id);
 }
 
+interface Manner {
+  /** Print a list, even of one. */
+  readonly asList: boolean;
+  /** Print each record as it comes, also in a table. */
+  readonly isLive?: boolean;
+}
+
 /** Prints the results of some work, if there are any. Leaves the rest of them unread if the printer stops. */
 export async function printResults<Entity>(
   access: Access<Entity>,
   results: AsyncGenerator<Entity>,
-  asList: boolean,
+  { asList, isLive }: Manner,
 ): Promise<void> {
   const { context } = access;
   const filled = fillView(access, 'few');
@@ -70,7 +77,7 @@ export async function printResults<Entity>(
   const { view, note, prepare } = await filled;
   if (note !== undefined) await context.warn(note);
   // The columns of a table are as wide as their widest cell, which is known at the end; elsewhere a page has one record.
-  const isOnePage = printer.format === 'table';
+  const isOnePage = printer.format === 'table' && !isLive;
   async function* pages() {
     const page: Entity[] = [];
     for (let next: IteratorResult<Entity> = first; !next.done; next = await results.next()) {
@@ -81,6 +88,6 @@ export async function printResults<Entity>(
     }
     if (isOnePage) yield page;
   }
-  if (asList) return printer.records(pages(), view);
+  if (asList) return printer.records(pages(), view, { isLive });
   for await (const [record] of pages()) if (record !== undefined) await printer.record(record, view);
 }

@@ -35,13 +35,13 @@ export async function updateRecords<Entity extends object>(
     if (error) throw error;
     return;
   }
-  const [{ writeFromFile }, { withoutPrinted }] = await Promise.all([
+  const [{ updateFromFile }, { withoutPrinted }] = await Promise.all([
     import('./from-file.ts'),
-    import('./record-file.ts'),
+    import('./record-layout.ts'),
   ]);
-  return writeFromFile(access, from, extra, async ({ id, fields }, { format }) => {
+  return updateFromFile(access, from, extra, async ({ id = 0n, fields }, { format }) => {
     const before = await readRecord(access, id);
-    const edited = format === 'json' ? fields : withoutPrinted(before.value, fields);
+    const edited = format.delimiter === '' ? fields : withoutPrinted(before.value, fields);
     const isChanged = Object.entries(edited).some(
       ([name, value]) => !isSame(before.value as Body, name, value),
     );

@@ -21,6 +21,8 @@ export interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
   readonly items: readonly Item[];
   /** Print a list, even of one. */
   readonly asList: boolean;
+  /** Print each record as it is written: a command that is killed has named what it made. */
+  readonly isLive?: boolean;
   /** Prepares the write of an item. */
   prepare(item: Item, ...refusal: Parameters<PrepareWrite>): ReturnType<PrepareWrite>;
 }
@@ -51,7 +53,7 @@ export async function writeRecords<Item, Entity>(
   writes: Writes<Item>,
 ): Promise<WriteResult<Item>> {
   const { context, noun } = access;
-  const { items, asList, prepare, atOnce, place } = writes;
+  const { items, asList, isLive = false, prepare, atOnce, place } = writes;
   if (context.flags.dryRun) return showWrites(access, writes);
   const isMany = items.length > 1;
   let unanswered = 0;
@@ -74,7 +76,7 @@ export async function writeRecords<Item, Entity>(
   const release = isMany ? stopAtSignal(context, work) : () => {};
   let error: CliError | undefined;
   try {
-    const print = () => printResults(access, work.results, asList);
+    const print = () => printResults(access, work.results, { asList, isLive });
     const progress = { label: 'writing', unit: noun.many, delayMs: 1000, read: () => work.standing() };
     await (isMany ? withProgress(context, progress, print) : print());
   } catch (thrown) {
@@ -107,7 +109,11 @@ export async function writeRecords<Item, Entity>(
   return { error: error ?? work.error(), failures: work.failures(), standing: work.standing() };
 }
 
-function stopAtSignal<Item, Result>({ interrupts, warn }: Context, work: Work<Item, Result>): () => void {
+/** Begins no further item of the work after the first signal; a second one ends the command. Returns the way back. */
+export function stopAtSignal<Item, Result>(
+  { interrupts, warn }: Context,
+  work: Work<Item, Result>,
+): () => void {
   let isStopping = false;
   return interrupts.take((signal) => {
     if (isStopping) return interrupts.abort(signal);

@@ -24,7 +24,7 @@ test.each([
   ],
 ])('creates from %s', async (_, stdin, created) => {
   using shop = openShop();
-  const run = await shop.run('pets create --from - -o json', { stdin });
+  const run = await shop.run('pets create --from - --yes -o json', { stdin });
   expect(run).toEqual({ code: 0, stdout: `${JSON.stringify(created)}\n`, stderr: '' });
 });
 
@@ -32,7 +32,9 @@ test('creates in the order of the file', async () => {
   using shop = openShop();
   const names = Array.from({ length: 30 }, (_, at) => `pet ${at}`);
   writeFileSync(`${shop.file}.jsonl`, lines(names.map((name) => ({ name, categoryId: 1 }))));
-  const run = await shop.run(`pets create --from ${shop.file}.jsonl --fields id,name -o csv --no-header`);
+  const run = await shop.run(
+    `pets create --from ${shop.file}.jsonl --yes --fields id,name -o csv --no-header`,
+  );
   expect(run).toMatchObject({ code: 0, stdout: names.map((name, at) => `${26 + at},${name}\n`).join('') });
 });
 
@@ -41,7 +43,7 @@ test.each(['csv', 'json'])(
   async (format) => {
     using shop = openShop();
     const { stdout: stdin } = await shop.run(`pets list --category Fish -o ${format}`);
-    const run = await shop.run('pets create --from - -o ids', { stdin });
+    const run = await shop.run('pets create --from - --yes -o ids', { stdin });
     expect(run.stdout).toMatch(/^26\n27\n/);
     expect(run.stderr).toBe(
       'note: ids in the file are left out because the service gives each new pet its own\n',
@@ -80,7 +82,9 @@ test.each(['csv', 'tsv', 'json', 'jsonl'])(
     using shop = openShop();
     const shown = ['\u001b[31mred', 'zero\u200bwidth', '=1+1', "'=1", 'a\r\nb', '"q", c', '"quoted"'];
     const names = [...shown, 'a\tb', 'c\\n', 'd\ne', 'back\\slash'];
-    await shop.run('pets create --from -', { stdin: lines(names.map((name) => ({ name, categoryId: 1 }))) });
+    await shop.run('pets create --from - --yes', {
+      stdin: lines(names.map((name) => ({ name, categoryId: 1 }))),
+    });
     const before = await shop.json('pets list');
     const list = await shop.run(`pets list -o ${format}`);
     expect((await shop.run('pets update --from -', { stdin: list.stdout })).code).toBe(0);
@@ -119,39 +123,41 @@ const notJson = 'hint: the file must be CSV with a header, JSON or JSON lines';
 const two = (id: number) => `[{"name":"a","categoryId":1},{"name":"b","categoryId":${id}}]`;
 
 test.each([
-  ['pets create', '', 'stdin: has no records'],
-  ['pets create', '[]', 'stdin: has no records'],
+  ['pets create', '', 'stdin: is empty'],
   ['pets create', 'name,colour\nRex,red\n', "stdin:1: column 'colour': pets have no such field"],
-  ['pets create', 'name,category\nRex\n', 'stdin:2: it has 1 cell'],
-  ['pets create', '[1]', 'stdin:1: not a JSON object'],
+  ['pets create', 'name,category\nRex\n', 'stdin:2:1: the row has 1 cell, the header has 2'],
+  ['pets create', '[1]', 'stdin:1:2: "1" is not a JSON object'],
   ['pets create', '[{"name":"a","categoryId":1}', 'stdin:1'],
   [
     'pets create',
     '{"name":"Rex","categoryId":1}\n{"name":7}',
-    'stdin:2: name must be a string; categoryId is required',
+    'stdin:2:9: name must be a string; categoryId is required',
   ],
   [
     'pets create',
     '{"name":"a","categoryId":1,"status":"lost"}',
-    'stdin:1: status must be one of available, pending, sold',
+    'stdin:1:37: status must be one of available, pending, sold',
   ],
-  ['pets create', two(1.5), 'stdin:1 (record 2): categoryId must be an integer'],
+  ['pets create', two(1.5), 'stdin:1:55: categoryId must be an integer'],
   ['pets create', two(-1), 'categoryId must be an integer from 0 to 9223372036854775807'],
-  ['pets create', '[{"name":"a","categoryId":9223372036854775808}]', 'stdin:1: categoryId must be an int64'],
-  ['pets update', 'id,name\n', 'stdin: has no records'],
-  ['pets update', 'name,status\nRex,sold\n', 'stdin:2: id is required'],
-  ['pets update', 'id,status\n1,sold\n1,sold\n', 'stdin:3: id 1 appears twice in the file'],
+  [
+    'pets create',
+    '[{"name":"a","categoryId":9223372036854775808}]',
+    'stdin:1:27: categoryId must be an int64',
+  ],
+  ['pets update', 'name,status\nRex,sold\n', 'stdin:2:1: id is required'],
+  ['pets update', 'id,status\n1,sold\n1,pending\n', 'stdin:3:1: pet 1 has other values on line 2'],
   ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'mean the same'],
   ['pets update', 'id,name,name\n1,a,b\n', "stdin:1: duplicate column 'name'"],
-  ['pets update', '{"id":1,"categoryId":"Dogs"}', 'stdin:1: categoryId must be an integer'],
+  ['pets update', '{"id":1,"categoryId":"Dogs"}', 'stdin:1:22: categoryId must be an integer'],
   ['pets update', '- id: 1\n  status: sold\n', notJson],
   ['pets update 3', 'id\n3\n', 'give ids or --from, not both'],
-  ['orders update', 'id,quantity\n1,many\n', "stdin:2: quantity 'many': must be an integer"],
-  ['orders update', 'id,complete\n1,yes\n', "stdin:2: complete 'yes': must be true or false"],
-  ['pets delete --yes', '3\nx\n', "stdin:2: id 'x': must be an integer"],
-  ['pets delete --yes', 'Luna\n', "stdin:1: id 'Luna': must be an integer"],
-  ['pets delete --yes', '-3\n', "stdin:1: id '-3': must be an integer"],
-  ['pets delete --yes', '3\n3\n', 'stdin:2: id 3 appears twice in the file'],
+  ['orders update', 'id,quantity\n1,many\n', "stdin:2:3: quantity 'many': must be an integer"],
+  ['orders update', 'id,complete\n1,yes\n', "stdin:2:3: complete 'yes': must be true or false"],
+  ['pets delete --yes', '3\nx\n', "stdin:2:1: id 'x': must be an integer"],
+  ['pets delete --yes', 'Luna\n', "stdin:1:1: id 'Luna': must be an integer"],
+  ['pets delete --yes', '-3\n', "stdin:1:1: id '-3': must be an integer"],
+  ['pets delete --yes', '3\n3\n', 'stdin:2:1: id 3 is on line 1 too'],
   ['pets delete 3', 'id\n3\n', 'give ids or --from, not both'],
 ])('%s refuses %j before anything is sent', async (line, stdin, message) => {
   await using server = await recordingServer({});
@@ -178,7 +184,7 @@ test('sends unknown fields unchanged, and notes them', async () => {
   const stdin = '{"name":"Rex","categoryId":1,"chip":"A-12","constructor":"c","__proto__":{"x":1}}';
   const body = stdin.replace('{', '{"id":1,');
   await using server = await recordingServer({}, () => ({ status: 201, body }));
-  const run = await runAt(server, 'pets create --from - -o json', { stdin });
+  const run = await runAt(server, 'pets create --from - --yes -o json', { stdin });
   expect(server.seen[0]?.body).toBe(stdin);
   expect(run.stdout).toBe(`${body}\n`);
   expect(run.stderr).toContain(
@@ -201,13 +207,13 @@ test('creates no further record after a refused token, and says how many were no
   const body = { code: 'unauthorized', message: 'no', status: 401 };
   await using server = await recordingServer({}, () => ({ status: 401, body }));
   const stdin = '{"name":"a","categoryId":1}\n'.repeat(5);
-  const run = await runAt(server, 'pets create --from -', { stdin });
+  const run = await runAt(server, 'pets create --from - --yes', { stdin });
   expect(run).toMatchObject({ code: 4, stdout: '' });
   expect(run.stderr).toContain('error: stopped: the 4 pets after it were not sent\n');
   // The input itself can be run again.
   expect(run.stderr).not.toContain('note:');
   expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(1);
-  const json = await runAt(server, 'pets create --from - -o json', { stdin });
+  const json = await runAt(server, 'pets create --from - --yes -o json', { stdin });
   expect(JSON.parse(json.stderr).error.message).toBe('1 of 5 pets failed, 4 were not sent');
 });
 
@@ -242,7 +248,7 @@ test('what was certainly not done goes to a file that creates the rest, and noth
     return { status: 201, body: { id: 7, name: name === 'other' ? 'Other' : name, categoryId: 1 } };
   });
   writeFileSync(join(cwd, 'new.csv'), 'name,category\nRex,1\nbad,1\nlost,1\nother,1\n');
-  const run = await runAt(failing, 'pets create --from new.csv -o json', { cwd });
+  const run = await runAt(failing, 'pets create --from new.csv --yes -o json', { cwd });
   expect(run.code).toBe(3);
   const { error } = JSON.parse(run.stderr);
   expect(error.errors.map(({ line }: { line: number }) => line)).toEqual([3, 4, 5]);
@@ -251,18 +257,37 @@ test('what was certainly not done goes to a file that creates the rest, and noth
   );
   const rejects = readFileSync(join(cwd, 'new.rejects.csv'), 'utf8');
   expect(rejects).toMatch(
-    /^name,category,_line,_state,_status,_code,_message\nbad,1,3,failed,422,no_name,.*\n$/,
+    /^name,category,_line,_state,_status,_code,_message,_attempts,_request_id\nbad,1,3,failed,422,no_name,.*\n$/,
   );
-  const again = await shop.run('pets create --from new.rejects.csv -o json', { cwd });
+  const again = await shop.run('pets create --from new.rejects.csv --yes -o json', { cwd });
   expect(JSON.parse(again.stdout)).toMatchObject([{ name: 'bad', categoryId: 1 }]);
 });
 
-test('more than 20 records are asked about once on a terminal, and on none elsewhere', async () => {
+test('asks once with the number of records, and needs --yes without a terminal', async () => {
   using shop = openShop();
-  const stdin = 'name,category\n'.concat('Rex,1\n'.repeat(21));
-  expect(await shop.run('pets create --from - -q', { stdin })).toMatchObject({ code: 0 });
+  const stdin = 'name,category\nRex,1\nMia,2\n';
+  const refused = await shop.run('pets create --from -', { stdin });
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('use --yes') });
   writeFileSync(`${shop.file}.csv`, stdin);
-  const no = await shop.typing(`pets create --from ${shop.file}.csv`, [['Create 21 pets?', 'n\r']]);
-  expect(no.code).toBe(2);
-  expect(no.stderr).toContain('not confirmed, nothing was written');
+  const declined = await shop.typing(`pets create --from ${shop.file}.csv`, [['Create 2 pets?', 'n\r']]);
+  expect(declined).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('not confirmed, nothing was written'),
+  });
+  writeFileSync(`${shop.file}.txt`, '999\n1\n2\n');
+  const deleted = await shop.typing(`pets delete --from ${shop.file}.txt`, [['Delete 3 pets?', 'y\r']]);
+  expect(deleted).toMatchObject({ code: 3, stderr: expect.stringContaining('deleted pet 2') });
+});
+
+test.each([
+  ['create', 'name,category\n'],
+  ['create', '[]'],
+  ['update', 'id,name\n'],
+])('%s has nothing to do for %j', async (verb, stdin) => {
+  const run = await runCli(`--offline pets ${verb} --from - --yes`, { stdin });
+  expect(run).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining('note: stdin has no records'),
+  });
 });

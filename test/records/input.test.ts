@@ -49,12 +49,12 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
     const text = rows.map((row) => row + oneOf(random, ['\n', '\r\n', '\r'])).join('');
     const expected = parseCsv(text, { record_delimiter: ['\r\n', '\n', '\r'] });
     const size = 1 + below(random, 9);
-    expect(cellsOf(await read(text, { size, format: 'csv' })), `seed ${seed}`).toEqual(expected);
+    expect(cellsOf(await read(text, { size, name: 'a.csv' })), `seed ${seed}`).toEqual(expected);
   }
 });
 
 test('finds where a cell begins, also after quotes and quoted newlines', async () => {
-  const [plain, quoted] = await read('a,bc,d\n"1","2\n3",4\n', { format: 'csv' });
+  const [plain, quoted] = await read('a,bc,d\n"1","2\n3",4\n', { name: 'a.csv' });
   expect(cellPosition(plain as InputRecord, 2)).toEqual({ line: 1, column: 6 });
   expect(cellPosition(quoted as InputRecord, 1)).toEqual({ line: 2, column: 5 });
   expect(cellPosition(quoted as InputRecord, 2)).toEqual({ line: 3, column: 4 });
@@ -120,14 +120,17 @@ test.each([1, 5, 1000])('reads a JSON array in pieces of %i bytes, with places',
 });
 
 test.each([
-  ['[{"a":1}', 'input:1:9: not valid JSON: the text ends, expected , or ]'],
-  ['[{"a":1', 'input:1:2: not valid JSON: the text ends, expected the value that begins here to be closed'],
-  ['[1 2]', 'input:1:4: not valid JSON: found 2, expected , or ]'],
-  ['[1,]', 'input:1:4: not valid JSON: found ], expected value'],
-  ['[1] 2', 'input:1:5: not valid JSON: found 2, expected nothing more'],
-  ['7', 'input:1:1: not valid JSON: found 7, expected an array or an object'],
+  ['[{"a":1}', 'input.json:1:9: not valid JSON: the text ends, expected , or ]'],
+  [
+    '[{"a":1',
+    'input.json:1:2: not valid JSON: the text ends, expected the value that begins here to be closed',
+  ],
+  ['[1 2]', 'input.json:1:4: not valid JSON: found 2, expected , or ]'],
+  ['[1,]', 'input.json:1:4: not valid JSON: found ], expected value'],
+  ['[1] 2', 'input.json:1:5: not valid JSON: found 2, expected nothing more'],
+  ['7', 'input.json:1:1: not valid JSON: found 7, expected an array or an object'],
 ])('refuses the broken JSON %s', async (text, message) => {
-  await expect(read(text, { format: 'json' })).rejects.toThrow(message);
+  await expect(read(text, { name: 'input.json' })).rejects.toThrow(message);
 });
 
 test('reads one JSON object over several lines, and JSONL of whole lines', async () => {
@@ -143,7 +146,7 @@ test('reads one JSON object over several lines, and JSONL of whole lines', async
 test('stops at a JSON record beyond 1 MiB', async () => {
   const long = `{"a":"${'x'.repeat(2 ** 20)}"}`;
   const expected = [{ text: '1' }, { problem: 'the record is longer than 1 MiB', isBroken: true }];
-  const lines = await read(`1\n${long}\n2\n`, { size: 65_536, format: 'jsonl' });
+  const lines = await read(`1\n${long}\n2\n`, { size: 65_536, name: 'a.jsonl' });
   expect(lines.slice(0, 2)).toMatchObject(expected);
   expect(await read(`[1,${long},2]`, { size: 65_536 })).toMatchObject(expected);
 });

@@ -167,7 +167,7 @@ test('keeps every digit of the largest id: created from a file, listed, updated,
   using shop = openShop();
   const id = '9223372036854775807';
   const stdin = `{"id":${id},"petId":1,"quantity":1,"complete":false}\n{"id":9007199254740993,"petId":2,"complete":true}\n`;
-  const created = await shop.run('orders create --from - -o jsonl', { stdin });
+  const created = await shop.run('orders create --from - --yes -o jsonl', { stdin });
   expect(created).toEqual({ code: 0, stdout: stdin, stderr: '' });
   const ids = await shop.run('orders list -o ids');
   expect(ids.stdout).toMatch(/\n9007199254740993\n9223372036854775807\n$/);

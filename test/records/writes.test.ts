@@ -68,7 +68,7 @@ test('--dry-run of a list prints a list, even if it has one record or all others
 const full = new CliError('failed', 'write to stdout: no space left on device');
 const closed = new OutputClosedError();
 const records = '{"name":"a","categoryId":1}\n'.repeat(9);
-const createAll = 'pets create --from - -o ids';
+const createAll = 'pets create --from - --yes -o ids';
 const again = 'see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline';
 
 interface Broken {
@@ -173,7 +173,7 @@ test('Ctrl-C between writes exits 130, and a note says how many were written', a
     'note: no further write begins; waiting for those under way; a second signal ends at once\n' +
       `note: 6 pets not done: ${again}\nerror: interrupted: 3 of 9 pets were written\n`,
   );
-  const rest = await shop.run('pets create --from stdin.rejects.jsonl', { cwd: io.cwd });
+  const rest = await shop.run('pets create --from stdin.rejects.jsonl --yes', { cwd: io.cwd });
   expect(rest).toMatchObject({ code: 0, stderr: '' });
   expect(await shop.json('pets list')).toHaveLength(34);
 });

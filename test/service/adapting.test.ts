@@ -174,7 +174,7 @@ test.each(scenes)('every command works with a service with %s', async (name, sha
   await done('inventory set 1 7');
   expect(JSON.parse(dry).body).toEqual(JSON.parse(service.seen.at(-1)?.body ?? ''));
   await done('pets create --name Rex --category Dogs --status sold');
-  await done('pets create --from -', 'name,category\nTom,cats\n');
+  await done('pets create --from - --yes', 'name,category\nTom,cats\n');
   await done('pets update 2 --name Max --category Cats');
   await done('pets delete 4 --yes');
   await done('orders update 1 --quantity 9');

@@ -129,8 +129,8 @@ test('an export asks for the largest pages that the description allows', async (
 
 test.each([
   ['{"name":"Rex","category":{"id":2}}', 'pets create --name Rex --category cats', ''],
-  ['{"name":"Rex","category":{"id":2}}', 'pets create --from -', 'name,category\nRex,cats\n'],
-  ['{"name":"Rex","category":{"id":2}}', 'pets create --from -', '{"name":"Rex","categoryId":2}'],
+  ['{"name":"Rex","category":{"id":2}}', 'pets create --from - --yes', 'name,category\nRex,cats\n'],
+  ['{"name":"Rex","category":{"id":2}}', 'pets create --from - --yes', '{"name":"Rex","categoryId":2}'],
 ])('a new pet has its category as the object that is required: %s from %s %j', async (sent, line, stdin) => {
   const requestBody = json(record({ name: text, category: { ...record({ id: integer }) } }));
   const category = record({ id: integer, name: text });
@@ -215,7 +215,7 @@ test('a create leaves out an id that its schema requires, and --field gives one'
     document({ '/pets': { post: { requestBody: pet, responses: { 201: pet } } } }),
   );
   expect(await done('pets create --name Rex -o ids')).toBe('7\n');
-  expect(await done('pets create --from - -o ids', 'id,name\n7,Mia\n')).toBe('8\n');
+  expect(await done('pets create --from - --yes -o ids', 'id,name\n7,Mia\n')).toBe('8\n');
   await done('pets create --name Tom --field id=9007199254740993');
   expect(bodies(service, 'POST')).toEqual([
     '{"name":"Rex"}',

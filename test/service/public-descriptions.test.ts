@@ -74,10 +74,10 @@ test("Swagger's Petstore: pets can be created and updated from files, orders too
     { name: 'Rex', photoUrls: [], category: { id: 3, name: 'Dogs' }, status: 'available' },
     { name: 'Mia', photoUrls: ['https://example.com/mia.png'], status: 'available' },
   ];
-  const created = await data('pets create --from -', JSON.stringify(pets));
+  const created = await data('pets create --from - --yes', JSON.stringify(pets));
   expect(created).toEqual(pets.map((pet, at) => ({ ...pet, id: at + 1 })));
   const tom = '[{"name":"Tom","status":"available"}]';
-  expect(await data('pets create --from - --field photoUrls=[]', tom)).toEqual([
+  expect(await data('pets create --from - --yes --field photoUrls=[]', tom)).toEqual([
     { name: 'Tom', status: 'available', photoUrls: [], id: 3 },
   ]);
   const maya = await data('pets update --from -', '[{"id":2,"name":"Maya"}]');

@@ -18,11 +18,6 @@ const writing = { group: 'Writing flags:' };
 
 /** Flags for reading the input. */
 export const inputFlags = {
-  delimiter: value(
-    '--delimiter <character>',
-    'character between the cells of a CSV (default: by its header)',
-    input,
-  ),
   map: values(
     '--map <field=column>',
     'column that holds petId, quantity or expected under another name',
@@ -122,11 +117,21 @@ function parseErrorLimit(text: string, name: string): RowLimit {
 /** The flags that decide what a run writes. @throws UsageError for flags that cannot be combined. */
 export function toRunFlags(flags: ApplyFlags): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  const { delimiter = null, columns = null, thousands = null, shard = null } = flags;
+  const { columns = null, thousands = null, shard = null } = flags;
   if (sum && !isRelative) throw new UsageError('--sum: only with --relative');
   if (flags.again && !isRelative) throw new UsageError('--again: only with --relative');
   const map = parseColumnMap(flags.map ?? []);
-  return { delimiter, map, columns, thousands, sum, skipInvalid, shard, relative: isRelative, createMissing };
+  return {
+    delimiter: null,
+    map,
+    columns,
+    thousands,
+    sum,
+    skipInvalid,
+    shard,
+    relative: isRelative,
+    createMissing,
+  };
 }
 
 export function toGuards({ maxChanges, maxDelta, allowZero = false }: ApplyFlags): Guards {

@@ -3,7 +3,6 @@ import { type RowState, rowStates } from '../../bulk/rows.ts';
 import type { Run } from '../../bulk/run.ts';
 import { errorOf, type Summary } from '../../bulk/summary.ts';
 import { type Context, commandLine } from '../../context.ts';
-import { delimiters } from '../../input/read-records.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { wrap } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
@@ -78,10 +77,8 @@ function needsShelf({ failures, isResumed }: Summary): boolean {
 
 /** The flags with which rejected rows must be read and written, the same as for their input. */
 function inputWords({ header: { flags } }: Run): string[] {
-  const { delimiter, map, thousands } = flags;
-  const isDetected = !delimiter || (delimiters as readonly string[]).includes(delimiter);
+  const { map, thousands } = flags;
   return [
-    ...(isDetected ? [] : ['--delimiter', delimiter]),
     ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
     ...(thousands ? ['--thousands', thousands] : []),
     ...(flags.relative ? ['--relative'] : []),

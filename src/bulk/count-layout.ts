@@ -1,0 +1,214 @@
+import { exactDigits, toChange, toId, toQuantity } from '../api/values.ts';
+import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
+import {
+  type ColumnMap,
+  type CountField,
+  countFields,
+  isColumnNumber,
+  normaliseName,
+} from '../input/column-map.ts';
+import type { Problem } from '../input/issues.ts';
+import { quoteValue, type RawRecord, textOf } from '../input/raw-record.ts';
+import { isProblem, type RowLayout, type RowParser } from '../input/read-rows.ts';
+import type { Intent } from './decide.ts';
+
+/** A row of counts: the count that a pet is to have, or a change to add to it. */
+export interface CountRow {
+  readonly line: number;
+  readonly id: bigint;
+  readonly intent: Intent;
+}
+
+/** The flags that decide how counts are read. */
+export interface CountFlags {
+  readonly map: ColumnMap;
+  readonly thousands: ThousandsSeparator | null;
+  /** The rows are changes. */
+  readonly relative: boolean;
+  /** Adds up several changes of one pet. */
+  readonly sum: boolean;
+}
+
+const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits alone';
+const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
+const changeRule = 'must be a whole number with or without a sign, such as 24, +24 or -3';
+
+/** The column names for each field. */
+const aliases: Readonly<Record<CountField, readonly string[]>> = {
+  petId: ['petid', 'id', 'pet'],
+  quantity: ['quantity', 'qty', 'stock', 'count'],
+  expected: ['expected'],
+};
+/** The column names that only changes have. */
+const changeNames = ['change', 'delta'];
+
+/** The layout of files of counts, and with `relative` of changes. */
+export function countLayout(flags: CountFlags): RowLayout<CountRow> {
+  const { map, relative, sum } = flags;
+  const numbers = Object.values(map).filter(isColumnNumber).map(Number);
+  const isNumbered = numbers.length > 0;
+  return {
+    isHeader: (cells) =>
+      isNumbered ? cells.length >= Math.max(...numbers) : !isProblem(findColumns(cells, flags)),
+    columnsWithoutHeader: (cells) => (isNumbered ? cells.map((_, index) => String(index + 1)) : undefined),
+    parserOf(names) {
+      const columns = findColumns(names, flags);
+      return isProblem(columns) ? columns : createParser(names, columns, flags);
+    },
+    merge(first, second) {
+      const [there, here] = [first.intent, second.intent];
+      const total =
+        first.intent.kind === 'add' && here.kind === 'add' ? first.intent.change + here.change : 0;
+      if (here.kind === 'add' && sum && Number.isSafeInteger(total))
+        return { ...first, intent: { kind: 'add', change: total } };
+      if (here.kind === 'set' && describeIntent(here) === describeIntent(there)) return undefined;
+      return {
+        message: `pet ${second.id} has ${describeIntent(here)} on line ${second.line} and ${describeIntent(there)} on line ${first.line}`,
+        remedy: relative && !sum ? 'if they are several deliveries, --sum adds them up' : undefined,
+      };
+    },
+    fieldsOf: ({ id, intent }) =>
+      intent.kind === 'add'
+        ? { petId: id, change: intent.change }
+        : {
+            petId: id,
+            quantity: intent.value as number,
+            ...(intent.expected !== undefined && { expected: intent.expected as number }),
+          },
+  };
+}
+
+/** The index of each field among the columns of a row. */
+interface Columns {
+  readonly petId: number;
+  readonly quantity: number;
+  readonly expected: number | undefined;
+}
+
+/** Finds the columns by their names, or says which column is missing or ambiguous. */
+function findColumns(names: readonly string[], { map, relative }: CountFlags): Columns | Problem {
+  const hint =
+    'name the columns with --map petId=<column>,quantity=<column>, or their numbers if there is no header';
+  const normalised = names.map(normaliseName);
+  const indexes: Partial<Record<CountField, number>> = {};
+  for (const field of countFields) {
+    const mapped = map[field];
+    const synonyms =
+      field === 'quantity' && relative ? [...changeNames, ...aliases.quantity] : aliases[field];
+    const wanted = mapped === undefined ? synonyms : [normaliseName(mapped)];
+    const matches = normalised.flatMap((name, index) => (wanted.includes(name) ? [index] : []));
+    const [match, another] = matches;
+    if (another !== undefined)
+      return {
+        message: ambiguous(
+          field,
+          matches.map((index) => names[index] ?? ''),
+        ),
+        hint,
+      };
+    if (match !== undefined) indexes[field] = match;
+    else if (mapped !== undefined) return { message: `no column ${mapped}, which --map names`, hint };
+  }
+  const { petId, quantity, expected } = indexes;
+  if (petId === undefined) return { message: 'no column petId (or id, pet)', hint };
+  if (quantity !== undefined) return { petId, quantity, expected };
+  if (relative) return { message: 'no column change (or delta, quantity)', hint };
+  const change = names.find((_, index) => changeNames.includes(normalised[index] ?? ''));
+  if (change === undefined) return { message: 'no column quantity (or qty, stock, count)', hint };
+  return {
+    message: `no column quantity (or qty, stock, count); ${change} is a column for --relative`,
+    hint: 'if the rows are changes, add --relative',
+  };
+}
+
+function ambiguous(field: CountField, names: readonly string[]): string {
+  const [first = '', second = ''] = names;
+  return normaliseName(first) === normaliseName(second)
+    ? `duplicate column ${first}`
+    : `the columns ${names.join(' and ')} may both be ${field}`;
+}
+
+function createParser(
+  names: readonly string[],
+  { petId, quantity, expected }: Columns,
+  { relative, thousands }: CountFlags,
+): RowParser<CountRow> {
+  const numberAt = (record: RawRecord, index: number) => {
+    const text = trimmed(textOf(record, index));
+    return thousands === null ? text : withoutThousands(text, thousands);
+  };
+  return (record) => {
+    const invalid = (index: number, rule: string, remedy?: string): Problem => {
+      const value = textOf(record, index);
+      const what = value.trim() === '' ? `${names[index]} is empty` : `${names[index]} ${quoteValue(value)}`;
+      const fields = {
+        petId: textOf(record, petId),
+        [relative ? 'change' : 'quantity']: textOf(record, quantity),
+        ...(expected !== undefined && { expected: textOf(record, expected) }),
+      };
+      return { message: `${what}: ${rule}`, index, remedy, fields };
+    };
+    const { line } = record;
+    const id = idOf(trimmed(textOf(record, petId)));
+    if (id === undefined) return invalid(petId, idRule);
+    const written = numberAt(record, quantity);
+    if (relative) {
+      const change = toChange(withoutZeros(written));
+      if (change === undefined) return invalid(quantity, changeRule, remedyFor(written));
+      return { line, id, intent: { kind: 'add', change } };
+    }
+    const value = toQuantity(withoutZeros(written));
+    if (value === undefined) return invalid(quantity, quantityRule, remedyFor(written));
+    if (expected === undefined || textOf(record, expected).trim() === '')
+      return { line, id, intent: { kind: 'set', value } };
+    const expectedValue = toQuantity(withoutZeros(numberAt(record, expected)));
+    if (expectedValue === undefined) return invalid(expected, quantityRule);
+    return { line, id, intent: { kind: 'set', value, expected: expectedValue } };
+  };
+}
+
+/** `5`, `+5`, or `5 (expected 3)`. */
+function describeIntent(intent: Intent): string {
+  if (intent.kind === 'add') return `${intent.change < 0 ? '' : '+'}${intent.change}`;
+  return `${intent.value}${intent.expected === undefined ? '' : ` (expected ${intent.expected})`}`;
+}
+
+/** What would make a number valid. */
+function remedyFor(text: string): string | undefined {
+  const separator = thousandsSeparators.find((candidate) => withoutThousands(text, candidate) !== text);
+  if (separator !== undefined) {
+    const word = separator === '.' || separator === ',' ? separator : JSON.stringify(separator);
+    return `if that separates the thousands, add --thousands ${word}`;
+  }
+  return /^[+-]\d+$/.test(text) ? 'if the rows are changes, add --relative' : undefined;
+}
+
+function idOf(text: string): bigint | undefined {
+  const digits = withoutZeros(text);
+  if (digits.length > exactDigits) return toId(digits);
+  const id = toQuantity(digits);
+  return id === undefined ? undefined : BigInt(id);
+}
+
+/** A number without the zeros that pad it: `007001` is 7001, `+05` is +5. */
+function withoutZeros(text: string): string {
+  return /^[+-]?0\d/.test(text) ? text.replace(/^([+-]?)0+(?=\d)/, '$1') : text;
+}
+
+/** `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later refused. */
+function withoutThousands(text: string, separator: ThousandsSeparator): string {
+  // No-break spaces (U+00A0, U+202F) are also in use as separators.
+  const plain = separator === ' ' ? text.replace(/[\u00a0\u202f]/g, ' ') : text;
+  const mark = separator === '.' ? '\\.' : separator;
+  return new RegExp(`^[+-]?[1-9]\\d{0,2}(${mark}\\d{3})+$`).test(plain)
+    ? plain.replaceAll(separator, '')
+    : text;
+}
+
+/** `trim` takes longer than checking both ends. */
+function trimmed(text: string): string {
+  const last = text.length - 1;
+  return text.charCodeAt(0) > 0x20 && text.charCodeAt(last) > 0x20 && text.charCodeAt(last) < 0x80
+    ? text
+    : text.trim();
+}

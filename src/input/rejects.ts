@@ -1,0 +1,195 @@
+import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
+import { printJson } from '../process/exact-json.ts';
+import { type NewFile, writeNewFile } from '../process/new-file.ts';
+import { sanitize } from '../process/text.ts';
+import { isColumnNumber } from './column-map.ts';
+import { type RawRecord, readRaw } from './raw-record.ts';
+import type { InputFormat } from './read-records.ts';
+import {
+  createParserFinder,
+  type InputRow,
+  isProblem,
+  isTable,
+  type RowFields,
+  type RowLayout,
+} from './read-rows.ts';
+import type { Source } from './source.ts';
+
+/** A row that was not done, and why. */
+export interface Reject {
+  /** Where the row begins in the input, from 1. */
+  readonly line: number;
+  readonly column?: number | undefined;
+  /** Undefined for an invalid row, and for one that creates a record. */
+  readonly id?: bigint | undefined;
+  readonly state: string;
+  readonly reason?: RejectReason | undefined;
+  /** The columns that the command reads. */
+  readonly fields: RowFields;
+}
+
+/** The texts of the service in it are masked. */
+interface RejectReason {
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+  readonly status?: number | undefined;
+  readonly attempts?: number | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** The columns that are added to a rejected row. */
+export const rejectColumns = [
+  '_line',
+  '_state',
+  '_status',
+  '_code',
+  '_message',
+  '_attempts',
+  '_request_id',
+] as const;
+
+/** The column of a rejected JSON line that is no object. */
+const textColumn = '_text';
+
+/** Whether a column is one that a file of rejects adds: a command that reads the file leaves it out. */
+export function isRejectColumn(name: string): boolean {
+  const column = name.trim();
+  return column === textColumn || rejectColumns.some((candidate) => candidate === column);
+}
+
+/** Where the original columns of rejected rows are. */
+interface OriginalInput<Row extends InputRow> {
+  readonly source: Source;
+  readonly layout: RowLayout<Row>;
+}
+
+/**
+ * Writes rejected rows, in the order of their lines: a table for a table, JSON lines for JSON. They have the original
+ * columns if the input still has the same rows on the same lines; otherwise the columns that the command reads.
+ */
+export async function writeRejects<Row extends InputRow>(
+  file: NewFile,
+  format: InputFormat,
+  rows: readonly Reject[],
+  original?: OriginalInput<Row>,
+): Promise<void> {
+  const rejects = rows.toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0));
+  const line = isTable(format) ? tableLine(format) : jsonLine;
+  const isSame = original !== undefined && (await hasRows(original, rejects));
+  await writeNewFile(file, async (output) => {
+    let isFirst = true;
+    for await (const { names, values, reject } of isSame
+      ? originalRows(original, rejects)
+      : fieldRows(format, rejects)) {
+      // The columns of a file without a header are numbers: it is read again with the same --map.
+      const hasHeader = isTable(format) && !names.every(isColumnNumber);
+      if (isFirst && hasHeader) await output.write(line(names, names, rejectColumns));
+      isFirst = false;
+      await output.write(line(names, values, notesOf(reject)));
+    }
+  });
+}
+
+/** A rejected row as it is written. */
+interface RejectedRow {
+  readonly names: readonly string[];
+  /** Cells, or JSON as it is written. */
+  readonly values: readonly string[];
+  readonly reject: Reject;
+}
+
+/** Whether the input still has every rejected row on its line. */
+async function hasRows<Row extends InputRow>(
+  original: OriginalInput<Row>,
+  rejects: readonly Reject[],
+): Promise<boolean> {
+  let count = 0;
+  try {
+    for await (const _ of originalRows(original, rejects)) count += 1;
+  } catch {
+    return false;
+  }
+  return count === rejects.length;
+}
+
+async function* originalRows<Row extends InputRow>(
+  { source, layout }: OriginalInput<Row>,
+  rejects: readonly Reject[],
+): AsyncGenerator<RejectedRow> {
+  const { format, batches } = await readRaw(source, layout);
+  if (!format) return;
+  const parserOf = createParserFinder(source.name, format, layout);
+  let next = 0;
+  for await (const batch of batches)
+    for (const record of batch.records) {
+      const reject = rejects[next];
+      if (reject?.line !== record.line) continue;
+      // Several records of a JSON document may begin on one line.
+      if (reject.column !== undefined && reject.column !== record.column) continue;
+      const row = parserOf(batch, record)(record);
+      const id = isProblem(row) ? undefined : row.id;
+      if (reject.id !== undefined && reject.id !== id) continue;
+      next += 1;
+      const kept = record.names.flatMap((name, index) => (isRejectColumn(name) ? [] : [index]));
+      const isObject = record.json === undefined || record.names.length > 0 || /^\{\s*\}$/.test(record.json);
+      yield isObject
+        ? {
+            names: kept.map((index) => record.names[index] ?? ''),
+            values: kept.map((index) => onOneLine(record, record.values[index] ?? '')),
+            reject,
+          }
+        : { names: [textColumn], values: [printJson(record.json ?? '')], reject };
+    }
+}
+
+function* fieldRows(format: InputFormat, rejects: readonly Reject[]): Generator<RejectedRow> {
+  const names = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
+  for (const reject of rejects) {
+    const { fields } = reject;
+    if (isTable(format)) {
+      const values = names.map((name) => {
+        const value = fields[name] ?? '';
+        return typeof value === 'object' ? printJson(value) : String(value);
+      });
+      yield { names, values, reject };
+    } else
+      yield {
+        names: Object.keys(fields),
+        values: Object.values(fields).map((value) => printJson(value)),
+        reject,
+      };
+  }
+}
+
+type Note = string | number | undefined;
+
+/** The values of `rejectColumns`. */
+function notesOf({ line, state, reason = {} }: Reject): Note[] {
+  const { status, code, message, attempts, requestId } = reason;
+  const shown = (text: string | undefined) => text && sanitize(text);
+  return [line, state, status, shown(code), shown(message), attempts, shown(requestId)];
+}
+
+type LineWriter = (names: readonly string[], values: readonly string[], notes: readonly Note[]) => string;
+
+function tableLine({ kind, delimiter }: InputFormat): LineWriter {
+  const cell = kind === 'tsv' ? tsvCell : (text: string) => quoteCell(text, delimiter);
+  return (_, values, notes) => {
+    const texts = notes.map((note) => (typeof note === 'string' ? withGuard(note) : String(note ?? '')));
+    return `${[...values, ...texts].map(cell).join(delimiter)}\n`;
+  };
+}
+
+function jsonLine(names: readonly string[], values: readonly string[], notes: readonly Note[]): string {
+  const members = names.map((name, index) => `${printJson(name)}:${values[index]}`);
+  const noted = rejectColumns.flatMap((name, index) =>
+    notes[index] === undefined ? [] : [`${printJson(name)}:${printJson(notes[index] ?? null)}`],
+  );
+  return `{${[...members, ...noted].join(',')}}\n`;
+}
+
+/** A value without the line breaks of JSON that is written on several lines. */
+function onOneLine({ json }: RawRecord, value: string): string {
+  if (json === undefined || !/[\r\n]/.test(value)) return value;
+  return value.split(/\s*[\r\n]\s*/).join(' ');
+}

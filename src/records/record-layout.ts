@@ -1,0 +1,205 @@
+import { toId } from '../api/values.ts';
+import type { Problem } from '../input/issues.ts';
+import type { RawRecord } from '../input/raw-record.ts';
+import type { InputRow, RowFields, RowLayout } from '../input/read-rows.ts';
+import { isRejectColumn } from '../input/rejects.ts';
+import { toCsvCell, withoutGuard } from '../output/formats.ts';
+import { CliError, UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonValue, parseJson, printJson } from '../process/exact-json.ts';
+import { checkFields, missingFields } from './body-fields.ts';
+import { isName } from './names.ts';
+import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
+import { jsonOrText, parseId } from './parse-values.ts';
+
+/** A record of a file. */
+export interface RecordRow extends InputRow {
+  readonly column: number;
+  /** As the file has them; empty cells of a table are left out. */
+  readonly values: RowFields;
+  /** In the form of a request. A name may stand for an id. */
+  readonly fields: Body;
+}
+
+/** A record of a file that is named by its id. */
+export interface IdRow extends RecordRow {
+  readonly id: bigint;
+}
+
+/**
+ * The layout of files of records for a create or an update: the fields of a noun.
+ *
+ * @param extra fields for every record that does not have them itself.
+ */
+export function recordLayout<Entity>(access: EditAccess<Entity>, extra: Body): RowLayout<RecordRow> {
+  const { noun, operation } = access;
+  const columns = columnsOf(noun);
+  const isNew = operation.id === noun.operations.create;
+  const fieldNames = [
+    ...columns,
+    ...noun.fields.map(({ name }) => name),
+    ...Object.keys(operation.body?.fields ?? {}),
+  ];
+  return {
+    isHeader: (cells) => cells.every((cell) => fieldNames.includes(cell.trim()) || isRejectColumn(cell)),
+    parserOf(names, isTable) {
+      const problem = isTable ? problemOf(names, noun.many, { columns, fieldNames }) : undefined;
+      if (problem) return problem;
+      return (record) =>
+        orProblem(record, () => {
+          const values = isTable ? cellsOf(record) : membersOf(record);
+          const fields = toFields(access, values, isTable, extra);
+          return { ...placeOf(record), id: isNew ? undefined : idOf(values), values, fields };
+        });
+    },
+    merge: (first, second) =>
+      printJson(first.values) === printJson(second.values)
+        ? undefined
+        : { message: `${noun.one} ${second.id} has other values on line ${first.line}` },
+    fieldsOf: ({ values }) => values,
+  };
+}
+
+/** The layout of files of ids: the output of `-o ids`, a JSON array of ids, or records with an `id`. */
+export function idLayout<Entity>(noun: EditableNoun<Entity>): RowLayout<IdRow> {
+  const columns = columnsOf(noun);
+  return {
+    mayBeEmpty: true,
+    isHeader: (cells) => cells.some((cell) => columns.includes(cell.trim())),
+    columnsWithoutHeader: ([cell = '', ...others]) =>
+      others.length > 0 || columns.includes(cell.trim()) || cell.startsWith('{') ? undefined : ['id'],
+    parserOf: (names, isTable) => {
+      const problem = isTable
+        ? problemOf(names, noun.many, {
+            columns,
+            fieldNames: [...columns, ...noun.fields.map(({ name }) => name)],
+          })
+        : undefined;
+      if (problem) return problem;
+      return (record) =>
+        orProblem(record, () => {
+          const values = isTable ? cellsOf(record) : membersOf(record);
+          return { ...placeOf(record), id: idOf(values), values, fields: {} };
+        });
+    },
+    merge: (first, second) => ({ message: `id ${second.id} is on line ${first.line} too` }),
+    fieldsOf: ({ values }) => values,
+  };
+}
+
+/**
+ * The fields of a row of a table without those whose cell is still as `list -o csv` prints it. A cell shows controls as
+ * escapes, so sending it would change a text that nobody edited.
+ */
+export function withoutPrinted(record: object, fields: Body): Body {
+  const isPrinted = (text: unknown, cell: unknown) =>
+    typeof text === 'string' && text !== cell && withoutGuard(toCsvCell(text)) === cell;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, cell]) => !isPrinted((record as Body)[name], cell)),
+  );
+}
+
+/** The columns that `list -o csv` prints. */
+function columnsOf<Entity>({ fields }: EditableNoun<Entity>): readonly string[] {
+  return ['id', ...fields.map(columnOf)];
+}
+
+/** What is wrong with a header. A column that is no field is refused, because its cells would be lost. */
+function problemOf(
+  names: readonly string[],
+  nouns: string,
+  { columns, fieldNames }: { readonly columns: readonly string[]; readonly fieldNames: readonly string[] },
+): Problem | undefined {
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) return { message: `duplicate column '${duplicate}'` };
+  const unknown = names.find((name) => !fieldNames.includes(name) && !isRejectColumn(name));
+  if (unknown === undefined) return undefined;
+  const isHeader = names.some((name) => fieldNames.includes(name));
+  return {
+    message: `column '${unknown}': ${nouns} have no such field; they have ${columns.join(', ')}`,
+    hint: isHeader ? undefined : 'the file must be CSV with a header, JSON or JSON lines',
+  };
+}
+
+function placeOf({ line, column }: RawRecord) {
+  return { line, column };
+}
+
+/** The result, or the error as a problem of the field that its message begins with. */
+function orProblem<Value>({ names }: RawRecord, read: () => Value): Value | Problem {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { message } = error;
+    const index = names.findIndex((name) => message.startsWith(`${name} `));
+    return { message, hint: error.details.hint, index: index === -1 ? undefined : index };
+  }
+}
+
+function cellsOf({ names, values }: RawRecord): RowFields {
+  const cells = names.map((name, index) => [name, withoutGuard(values[index] ?? '')] as const);
+  return Object.fromEntries(cells.filter(([name, cell]) => cell !== '' && !isRejectColumn(name)));
+}
+
+function membersOf({ names, json = '' }: RawRecord): RowFields {
+  const value = parseJson(json);
+  // An id alone.
+  if (!isJsonObject(value)) return { [names[0] ?? 'id']: value };
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !isRejectColumn(name)));
+}
+
+/** @throws UsageError if there is no id, or it is none */
+function idOf({ id }: RowFields): bigint {
+  if (id === undefined) throw new UsageError('id is required');
+  const text = String(id).trim();
+  return toId(text.replace(/^0+(?=\d)/, '')) ?? parseId(text, 'id');
+}
+
+/**
+ * The checked fields of a record; a name may still stand for an id.
+ *
+ * @param isTable true for CSV and TSV, whose cells are text.
+ * @throws UsageError
+ */
+function toFields<Entity>(
+  { client, noun, operation }: EditAccess<Entity>,
+  values: RowFields,
+  isTable: boolean,
+  extra: Body,
+): Body {
+  const isNew = operation.id === noun.operations.create;
+  // The id of an order is part of its body. In CSV output of `list`, however, the id only distinguishes the rows.
+  const keepsId = isNew && !isTable && Object.hasOwn(noun.schema.entries, 'id');
+  // Without a prototype, because a field of the service may be called `constructor`.
+  const fields: Record<string, unknown> = Object.create(null);
+  for (const [column, value] of Object.entries(values)) {
+    if (column === 'id' && !keepsId) continue;
+    const field = findField(noun, column);
+    // A category may be an object, as a bound service prints it.
+    const isReference = field?.column === column;
+    const isText = isTable || (isReference && !isJsonObject(value));
+    const name = (isText || isReference) && field ? field.name : column;
+    if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
+    fields[name] = isText ? fromText(field, String(value), column) : value;
+    if (!isText && !isReference && isName(name, value)) throw new UsageError(`${name} must be an integer`);
+  }
+  for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
+  const names = Object.entries(fields).filter(
+    ([name, value]) => isName(name, value) || (name === 'categoryId' && isJsonObject(value as JsonValue)),
+  );
+  const missing = isNew ? missingFields(operation, fields) : [];
+  // An id stands for each name until the names are looked up.
+  const checked = checkFields(
+    noun,
+    { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) },
+    missing,
+  );
+  const standIns = names.map(([name, value]) => [name, name === 'categoryId' ? { id: 0n, name: value } : 0n]);
+  if (isNew) client.toRequest(operation.id, { body: { ...checked, ...Object.fromEntries(standIns) } });
+  return { ...checked, ...Object.fromEntries(names) };
+}
+
+function fromText(field: Field | undefined, text: string, column: string): unknown {
+  if (!field) return jsonOrText(text);
+  return field.parse ? field.parse(text, column) : text;
+}
