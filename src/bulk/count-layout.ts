@@ -8,7 +8,7 @@ import {
   normaliseName,
 } from '../input/column-map.ts';
 import type { Problem } from '../input/issues.ts';
-import { quoteValue, type RawRecord, textOf } from '../input/raw-record.ts';
+import { quoteValue, type RawRecord, valueText } from '../input/raw-record.ts';
 import { isProblem, type RowLayout, type RowParser } from '../input/read-rows.ts';
 import type { Intent } from './decide.ts';
 
@@ -134,22 +134,22 @@ function createParser(
   { relative, thousands }: CountFlags,
 ): RowParser<CountRow> {
   const numberAt = (record: RawRecord, index: number) => {
-    const text = trimmed(textOf(record, index));
+    const text = trimmed(valueText(record, index));
     return thousands === null ? text : withoutThousands(text, thousands);
   };
   return (record) => {
     const invalid = (index: number, rule: string, remedy?: string): Problem => {
-      const value = textOf(record, index);
+      const value = valueText(record, index);
       const what = value.trim() === '' ? `${names[index]} is empty` : `${names[index]} ${quoteValue(value)}`;
       const fields = {
-        petId: textOf(record, petId),
-        [relative ? 'change' : 'quantity']: textOf(record, quantity),
-        ...(expected !== undefined && { expected: textOf(record, expected) }),
+        petId: valueText(record, petId),
+        [relative ? 'change' : 'quantity']: valueText(record, quantity),
+        ...(expected !== undefined && { expected: valueText(record, expected) }),
       };
       return { message: `${what}: ${rule}`, index, remedy, fields };
     };
     const { line } = record;
-    const id = idOf(trimmed(textOf(record, petId)));
+    const id = idOf(trimmed(valueText(record, petId)));
     if (id === undefined) return invalid(petId, idRule);
     const written = numberAt(record, quantity);
     if (relative) {
@@ -159,7 +159,7 @@ function createParser(
     }
     const value = toQuantity(withoutZeros(written));
     if (value === undefined) return invalid(quantity, quantityRule, remedyFor(written));
-    if (expected === undefined || textOf(record, expected).trim() === '')
+    if (expected === undefined || valueText(record, expected).trim() === '')
       return { line, id, intent: { kind: 'set', value } };
     const expectedValue = toQuantity(withoutZeros(numberAt(record, expected)));
     if (expectedValue === undefined) return invalid(expected, quantityRule);

@@ -92,7 +92,7 @@ export async function readRaw(source: Source, rule: ColumnRule): Promise<RawInpu
 }
 
 /** The value of a column as text: a cell, the content of a JSON string, or other JSON as written; empty for null. */
-export function textOf({ values, json }: RawRecord, index: number): string {
+export function valueText({ values, json }: RawRecord, index: number): string {
   const value = values[index] ?? '';
   if (json === undefined) return value;
   if (value === 'null') return '';

@@ -59,7 +59,7 @@ async function deleteFromFile<Entity>(
   access: Access<Entity, EditableNoun<Entity>>,
   path: string,
 ): Promise<void> {
-  const [{ endFile, placeOf }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
+  const [{ endFile, placeInFile }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
     import('./from-file.ts'),
     import('./record-layout.ts'),
     import('../input/read-rows.ts'),
@@ -72,7 +72,7 @@ async function deleteFromFile<Entity>(
     const file = await readRows(source, layout);
     const { rows } = file;
     if (rows.length === 0) return await context.warn(`note: ${source.name} has no ids: nothing to delete`);
-    const place = (row: (typeof rows)[number]) => placeOf(file, row);
+    const place = (row: (typeof rows)[number]) => placeInFile(file, row);
     if (context.flags.dryRun) {
       await showWrites(access, { items: rows, asList: true, prepare: ({ id }) => deletion(noun, id), place });
       return;

@@ -50,7 +50,7 @@ export async function createFromFile<Entity>(
       items: rows,
       asList: file.isList,
       isLive: true,
-      place: (row) => placeOf(file, row),
+      place: (row) => placeInFile(file, row),
       prepare: ({ fields }) => creation(fields),
     });
     await endFile(access, 'create', { file, layout, result });
@@ -80,7 +80,7 @@ export async function updateFromFile<Entity>(
       items: rows,
       asList: file.isList,
       atOnce: context.settings.get('concurrency'),
-      place: (row) => placeOf(file, row),
+      place: (row) => placeInFile(file, row),
       prepare: (row) => prepare(row, file),
     });
     await endFile(access, 'update', { file, layout, result });
@@ -106,7 +106,7 @@ export async function readRecordFile<Entity>(
       rows.push({ ...row, fields: await access.names.resolve(row.fields) });
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
-      const { text, line } = placeOf(file, row);
+      const { text, line } = placeInFile(file, row);
       throw new CliError(error.kind, `${text}: ${error.message}`, { ...error.details, line });
     }
   }
@@ -114,7 +114,7 @@ export async function readRecordFile<Entity>(
 }
 
 /** The place of a row in its file: `pets.csv:3`, in a JSON document with its column. */
-export function placeOf(
+export function placeInFile(
   { source, format }: Pick<RecordFile, 'source' | 'format'>,
   { line, column }: InputRow,
 ): Place {
@@ -165,7 +165,7 @@ export async function endFile<Entity, Row extends RecordRow>(
     }
   }
   if (unsure.length > 0) {
-    const places = unsure.map(({ item }) => placeOf(file, item).text).join(', ');
+    const places = unsure.map(({ item }) => placeInFile(file, item).text).join(', ');
     await context.warn(
       `warning: look at these before you run them again, they may have been done: ${places}`,
     );
