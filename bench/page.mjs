@@ -37,7 +37,11 @@ const bare = `require('http').get('${url}', (answer) => {
 })`;
 const perSecond = async (words) => (megabytes * 1000) / (await timeOf(process.execPath, words, { env }));
 
-printHeader('A list page of 32 MB, whole process', '`JSON.parse` in a bare script', '`inventory list -o ids`');
+printHeader(
+  'A list page of 32 MB, whole process',
+  '`JSON.parse` in a bare script',
+  '`inventory list -o ids`',
+);
 for (const [name, filling] of Object.entries(fillings)) {
   page = pageOf(filling);
   await compare({
