@@ -6,6 +6,14 @@ import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './attempt.ts';
 import type { CredentialParameter } from './request.ts';
 
+// A call, from its operation to its answer:
+//
+//   create-client.ts  an operation and its input -> a request (request.ts, checked by bounds.ts)
+//   send-call.ts      the request -> attempts, within one deadline (retry.ts) -> the final answer (transport/)
+//   response.ts       the answer of a reading -> a record, or the page of a list (page-walk.ts, whole-list.ts)
+//   judge-write.ts    the answer of a write -> whether it shows what was asked
+//   call-error.ts     anything else -> an error that tells of the attempts (attempt.ts)
+
 /** The service that a client calls, and how. */
 export interface ClientOptions {
   readonly contract: Contract;

@@ -54,17 +54,19 @@ export function judgeWrite(
     return { shows: 'nothing', id, reason: `the service answered ${status} to a DELETE` };
   if (body.length === 0) return { shows: 'asked', id };
   let answer: JsonValue | undefined;
+  let content: JsonValue | undefined;
   let record: JsonObject;
   try {
     answer = readJson(response, mask);
-    record = toRecord(operation, contentOf(operation, answer));
+    content = contentOf(operation, answer);
+    record = toRecord(operation, content);
   } catch (error) {
     const words = messageIn(answer);
     const why =
       words === undefined
         ? messageOf(error)
         : `the service answered ${status} and says: ${shorten(mask(words), 200)}`;
-    return { shows: 'nothing', id: id ?? idIn(operation, answer), reason: mask(why) };
+    return { shows: 'nothing', id: id ?? idIn(operation, content ?? answer), reason: mask(why) };
   }
   const fault = otherRecord(operation, id, record);
   if (fault !== undefined) return { shows: 'nothing', id, reason: mask(fault) };
@@ -126,9 +128,9 @@ function textOf(value: JsonValue, mask: (text: string) => string): string {
   return shorten(mask(typeof value === 'string' ? value : printJson(value)), 100);
 }
 
-/** The id in a body that need not be a record. */
-function idIn(operation: Operation, answer: JsonValue | undefined): bigint | undefined {
-  const id = isJsonObject(answer) ? answer[idFieldOf(operation)] : undefined;
+/** The id in a body that need not be a record: `{"id": 5}`, or 5 itself. */
+function idIn(operation: Operation, content: JsonValue | undefined): bigint | undefined {
+  const id = isJsonObject(content) ? content[idFieldOf(operation)] : content;
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 

@@ -113,7 +113,10 @@ describe('the answer of a create', () => {
   });
 
   test('shows nothing but the id if that is all it has', () => {
-    expect(judge('createPet', create, [201, { id: 5 }])).toMatchObject({ shows: 'nothing', id: 5n });
+    for (const body of [{ id: 5 }, 5, { id: 5, ok: true }])
+      expect(judge('createPet', create, [201, body])).toMatchObject({ shows: 'nothing', id: 5n });
+    for (const body of [{ ok: true }, '"5"', [], { id: 'abc' }])
+      expect(judge('createPet', create, [201, body])).toMatchObject({ shows: 'nothing', id: undefined });
   });
 });
 
