@@ -44,27 +44,27 @@ interface Prepared {
   readonly unread: string | undefined;
 }
 
-const known = new WeakMap<JsonObject, Prepared>();
+const cache = new WeakMap<JsonObject, Prepared>();
 
 /** Kept, because a description's schemas may be large and each is used many times in a run. */
 function prepare(schema: JsonObject): Prepared {
-  const before = known.get(schema);
-  if (before) return before;
+  const cached = cache.get(schema);
+  if (cached) return cached;
   const unread: string[] = [];
   const read = (pattern: string) => {
     const readable = readPattern(pattern);
     if (readable === undefined) unread.push(pattern);
     return readable;
   };
-  const change = (each: JsonObject) => withIntegerBounds(withPatterns(each, read));
+  const change = (part: JsonObject) => withIntegerBounds(withPatterns(part, read));
   const prepared = mapSchemas(toDoubles(schema), change) as JsonObject;
-  const made = {
+  const validation = {
     validator: new Validator(prepared as Schema, '2020-12', true),
     prepared,
     unread: unread[0],
   };
-  known.set(schema, made);
-  return made;
+  cache.set(schema, validation);
+  return validation;
 }
 
 /** The first fault of a value. */
@@ -178,8 +178,8 @@ function ruleAt(root: JsonObject, location: string): JsonObject {
 /** Rewrites patterns, or removes one that cannot be read: names that match none can then not be forbidden. */
 function withPatterns(schema: JsonObject, read: (pattern: string) => string | undefined): JsonObject {
   const { pattern, patternProperties, ...rest } = schema;
-  const own = typeof pattern === 'string' ? read(pattern) : undefined;
-  const kept = own === undefined ? rest : { ...rest, pattern: own };
+  const readable = typeof pattern === 'string' ? read(pattern) : undefined;
+  const kept = readable === undefined ? rest : { ...rest, pattern: readable };
   if (!isJsonObject(patternProperties)) return kept;
   const named = Object.entries(patternProperties).map(([name, member]) => [read(name), member] as const);
   if (named.every(([name]) => name !== undefined))
@@ -195,7 +195,7 @@ const data = ['enum', 'const', 'default', 'example', 'examples'];
 
 /** A copy of a schema; `change` is applied to every schema inside it, and last to itself. */
 function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {
-  const inner = (each: JsonValue): JsonValue => mapSchemas(each, change);
+  const inner = (part: JsonValue): JsonValue => mapSchemas(part, change);
   if (Array.isArray(value)) return value.map(inner);
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).map(([key, member]): [string, JsonValue] => {

@@ -42,7 +42,7 @@ const partNames = Object.keys(patterns) as (keyof typeof patterns)[];
 /** @throws UsageError that shows the grammar and where the text leaves it. */
 export function parseCondition(text: string, flag: string): Condition {
   const parsed: { -readonly [Key in keyof Condition]: Condition[Key] } = { text, values: [] };
-  const taken = new Set<string>();
+  const partsRead = new Set<string>();
   let rest = text.trim();
   const stop = (why: string, hint: string | undefined = `write ${grammar}`) =>
     new UsageError(`${flag} '${text}': ${why}, at '${shorten(rest, 100)}'`, hint);
@@ -54,7 +54,7 @@ export function parseCondition(text: string, flag: string): Condition {
   const keep: Readonly<Record<keyof typeof patterns, (groups: readonly string[]) => void>> = {
     request([method, path]) {
       if (method !== 'GET') throw stop('only GET is sent', 'petstore smoke changes nothing but with --write');
-      if (taken.size > 0) throw stop('method and path come first');
+      if (partsRead.size > 0) throw stop('method and path come first');
       parsed.path = path;
     },
     status([status]) {
@@ -73,10 +73,10 @@ export function parseCondition(text: string, flag: string): Condition {
   do {
     const name = partNames.find((part) => matchStart(patterns[part], rest));
     if (name === undefined) throw stop('this is not a part of a condition');
-    if (taken.has(name) && name !== 'value') throw stop(`duplicate ${name}`);
+    if (partsRead.has(name) && name !== 'value') throw stop(`duplicate ${name}`);
     const [whole = '', ...groups] = matchStart(patterns[name], rest) ?? [];
     keep[name](groups);
-    taken.add(name);
+    partsRead.add(name);
     rest = rest.slice(whole.length).trimStart();
   } while (rest !== '');
   return parsed;

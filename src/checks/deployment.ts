@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from '../api/http.ts';
+import type { Attempt } from '../client/attempt.ts';
 import { counted } from '../process/text.ts';
 import { type Details, type Finding, fail } from './check.ts';
 import { type Condition, meetsHeader } from './condition.ts';
@@ -21,8 +21,10 @@ export class Deployment {
       .map((condition) => ({ ...condition, url: condition.path && toUrl(condition.path) }));
   }
 
-  /** Adds an answer. An error without the header may come from a proxy, so it says nothing. */
-  add({ method, url }: HttpRequest, { status, fields }: Pick<HttpResponse, 'status' | 'fields'>): void {
+  /** Adds the answer to an attempt, if one came. An error without the header may be of a proxy, so it says nothing. */
+  add({ request: { method, url }, response }: Attempt): void {
+    if (!response) return;
+    const { status, fields } = response;
     this.answers += 1;
     const other = this.conditions.find(
       (condition) =>

@@ -74,10 +74,10 @@ export function judge(
     throw fault(reason, { ...where, got: excerpt(printJson(got), context.round.mask) });
   }
   const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
-  if (record && otherRecord(operation, reply.asked, record)) {
+  if (record && otherRecord(operation, reply.recordId, record)) {
     const name = idFieldOf(operation);
     throw fault('the answer is about another record', {
-      expected: String(reply.asked),
+      expected: String(reply.recordId),
       pointer: `/${name}`,
       got: excerpt(printJson(record[name]), context.round.mask),
     });

@@ -94,9 +94,9 @@ async function faultOfPages(
   const all = large ? idsOf(operation, large).slice(0, isEnd ? undefined : both.length) : [];
   const fault = compareToPages(context, operation, { page, second, before, after, all });
   if (!fault) return undefined;
-  const known = new Set([...both, ...all, ...idsOf(operation, whole)]);
+  const idsBefore = new Set([...both, ...all, ...idsOf(operation, whole)]);
   const now = idsOf(operation, await (isPaged ? context.ask(operation, {}) : askFirst()));
-  return now.every((id) => known.has(id)) ? fault : undefined;
+  return now.every((id) => idsBefore.has(id)) ? fault : undefined;
 }
 
 interface Pages {

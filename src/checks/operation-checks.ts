@@ -23,14 +23,14 @@ import { type CheckContext, detailsOf, idParameter, type Reply, readsOf } from '
 
 /** One check for every GET: its answers are as documented. Those that the service lacks, or that are not bound, are skipped. */
 export function operationChecks(contract: Contract): Check<CheckContext>[] {
-  const offered = readsOf(contract).map((operation) => ({
+  const checks = readsOf(contract).map((operation) => ({
     id: `op/${operation.id}`,
     operation,
     run: (context: CheckContext) =>
       operation.many ? checkList(context, operation) : checkGet(context, operation),
   }));
   const missing = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
-  return [...offered, ...missing.map(([id, why]) => ({ id: `op/${id}`, run: async () => [skip(why)] }))];
+  return [...checks, ...missing.map(([id, why]) => ({ id: `op/${id}`, run: async () => [skip(why)] }))];
 }
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {

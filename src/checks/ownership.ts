@@ -140,8 +140,8 @@ export async function findInList(context: CheckContext, kind: Kind, id: bigint):
 
 /** The record in a report: `pet petstore-smoke-… (id 12)`. */
 function describeCreation({ kind, name, id }: Creation): string {
-  const known = id === undefined ? 'id unknown' : `id ${id}`;
-  return `${kind.name} ${name === undefined ? '' : `${name} `}(${known})`;
+  const idText = id === undefined ? 'id unknown' : `id ${id}`;
+  return `${kind.name} ${name === undefined ? '' : `${name} `}(${idText})`;
 }
 
 /** Removes every record of ours, and names those that it could not remove, or that may have been made. */

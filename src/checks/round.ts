@@ -79,14 +79,11 @@ export interface Reply extends RawAnswer {
   /** Why it is not JSON. */
   readonly jsonFault?: string;
   /** The id of the record that was asked for. */
-  readonly asked?: bigint | undefined;
+  readonly recordId?: bigint | undefined;
 }
 
-/** An attempt of a request of a check. */
-export type SmokeAttempt = Pick<Attempt, 'elapsedMs' | 'response' | 'error' | 'nextDelayMs'>;
-
 export interface AskOptions
-  extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs' | 'ifMatch'> {
+  extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
   /** Replace the fields of the request; undefined removes one. */
   readonly changes?: FieldChanges | undefined;
   /** Whether a status is the wanted one, so that it is not retried. */
@@ -114,32 +111,32 @@ const retriedStatuses = [429, 502, 503, 504];
 export function startCheck(
   round: Round,
   signal: AbortSignal,
-): { readonly context: CheckContext; readonly attempts: readonly SmokeAttempt[] } {
-  const { client, options, deployment } = round;
-  const attempts: SmokeAttempt[] = [];
+): { readonly context: CheckContext; readonly attempts: readonly Attempt[] } {
+  const { client, deployment } = round;
+  const attempts: Attempt[] = [];
   const context: CheckContext = {
     round,
     signal,
-    callOptions({ isExpected = () => false, changes, ...asked } = {}) {
+    callOptions({ isExpected = () => false, changes, ...limits } = {}) {
       const statuses = new Set(retriedStatuses.filter((status) => !isExpected(status)));
-      const { timeoutMs, retries } = options;
+      const { timeoutMs, retries } = round.options;
       return {
-        ...{ signal, timeoutMs, retries, retriedStatuses: statuses, skipsNotices: true, ...asked },
-        afterAttempt({ elapsedMs, nextDelayMs, response, error, request }) {
-          attempts.push({ elapsedMs, nextDelayMs, response, error });
-          if (response) deployment.add(request, response);
+        ...{ signal, timeoutMs, retries, retriedStatuses: statuses, skipsNotices: true, ...limits },
+        afterAttempt(attempt) {
+          attempts.push(attempt);
+          deployment.add(attempt);
         },
       };
     },
-    async ask(operation, given, asked = {}) {
+    async ask(operation, values, options = {}) {
       const { id, method } = operation;
-      const input = toAcceptedInput(operation, given);
-      const answer = await client.send(id, input, context.callOptions(asked), asked.changes);
-      return { ...answer, ...readBody(answer), method, asked: recordIdOf(operation, input) };
+      const input = toAcceptedInput(operation, values);
+      const answer = await client.send(id, input, context.callOptions(options), options.changes);
+      return { ...answer, ...readBody(answer), method, recordId: recordIdOf(operation, input) };
     },
-    async get(path, asked = {}) {
-      const request = { method: 'GET', path, fields: asked.changes };
-      const answer = await client.request(request, context.callOptions(asked));
+    async get(path, options = {}) {
+      const request = { method: 'GET', path, fields: options.changes };
+      const answer = await client.request(request, context.callOptions(options));
       return { ...answer, ...readBody(answer), method: 'GET' };
     },
     visit(operation, input = {}) {

@@ -20,7 +20,7 @@ import { Deployment } from './deployment.ts';
 import { cleanUp, Ownership } from './ownership.ts';
 import { gates } from './reach.ts';
 import { type CheckOutcome, exitCodeOf, type SmokeReport, Tally, totalsOf } from './report/smoke-report.ts';
-import { type CheckContext, type Round, type SmokeAttempt, type SmokeOptions, startCheck } from './round.ts';
+import { type CheckContext, type Round, type SmokeOptions, startCheck } from './round.ts';
 import { SmokeStop } from './smoke-stop.ts';
 import { verdictOf } from './verdict.ts';
 import { sample, samplesAfter } from './version-check.ts';
@@ -119,8 +119,10 @@ async function runUntilGreen(run: Run): Promise<RoundResult & { readonly rounds:
     const obstacle = 'the read checks did not pass';
     if (leftMs <= 0 || isFinal(fault)) {
       const after = isFinal(fault) ? '' : `, after waiting ${durationText(waitMs)}`;
-      const results = result.results.map((each) =>
-        groupOf(each.id) === 'reach' && isRed(each) ? { ...each, reason: `${each.reason}${after}` } : each,
+      const results = result.results.map((check) =>
+        groupOf(check.id) === 'reach' && isRed(check)
+          ? { ...check, reason: `${check.reason}${after}` }
+          : check,
       );
       return { ...result, results, rounds, obstacle };
     }
@@ -159,7 +161,7 @@ async function runReads(run: Run, deployment = createDeployment(run.target)): Pr
   if (version && isReached && stop.reason === undefined) {
     const hasOthers = deployment.others > others;
     const fault = hasOthers ? deployment.failure() : await sampleAgain(round, stop.stopped);
-    if (fault) return { round, results: withFailure(results, version, fault) };
+    if (fault) return { round, results: withFailure(round, results, version, fault) };
   }
   return { round, results: withSteady(results) };
 }
@@ -174,10 +176,18 @@ function selectionOf({ client, options, sockets }: SmokeTarget): Selection {
 }
 
 /** The results with a check that turned out to fail after it had passed. */
-function withFailure(results: readonly CheckResult[], check: CheckResult, fault: Finding): CheckResult[] {
-  return results.map((result) =>
-    result.id === check.id ? { ...fault, id: check.id, elapsedMs: check.elapsedMs } : result,
-  );
+function withFailure(
+  round: Round,
+  results: readonly CheckResult[],
+  { id, elapsedMs }: CheckResult,
+  fault: Finding,
+): CheckResult[] {
+  const failure = { ...verdictOf({}, [fault], [], weights(round)), id, elapsedMs } as CheckResult;
+  return results.map((result) => (result.id === id ? failure : result));
+}
+
+function weights({ options: { strict }, mask }: Round) {
+  return { strict, mask };
 }
 
 const fewestUnsteady = 3;
@@ -207,24 +217,13 @@ async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> 
   const { others } = round.deployment;
   const written = await collect(run, round, checks, results, () => stop.reason ?? obstacle);
   const startedMs = monotonicMs();
-  stop.limitCleanUp();
-  const { context, attempts } = startCheck(round, stop.cut);
-  const verdict = judged({ id: 'write/cleanup' }, round, [await cleanUp(context, ownership)], attempts);
+  const { context, attempts } = startCheck(round, stop.cleanUpSignal());
+  const verdict = verdictOf({}, [await cleanUp(context, ownership)], attempts, weights(round));
   const cleanup = { ...verdict, id: 'write/cleanup', elapsedMs: monotonicMs() - startedMs } as CheckResult;
   const all = [...results, ...written, cleanup];
   const version = results.find(({ id }) => id === 'reach/version');
   const hasOthers = version?.state === 'pass' && round.deployment.others > others;
-  return hasOthers ? withFailure(all, version, round.deployment.failure()) : all;
-}
-
-function judged(
-  check: Pick<Check<never>, 'id' | 'operation'>,
-  { options: { strict }, mask }: Round,
-  findings: readonly Finding[],
-  attempts: readonly SmokeAttempt[],
-): Verdict | undefined {
-  const verdict = verdictOf(check, findings, attempts, { strict, mask });
-  return verdict && { ...verdict, requestsMs: attempts.map(({ elapsedMs }) => elapsedMs) };
+  return hasOthers ? withFailure(round, all, version, round.deployment.failure()) : all;
 }
 
 /** Carries out checks one after another. @param earlier results of checks that some of them need. */
@@ -244,14 +243,14 @@ async function collect(
       // The contract requires a parameter without a value.
       return [error instanceof UsageError ? skip(error.message) : findingOfError(error)];
     });
-    return judged(check, round, findings, attempts);
+    return verdictOf(check, findings, attempts, weights(round));
   };
   const results: CheckResult[] = [];
   for await (const result of runChecks(checks, examine, earlier, whyStopped)) results.push(result);
   return results;
 }
 
-export function isRepeated({ repeat, forMs }: SmokeOptions): boolean {
+function isRepeated({ repeat, forMs }: SmokeOptions): boolean {
   return repeat !== undefined || forMs !== undefined;
 }
 

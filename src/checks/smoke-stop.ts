@@ -1,39 +1,37 @@
+import { longestTimerMs } from '../process/deadline.ts';
 import type { Signal } from '../process/errors.ts';
 import { type Interrupts, StoppedError } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 
 /** How long a pending create may still be answered after the run was stopped. */
 const createMs = 2000;
-/** How long cleaning up may take: after a signal, and otherwise. */
-const hurriedMs = 10_000;
-const unhurriedMs = 30_000;
+/** How long the cleaning up of a run may take. */
+const cleanUpMs = 10_000;
 
 /**
- * Ends a run early. The first signal, or the end of its time, stops the checks and starts the cleaning up; a signal after
- * that abandons the cleaning up too.
+ * Ends a run early. The first signal, or the end of its time, stops the checks, and the cleaning up begins; another
+ * signal abandons that too.
  */
 export class SmokeStop {
   /** The signal that came first. */
   signal: Signal | undefined;
+  /** Gives the signals back. */
+  readonly release: () => void;
   private readonly stopping = new AbortController();
   private readonly creating = new AbortController();
-  private readonly cutting = new AbortController();
-  private readonly timers: NodeJS.Timeout[] = [];
-  private readonly giveBack: () => void;
+  private readonly abandoning = new AbortController();
 
   /** @param onSignal called with the first signal. */
   constructor(interrupts: Interrupts, maxTimeMs: number | undefined, onSignal: (signal: Signal) => void) {
-    this.giveBack = interrupts.take((signal) => {
-      if (this.signal) this.abandon('stopped by a second signal');
-      else {
-        this.signal = signal;
-        this.stop('the run was interrupted');
-        this.abandonAfter(hurriedMs + createMs);
-        onSignal(signal);
-      }
+    this.release = interrupts.take((signal) => {
+      if (this.signal) return this.abandon();
+      this.signal = signal;
+      this.stop('the run was interrupted');
+      onSignal(signal);
     });
-    if (maxTimeMs !== undefined)
-      this.after(maxTimeMs, () => this.stop(`the time of ${durationText(maxTimeMs)} is over (--max-time)`));
+    if (maxTimeMs === undefined) return;
+    const why = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
+    setTimeout(() => this.stop(why), Math.min(maxTimeMs, longestTimerMs)).unref();
   }
 
   /** Aborted when the checks are stopped. */
@@ -51,38 +49,23 @@ export class SmokeStop {
     return this.creating.signal;
   }
 
-  /** Aborted when cleaning up is abandoned. */
-  get cut(): AbortSignal {
-    return this.cutting.signal;
-  }
-
-  /** To be called when cleaning up begins, so that it ends. */
-  limitCleanUp(): void {
-    if (!this.signal) this.abandonAfter(unhurriedMs);
-  }
-
-  /** Gives the signals back. */
-  release(): void {
-    this.giveBack();
-    for (const timer of this.timers) clearTimeout(timer);
+  /** The signal for a cleaning up that begins now: aborted when its time is over, or when it is abandoned. */
+  cleanUpSignal(): AbortSignal {
+    const limit = new AbortController();
+    const late = () => limit.abort(new StoppedError('the time for cleaning up is over'));
+    setTimeout(late, cleanUpMs).unref();
+    return AbortSignal.any([this.abandoning.signal, limit.signal]);
   }
 
   private stop(why: string): void {
     if (this.stopped.aborted) return;
     this.stopping.abort(new StoppedError(why));
-    this.after(createMs, () => this.creating.abort(new StoppedError(why)));
+    setTimeout(() => this.creating.abort(new StoppedError(why)), createMs).unref();
   }
 
-  private abandonAfter(ms: number): void {
-    this.after(ms, () => this.abandon('the time for cleaning up is over'));
-  }
-
-  private abandon(why: string): void {
-    this.creating.abort(new StoppedError(why));
-    this.cutting.abort(new StoppedError(why));
-  }
-
-  private after(ms: number, work: () => void): void {
-    this.timers.push(setTimeout(work, ms));
+  private abandon(): void {
+    const why = new StoppedError('stopped by a second signal');
+    this.creating.abort(why);
+    this.abandoning.abort(why);
   }
 }

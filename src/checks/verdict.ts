@@ -1,6 +1,6 @@
 import { shownUrl } from '../api/http.ts';
+import type { Attempt } from '../client/attempt.ts';
 import { byGravity, type Check, type Finding, isRed, statusText, type Verdict } from './check.ts';
-import type { SmokeAttempt } from './round.ts';
 
 /** How many findings of a check are told; the others are counted. */
 const most = 3;
@@ -15,17 +15,18 @@ const most = 3;
 export function verdictOf(
   { operation }: Pick<Check<never>, 'operation'>,
   findings: readonly Finding[],
-  attempts: readonly SmokeAttempt[],
+  attempts: readonly Attempt[],
   { strict, mask }: { readonly strict: boolean; mask(text: string): string },
 ): Verdict | undefined {
   const sorted = byGravity.flatMap((state) => findings.filter((finding) => finding.state === state));
   const [gravest] = sorted;
   if (!gravest) return undefined;
-  const told = [...new Set(sorted.filter(isNotGreen).map(({ reason }) => reason))];
-  const rest = told.length > most ? [`and ${told.length - most} more`] : [];
-  const reason = isNotGreen(gravest) ? [...told.slice(0, most), ...rest].join('; ') : gravest.reason;
+  const reasons = [...new Set(sorted.filter(isNotGreen).map(({ reason }) => reason))];
+  const rest = reasons.length > most ? [`and ${reasons.length - most} more`] : [];
+  const reason = isNotGreen(gravest) ? [...reasons.slice(0, most), ...rest].join('; ') : gravest.reason;
   const verdict = withRetries({ ...gravest, reason }, attempts);
-  return masked(weighed(verdict, verdict.operation ?? operation, strict), mask);
+  const requestsMs = attempts.map(({ elapsedMs }) => elapsedMs);
+  return { ...masked(weighed(verdict, verdict.operation ?? operation, strict), mask), requestsMs };
 }
 
 function isNotGreen({ state }: Finding): boolean {
@@ -33,7 +34,7 @@ function isNotGreen({ state }: Finding): boolean {
 }
 
 /** A pass is flaky if an attempt was repeated. */
-function withRetries(verdict: Verdict, attempts: readonly SmokeAttempt[]): Verdict {
+function withRetries(verdict: Verdict, attempts: readonly Attempt[]): Verdict {
   const failed = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   if (!failed || verdict.state !== 'pass') return verdict;
   const { response, error } = failed;

@@ -13,7 +13,7 @@ const width = 8;
 /** The shortest deadline of a sample. */
 const minSampleMs = 1000;
 /** The pause after a 429 that does not say how long to wait. */
-const pauseMs = 1000;
+const defaultPauseMs = 1000;
 
 /** Whether the service is the deployment of `--wait-for`: every condition holds, again and again. */
 export const versionCheck: Check<CheckContext> = {
@@ -38,26 +38,33 @@ export async function sample(context: CheckContext, count: number): Promise<Find
   for (let left = count; left > 0; ) {
     const size = Math.min(atOnce, left);
     const looks = await Promise.all(Array.from({ length: size }, () => look(context, waitFor, sampleMs)));
-    const fault = looks.find((result) => result !== undefined && typeof result !== 'number');
-    if (fault !== undefined) return fault as Finding;
-    const pauses = looks.filter((result) => typeof result === 'number');
-    left -= size - pauses.length;
-    if (pauses.length === 0) continue;
+    const fault = looks.find((result) => result.fault)?.fault;
+    if (fault) return fault;
+    const limited = looks.filter(({ pauseMs }) => pauseMs !== undefined);
+    left -= size - limited.length;
+    if (limited.length === 0) continue;
     atOnce = 1;
-    const pause = Math.max(...pauses);
-    if (monotonicMs() + pause > endMs)
-      return context.round.deployment.failure('answered 429 Too Many Requests');
-    await sleep(pause, context.signal);
+    const pauseMs = Math.max(...limited.map((result) => result.pauseMs ?? 0));
+    if (monotonicMs() + pauseMs > endMs)
+      return context.round.deployment.failure('the service answered 429 Too Many Requests');
+    await sleep(pauseMs, context.signal);
   }
   return undefined;
 }
 
-/** One look at all conditions: the one that does not hold, or the milliseconds after which to look again. */
+interface Look {
+  /** The condition that does not hold. */
+  readonly fault?: Finding;
+  /** How long to wait, because the service limits the rate. */
+  readonly pauseMs?: number;
+}
+
+/** One look at all conditions. */
 async function look(
   context: CheckContext,
   conditions: readonly Condition[],
   timeoutMs: number,
-): Promise<Finding | number | undefined> {
+): Promise<Look> {
   const { deployment, mask } = context.round;
   const replies = new Map<string | undefined, Reply>();
   try {
@@ -67,17 +74,19 @@ async function look(
       replies.set(condition.path, reply);
       const problem = unmet(condition, reply, mask);
       if (!problem) continue;
-      if (reply.status === 429) return Math.max(retryAfter(reply.fields, Date.now()) ?? pauseMs, 1);
+      if (reply.status === 429) return { pauseMs: retryAfter(reply.fields, Date.now()) ?? defaultPauseMs };
       const { reason, ...details } = problem;
       if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countOther(reason);
       const isSilent = reply.status >= 400 && condition.status === undefined;
       const answered = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
-      return deployment.failure(isSilent ? answered : reason, { ...detailsOf(reply), ...details });
+      return {
+        fault: deployment.failure(isSilent ? answered : reason, { ...detailsOf(reply), ...details }),
+      };
     }
-    return undefined;
+    return {};
   } catch (error) {
     context.signal.throwIfAborted();
     const { reason, ...details } = findingOfError(error);
-    return deployment.failure(reason, details);
+    return { fault: deployment.failure(reason, details) };
   }
 }

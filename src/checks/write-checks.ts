@@ -57,7 +57,7 @@ function obstacleTo(kind: Kind, contract: Contract): string | undefined {
   if (lacking) return `${lacking}: ${missing.get(lacking) ?? 'the contract lacks it'}`;
   const unreadable = family.find(({ get, list }) => !operations.has(get) && !operations.has(list));
   if (unreadable) return `a ${unreadable.name} cannot be read back, so it would not certainly be ours`;
-  const maxLength = Math.min(...family.map((each) => maxLengthOf(each, contract)));
+  const maxLength = Math.min(...family.map((member) => maxLengthOf(member, contract)));
   if (maxLength < minNameLength)
     return `names may have only ${maxLength} characters, too few to be certainly ours`;
   return undefined;
@@ -223,9 +223,9 @@ async function checkListed(context: CheckContext, { kind, id }: Creation): Promi
 async function update(context: CheckContext, created: Creation, body: JsonObject): Promise<boolean> {
   const { kind, id } = created;
   const operation = context.round.client.contract.operations.get(kind.update);
-  const offered = operation?.body?.fields;
+  const fields = operation?.body?.fields;
   const change = Object.fromEntries(
-    Object.entries(kind.change).filter(([field]) => !offered || Object.hasOwn(offered, field)),
+    Object.entries(kind.change).filter(([field]) => !fields || Object.hasOwn(fields, field)),
   );
   if (!operation || id === undefined || Object.keys(change).length === 0) return false;
   const before = operation.partial ? undefined : (await currentRecord(context, kind, id))?.record;

@@ -150,6 +150,26 @@ test('a run in which every check was skipped exits 2, and its reports are not gr
   expect((await run(['--only', 'reach'])).code).toBe(0);
 });
 
+test('GitHub gets one annotation for each cause, and one for all flaky checks together', async () => {
+  const isFirst = new Set<string>();
+  await using shaky = await startService({
+    spoil: on(/^\/(categories|store\/orders)$/, (answer, { target }) => {
+      if (isFirst.has(target)) return answer;
+      isFirst.add(target);
+      return refusal(answer, 503);
+    }),
+  });
+  const flags = ['--only', 'op/list*', '--report', 'github'];
+  const { code, stdout } = await runCli(['smoke', '--base-url', shaky.url, ...flags]);
+  expect(code).toBe(0);
+  const annotations = stdout.split('\n').filter((line) => line.startsWith('::'));
+  expect(annotations).toEqual([
+    expect.stringMatching(
+      /^::notice title=smoke 2 flaky checks::op\/listCategories: 503 .*; op\/listOrders: 503 /,
+    ),
+  ]);
+});
+
 test('a report that cannot be written is exit 1, after the report for people, unless something is worse', async () => {
   const place = join(newFolder(), 'a-folder.json');
   mkdirSync(place);

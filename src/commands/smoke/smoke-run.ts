@@ -12,8 +12,8 @@ import {
   writeReports,
 } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
-import type { CheckContext, SmokeOptions } from '../../checks/round.ts';
-import { isRepeated, type Observer, runSmoke } from '../../checks/run-smoke.ts';
+import type { CheckContext } from '../../checks/round.ts';
+import { type Observer, runSmoke } from '../../checks/run-smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
@@ -48,7 +48,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
     if (path !== undefined) client.toRawRequest({ method: 'GET', path });
   const sockets = await openSockets(context, client.baseUrl, options.timeoutMs);
   await prepareReports(reports, flags.force === true);
-  const { observer, end } = await createDisplay(context, options, flags);
+  const { observer, end } = await createDisplay(context, flags);
   const name = settings.offline ? 'the embedded store' : client.baseUrl;
   const target = { name, client, options, sockets, mask: context.secrets.mask, now: context.now };
   const report = await runSmoke(target, observer, context.interrupts);
@@ -64,7 +64,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
  * Shows the current check on the live line, and at the end the report for people: on stdout, or on stderr if stdout
  * carries JSON. A reader that goes away, or a full disk, does not end a run.
  */
-async function createDisplay(context: Context, options: SmokeOptions, flags: SmokeFlags) {
+async function createDisplay(context: Context, flags: SmokeFlags) {
   const { io, quiet, liveLine } = context;
   const { format } = await context.printer();
   // A format of the config or the environment is meant for records.
@@ -74,7 +74,6 @@ async function createDisplay(context: Context, options: SmokeOptions, flags: Smo
   const name = format === 'json' ? 'stderr' : 'stdout';
   const style = await context.style(name);
   let now = '';
-  let runs = 0;
   let since = monotonicMs();
   const hide = quiet
     ? () => {}
@@ -84,8 +83,7 @@ async function createDisplay(context: Context, options: SmokeOptions, flags: Smo
       });
   const observer: Observer = {
     check(id, at, count) {
-      if (at === 1) runs += 1;
-      now = `${isRepeated(options) ? `run ${runs}: ` : ''}${id} (${at} of ${count})`;
+      now = `${id} (${at} of ${count})`;
       since = monotonicMs();
     },
     print: context.print,
