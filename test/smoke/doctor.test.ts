@@ -78,7 +78,7 @@ test('the hint of a refused connection is a command line that examines the same 
   expect(found.connection?.reason).toContain('127.0.0.1:1');
 });
 
-test('in a terminal each check is a line, folded under its own column, with a hint under a failure', async () => {
+test('in a terminal each check is a line, with its hint, folded under its own column', async () => {
   const { stdout, code } = await runCli('doctor --base-url http://127.0.0.1:1 --retries 0', {
     env: { PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config', PETSTORE_STATE_DIR: folder, NO_COLOR: '1' },
     terminals: ['stdout'],
@@ -96,9 +96,9 @@ test('in a terminal each check is a line, folded under its own column, with a hi
                        be written
     ok    token        none is set
     ok    dns          127.0.0.1 is an address
-    fail  connection   127.0.0.1:1: connection refused
-          hint         is the service running, and the port of
-                       the base URL right?
+    fail  connection   127.0.0.1:1: connection refused; is the
+                       service running, and the port of the base
+                       URL right?
     skip  tls          connection failed
     skip  service      connection failed
     skip  clock        connection failed

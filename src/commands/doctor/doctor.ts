@@ -18,19 +18,19 @@ export const doctor = action({
   async run(context) {
     const { io, flags, liveLine } = context;
     const printer = await context.printer();
-    await printer.check(findingsView);
-    // At a terminal findings are printed one by one, unless columns were chosen.
+    await printer.check(rowsView);
+    // At a terminal the rows are printed one by one, unless columns were chosen.
     const isLive =
       printer.format === 'table' &&
       io.stdout.isTerminal &&
       flags.fields === undefined &&
       flags.sort === undefined;
     const style = await context.style('stdout');
-    const findings: Finding[] = [];
+    const rows: Row[] = [];
     const hide = context.quiet
       ? () => {}
       : liveLine.show(() => {
-          const next = doctorChecks[findings.length];
+          const next = doctorChecks[rows.length];
           return next && `checking ${next.id}`;
         });
     const doctorContext = createDoctorContext(context);
@@ -41,24 +41,24 @@ export const doctor = action({
     };
     for await (const result of runChecks(doctorChecks, examine)) {
       if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes['check-failed'];
-      const finding = toFinding(result);
-      findings.push(finding);
-      if (isLive) await io.stdout.write(findingLines(finding, style, io.stdout.width));
+      const row = toRow(result);
+      rows.push(row);
+      if (isLive) await io.stdout.write(rowLine(row, style, io.stdout.width));
     }
     hide();
-    if (!isLive) await printer.records([findings], findingsView);
+    if (!isLive) await printer.records([rows], rowsView);
   },
 });
 
-/** A result in doctor's output. */
-interface Finding {
+/** A check in doctor's output. */
+interface Row {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
   readonly reason: string;
   readonly hint: string | null;
 }
 
-const findingsView: View<Finding> = {
+const rowsView: View<Row> = {
   noun: 'checks',
   columns: [
     { name: 'check', value: ({ check }) => check },
@@ -68,7 +68,7 @@ const findingsView: View<Finding> = {
   ],
 };
 
-function toFinding(result: CheckResult): Finding {
+function toRow(result: CheckResult): Row {
   const { id, state, reason, barredBy, hint = null } = result;
   const word = state === 'pass' ? 'ok' : isRed(result) ? 'fail' : (state as 'warn' | 'skip');
   return { check: id, state: word, reason: barredBy ?? reason, hint };
@@ -77,13 +77,11 @@ function toFinding(result: CheckResult): Finding {
 const stateWidth = 'fail'.length;
 const nameWidth = Math.max(...doctorChecks.map(({ id }) => id.length));
 
-/** A finding for people: state, check and reason, and below it the hint. */
-function findingLines({ state, check, reason, hint }: Finding, style: Style, width?: number): string {
+/** A row for people: state, check, reason and hint, folded under its own column. */
+function rowLine({ state, check, reason, hint }: Row, style: Style, width?: number): string {
   const indent = stateWidth + nameWidth + 4;
   const paint = state === 'skip' ? style.dim : (text: string) => text;
   const word = paintStatus(style, state)(state.padEnd(stateWidth));
-  const line = `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(sanitize(reason), width, indent))}\n`;
-  if (hint === null) return line;
-  const label = `${' '.repeat(stateWidth + 2)}${style.cyan('hint'.padEnd(nameWidth))}`;
-  return `${line}${label}  ${fold(sanitize(hint), width, indent)}\n`;
+  const text = sanitize(hint === null ? reason : `${reason}; ${hint}`);
+  return `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(text, width, indent))}\n`;
 }
