@@ -1,3 +1,5 @@
+import { emptyConfigFile, readConfigFile } from './config/file.ts';
+import { resolveSettings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
 import { prose } from './output/fold.ts';
@@ -14,12 +16,15 @@ import { sanitize } from './process/text.ts';
  */
 export async function main(argv: readonly string[], processIo: Io): Promise<number> {
   const runtime = openRuntime(processIo);
-  const [{ readCommandLine, carryOut }, { program }] = await Promise.all([
+  const [{ readCommandLine, carryOut, usesConfig }, { program }] = await Promise.all([
     import('./cli/dispatch.ts'),
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);
-  const context = openContext(runtime, commandLine.flags, commandLine.name);
+  const { flags, name } = commandLine;
+  const file = usesConfig(commandLine) ? readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
+  const settings = resolveSettings(runtime.io, flags, file);
+  const context = openContext(runtime, flags, settings, name);
   const { interrupts } = runtime;
   const running = carryOut(commandLine, context, program);
   try {

@@ -1,7 +1,7 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import { resolveSettings, type Settings } from './config/settings.ts';
+import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token.ts';
 import { type ClientUse, type Context, type Runtime, whyNotAsked } from './context.ts';
 import { createNotices } from './output/notices.ts';
@@ -21,17 +21,26 @@ export function openRuntime(processIo: Io): Runtime {
 }
 
 /**
- * Resolves the settings of a command line and makes its context. Never throws: what is wrong is in the settings.
+ * Makes the context of a command from its flags and its settings.
  *
  * @param commandName for notices, such as `pets get`.
  */
-export function openContext(runtime: Runtime, flags: GlobalFlags, commandName: string): Context {
+export function openContext(
+  runtime: Runtime,
+  flags: GlobalFlags,
+  settings: Settings,
+  commandName: string,
+): Context {
   const { io, interrupts, liveLine } = runtime;
-  const settings = resolveSettings(io, flags);
   const quiet = settings.get('quiet');
-  const clients: Promise<Client>[] = [];
+  const clients: Client[] = [];
   let token: Promise<string> | undefined;
-  const openClient = async (use: ClientUse) => (await import('./connect.ts')).connect(context, use);
+  const openClient = async (use: ClientUse) => {
+    const client = await (await import('./connect.ts')).connect(context, use);
+    clients.push(client);
+    return client;
+  };
+  const openOnce = kept(openClient);
   const openPrompt = async () => {
     const { createPrompt } = await import('./input/prompt.ts');
     return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
@@ -54,11 +63,7 @@ export function openContext(runtime: Runtime, flags: GlobalFlags, commandName: s
       token ??= readTokenOf(runtime, settings, source);
       return token;
     },
-    client: kept((use = 'records') => {
-      const client = openClient(use);
-      clients.push(client);
-      return client;
-    }),
+    client: (use = 'records') => openOnce(use),
     prompt: kept(() => (whyNotAsked(context) === undefined ? openPrompt() : undefined)),
     style: kept((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     async printer(format = settings.get('output')) {
@@ -75,8 +80,7 @@ export function openContext(runtime: Runtime, flags: GlobalFlags, commandName: s
     now: () => new Date(),
     async close() {
       liveLine.close();
-      const opened = await Promise.allSettled(clients);
-      for (const client of opened) if (client.status === 'fulfilled') await client.value.close();
+      await Promise.all(clients.map((client) => client.close()));
     },
   };
   return context;

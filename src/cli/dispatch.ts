@@ -20,6 +20,12 @@ export interface CommandLine {
   readonly task: Task;
 }
 
+/** Whether a command line may depend on the config. Help and the version do not open it, and work whatever it holds. */
+export function usesConfig({ task }: CommandLine): boolean {
+  if (task.kind === 'action') return !task.action.opensNoConfig;
+  return task.kind === 'refusal' || task.kind === 'completion';
+}
+
 /** What a command line asks for. */
 type Task =
   | { readonly kind: 'introduction' }
@@ -125,7 +131,8 @@ export async function carryOut(
 }
 
 /** @throws UsageError for a wrong flag, and also for a wrong setting if the command does not work in spite of it. */
-async function checkSettings(context: Context, { repairs }: Action): Promise<void> {
+async function checkSettings(context: Context, { repairs, opensNoConfig }: Action): Promise<void> {
+  if (opensNoConfig) return;
   const { problems } = context.settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;

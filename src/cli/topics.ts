@@ -13,6 +13,7 @@ export const topicNames = [
   'bulk',
   'checks',
   'ci',
+  'files',
 ] as const;
 type TopicName = (typeof topicNames)[number];
 
@@ -50,7 +51,7 @@ const tables: Readonly<Record<string, readonly Item[]>> = {
   '{setting variables}': settingKeys.map((key) => [variableName(key), `${key}: ${describeKey(key)}`]),
 };
 
-type ManualSection = 'description' | 'files';
+type ManualSection = 'description';
 
 /** What `topics.txt` holds. */
 export async function readTopics(): Promise<Readonly<Record<TopicName | ManualSection, Topic>>> {

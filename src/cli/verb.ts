@@ -24,6 +24,8 @@ export interface Action {
   readonly write?: true | 'planned';
   /** Set if it works in spite of a wrong value in the environment or the config. */
   readonly repairs?: true;
+  /** Set if it needs no setting at all: the config is not even opened. */
+  readonly opensNoConfig?: true;
   /** Arguments by the names that `run` gets, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;

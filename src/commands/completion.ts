@@ -25,6 +25,7 @@ const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export const completion = action({
   repairs: true,
+  opensNoConfig: true,
   description: [
     'Prints the completion script of a shell, which each new shell must load.',
     {

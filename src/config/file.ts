@@ -38,8 +38,14 @@ export function readConfigFile(io: Io): ConfigFile {
     };
   } catch (error) {
     const problem = isMissing(error) ? undefined : systemReason(error);
-    return { path, active: undefined, profiles: {}, defaults: {}, problem };
+    return { ...emptyConfigFile(io), problem };
   }
+}
+
+/** What a missing config file holds, for commands that do not read it. */
+export function emptyConfigFile(io: Io): ConfigFile {
+  const path = resolvePaths(io).configFile;
+  return { path, active: undefined, profiles: {}, defaults: {}, problem: undefined };
 }
 
 /** The error about a config file with a problem. @param outcome a clause. */

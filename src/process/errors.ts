@@ -1,4 +1,4 @@
-/** The exit codes a script may rely on. @see README, "Exit codes" */
+/** The exit codes a script may rely on. `petstore help exit-codes` lists them. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -70,7 +70,7 @@ export class CliError extends Error {
   }
 }
 
-/** What a usage error is about. Scripts rely on these words, as `code` of the JSON error. @see README, "Errors" */
+/** What a usage error is about. Scripts rely on these words, as `code` of the JSON error. `petstore help exit-codes` lists them. */
 export type UsageCode =
   /** A flag or an argument of the command line. */
   | 'invalid_flag'
