@@ -94,15 +94,27 @@ await build({
   alias,
   plugins: [rawText],
   stdin: {
-    contents: `export { toManual } from './cli/manual.ts'; export { program } from './commands/index.ts';`,
+    contents: `export { toManual } from './cli/manual.ts';
+      export { loadCommand } from './cli/verb.ts';
+      export { program } from './commands/index.ts';`,
     resolveDir: 'src',
   },
   outfile: manual,
 });
-const { toManual, program } = createRequire(import.meta.url)(manual);
+const { toManual, loadCommand, program } = createRequire(import.meta.url)(manual);
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 await writeFile(join(outdir, 'petstore.1'), await toManual(program, version));
 await rm(manual);
+await writeFile(join(outdir, 'commands.txt'), (await commandsOf(program)).join('\n'));
+
+/** `pets list`, or `overview`: the command lines for which bin/petstore.js keeps a code cache each. */
+async function commandsOf({ verbs }) {
+  const lines = verbs.map(async (noun) => {
+    const { verbs = [] } = await loadCommand(noun);
+    return [...verbs.map(({ name }) => `${noun.name} ${name}`), noun.name];
+  });
+  return ['__complete', ...(await Promise.all(lines)).flat()];
+}
 
 /** The packages of which a bundle holds something. */
 function packagesIn({ metafile }) {

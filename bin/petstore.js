@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the bundle with a code cache of V8 for each kind of command line, which saves half of the start-up time.
+// Runs the bundle with a code cache of V8 for each command, which saves half of the start-up time.
 const fs = require('node:fs');
 const { createRequire } = require('node:module');
 const { dirname, isAbsolute, join } = require('node:path');
@@ -8,6 +8,8 @@ const { Script } = require('node:vm');
 const dist = join(__dirname, '../dist');
 const bundle = join(dist, 'petstore.js');
 const words = process.argv.slice(2);
+/** The most caches that a folder has. */
+const mostCaches = 40;
 
 if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
@@ -25,12 +27,23 @@ if (words.length === 1 && words[0] === '--version') {
   script.runInThisContext()(createRequire(bundle), module, dist);
 }
 
-/** `pets list` and `pets list --help` run different functions, and a cache has only those of the run that wrote it. */
+/** Each command runs other functions, and a cache has only those of the run that wrote it. */
 function cacheFile() {
-  const names = words.filter((word) => /^[a-z_]{1,20}$/.test(word)).slice(0, 2);
-  const key = [...names, ...(words.includes('--help') ? ['--help'] : [])].join('-');
   const folder = cacheFolder();
-  return folder && join(folder, `${key}-${process.versions.v8}-${process.arch}.cache`);
+  return folder && join(folder, `${commandOf(words)}-${process.versions.v8}-${process.arch}.cache`);
+}
+
+/** `pets-list` of any command line that names this command, `help` of any that asks for help. */
+function commandOf(words) {
+  if (words.length === 0 || words.includes('--help') || words.includes('-h')) return 'help';
+  // The build writes one command a line: `pets list`.
+  const commands = fs.readFileSync(join(dist, 'commands.txt'), 'latin1').split('\n');
+  const command = commands.find((line) => {
+    const [noun, verb] = line.split(' ');
+    const at = words.indexOf(noun);
+    return at !== -1 && (verb === undefined || words.includes(verb, at + 1));
+  });
+  return command ? command.replace(' ', '-') : 'other';
 }
 
 /** Each user has caches of their own: beside the bundle if they own it, else in their cache folder. */
@@ -68,8 +81,7 @@ function writeCache(file, build, script) {
   try {
     const folder = dirname(file);
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Command lines of other forms, such as flags first, must not fill the disk.
-    if (fs.readdirSync(folder).filter((name) => name.endsWith('.cache')).length > 100) return;
+    removeOldest(folder);
     const temporary = `${file}.${process.pid}`;
     fs.writeFileSync(temporary, Buffer.concat([script.createCachedData(), Buffer.from(build)]), {
       flag: 'wx',
@@ -78,4 +90,15 @@ function writeCache(file, build, script) {
     });
     fs.renameSync(temporary, file);
   } catch {}
+}
+
+/** Makes room for one more cache: those of an earlier version of Node go first, because nothing writes them again. */
+function removeOldest(folder) {
+  const caches = fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith('.cache'))
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, writtenMs: fs.statSync(path).mtimeMs }))
+    .sort((one, other) => one.writtenMs - other.writtenMs);
+  for (const { path } of caches.slice(0, Math.max(0, caches.length - mostCaches + 1))) fs.unlinkSync(path);
 }

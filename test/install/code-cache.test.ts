@@ -13,9 +13,10 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { nodeBinary, type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
 
@@ -106,12 +107,32 @@ test('a cache that others may write is never run, and nobody else may write what
   expect(statSync(path).size).toBeGreaterThan(length / 2);
 });
 
-test('command lines of many forms do not fill the disk', async () => {
+test('a cache is named after its command, never after a value', async () => {
+  for (const line of [
+    list,
+    'config get output',
+    'config get timeout',
+    '-o json --offline pets list',
+    'nonsense',
+  ])
+    await run(line);
+  const names = caches().map((path) => /([\w-]+?)-\d/.exec(basename(path))?.[1]);
+  expect(names.toSorted()).toEqual(['config-get', 'pets-list']);
+});
+
+test('there are at most forty caches: a new one takes the place of the oldest', async () => {
   await run(list);
   const [path = ''] = caches();
-  for (let copy = 0; copy < 100; copy += 1) copyFileSync(path, path.replace('pets-list', `${copy}`));
+  for (let copy = 0; copy < 60; copy += 1) {
+    const name = path.replace('pets-list', `${copy}`);
+    copyFileSync(path, name);
+    utimesSync(name, copy, copy);
+  }
   expect(await run('config path')).toMatchObject({ code: 0 });
-  expect(caches()).toHaveLength(101);
+  const names = caches().map((each) => basename(each));
+  expect(names).toHaveLength(40);
+  expect(names.some((name) => name.startsWith('config-path-'))).toBe(true);
+  expect(names.some((name) => name.startsWith('0-'))).toBe(false);
 });
 
 test.runIf(process.getuid?.() === 0)(
