@@ -26,12 +26,19 @@ const paged = (name: string, first: number): Pick<Shape, 'page'> => ({
     return records.slice(start, start + size);
   },
 });
-const cursor = (records: object[], url: URL) => {
-  const end = numberOf(url, 'cursor', 0) + 2;
+const cursor = (records: object[], url: URL, name = 'cursor') => {
+  const end = numberOf(url, name, 0) + 2;
   return end < records.length ? `${end}` : null;
 };
 const fromCursor: Shape['page'] = (records, url) =>
   records.slice(numberOf(url, 'cursor', 0), numberOf(url, 'cursor', 0) + 2);
+
+/** Two records a page, and the text in the body that asks for the next by a parameter. */
+const byText = (name: string, toBody: (data: object[], next: string | null) => object): Shape => ({
+  parameters: [{ name, in: 'query', schema: { type: 'string' } }],
+  page: (records, url) => records.slice(numberOf(url, name, 0), numberOf(url, name, 0) + 2),
+  list: (data, _, url, all) => toBody(data, cursor(all, url, name)),
+});
 const text = { name: 'cursor', in: 'query', schema: { type: 'string' } };
 
 const wrappers: Record<string, Shape> = Object.fromEntries(
@@ -107,6 +114,8 @@ const shapes: Record<string, Shape> = {
     page: fromCursor,
     list: (data, _, url, all) => ({ data, next_cursor: cursor(all, url) ?? null }),
   },
+  'a page token in the body': byText('pageToken', (items, nextPageToken) => ({ items, nextPageToken })),
+  'an `after` in the body': byText('after', (data, next) => ({ data, paging: { next } })),
   'a link in the body': {
     page: fromCursor,
     list: (data, _, url, all) => {
