@@ -74,6 +74,11 @@ export function placeOf(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
 
+/** An operation as people write it: `GET /pets`. */
+export function show({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path}`;
+}
+
 /** The documented success statuses, in order. */
 export function successStatuses(responses: JsonObject): number[] {
   const stated = Object.keys(responses).filter((status) => /^2\d\d$/.test(status));

@@ -1,6 +1,7 @@
 import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps, type Target } from '../../binding/bound-contract.ts';
-import { type Match, type Matches, show } from '../../binding/match.ts';
+import { show } from '../../binding/document.ts';
+import type { Match, Matches } from '../../binding/match.ts';
 import { fieldsOf } from '../../binding/record-format.ts';
 import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
 import type { Context } from '../../context.ts';

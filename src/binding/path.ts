@@ -1,0 +1,169 @@
+import { type NounName, type OperationId, operations } from '../api/operations.ts';
+import { type DocumentOperation, placeOf, show } from './document.ts';
+import { isIdName, isNameWithin, nounOf, wordsOf } from './nouns.ts';
+import { isFilterName } from './parameters.ts';
+import { isRecord, type Wanted } from './record-format.ts';
+import { shapeOf } from './schema.ts';
+
+// What the path of an operation says: whether it is of the right form for a list, a create or an operation on one record,
+// and whether that lies beside the list or the create of its noun.
+
+/** The paths of a noun that are known so far. */
+export interface Collections {
+  /** Of its list and its create. */
+  readonly whole: ReadonlySet<string>;
+  /** Of its get and its update, their last segment the id. */
+  readonly single: ReadonlySet<string>;
+  /** Whether several operations fit its list or its create, so that where the collection lies is open. */
+  readonly isTied: boolean;
+}
+
+/** What the path of an operation says; undefined if it cannot be the wanted one. */
+export function readPath(
+  wanted: Wanted,
+  operation: DocumentOperation,
+  collections: Collections,
+): PathReading | undefined {
+  return takesId(wanted.id)
+    ? readRecordPath(wanted, operation, collections)
+    : readWholePath(wanted, operation, collections);
+}
+
+/** Whether an operation of the table is about one record. */
+export function takesId(id: OperationId): boolean {
+  const { many, method } = operations[id];
+  return !many && method !== 'POST';
+}
+
+/** What the path of an operation says. */
+export interface PathReading {
+  /** The segment that says what it is about. */
+  readonly segment: string;
+  /** Whether it lies at the path of a bound operation of the noun, or is a search of it. */
+  readonly isOfNoun: boolean;
+  /** Why an operation there is not taken, a clause. */
+  readonly obstacle?: string | undefined;
+}
+
+/** The path of a list or a create, which ends with the collection. */
+function readWholePath(
+  { id, noun, many }: Wanted,
+  { path, method }: DocumentOperation,
+  { whole }: Collections,
+): PathReading | undefined {
+  const segments = splitPath(path);
+  const last = segments.at(-1) ?? '';
+  if (isParameter(last) || isOfOther(last, noun)) return undefined;
+  // `findByTag` is a search; `findByStatus` is a list with a filter of ours.
+  const [, sought] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(last) ?? [];
+  if (many && sought !== undefined && !isFilterName(sought, id)) return undefined;
+  const isOfNoun = sought !== undefined || whole.has(placeOf(path));
+  return { segment: last, isOfNoun, obstacle: furtherParameter(id, method, path, segments) };
+}
+
+/** The path of an operation on one record, which ends with its id. */
+function readRecordPath(
+  wanted: Wanted,
+  operation: DocumentOperation,
+  collections: Collections,
+): PathReading | undefined {
+  const { id, noun } = wanted;
+  const { path, method } = operation;
+  const map = `add --map ${id}='${show(operation)}'`;
+  const segments = splitPath(path);
+  const parameter = segments.pop() ?? '';
+  if (!isParameter(parameter)) return readPathWithoutId(wanted, operation, collections);
+  const segment = segments.at(-1) ?? '';
+  const name = parameter.slice(1, -1);
+  // An entry with an id of its own is not found by the id of its pet.
+  const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation);
+  if (isOfOther(segment, noun) || isEntryId) return undefined;
+  const isListed = collections.whole.has(placeOf(`/${segments.join('/')}`));
+  const isOfNoun = isListed || collections.single.has(placeOf(path));
+  const place = { segment, isOfNoun };
+  const further = furtherParameter(id, method, path, segments);
+  if (further !== undefined) return { ...place, obstacle: further };
+  const { schema } = operation.parameters.find((each) => each.in === 'path' && each.name === name) ?? {};
+  const isInteger = shapeOf(schema).kind === 'integer';
+  const isNamed = isIdName(name, noun) && (isOfNoun || nounOf(segment) === noun || wordsOf(name).length > 1);
+  if (!isNamed && !(isListed && isInteger && isNameWithin(name, segment))) {
+    const record = noun === 'inventory' ? 'pet' : wordsOf(noun).join('');
+    const obstacle = `its ${name} may be the id of something else: if it is that of the ${record}, ${map}`;
+    return isInteger ? { ...place, obstacle } : undefined;
+  }
+  if (isBesideCollection(wanted, operation, collections)) return place;
+  const obstacle = collections.isTied
+    ? 'where its list lies is open'
+    : `its path is not that of the bound list or create: if this is intended, ${map}`;
+  return { ...place, obstacle };
+}
+
+/** The path of an update that has the id in its body; or as a near miss, of the entry of a pet: `/pets/{petId}/inventory`. */
+function readPathWithoutId(
+  wanted: Wanted,
+  operation: DocumentOperation,
+  { whole }: Collections,
+): PathReading | undefined {
+  const { path, body } = operation;
+  const segments = splitPath(path);
+  const segment = segments.at(-1) ?? '';
+  const hasId = wanted.body && typeof body === 'object' && isRecord(wanted, body.shape);
+  const parameters = segments.filter(isParameter);
+  if (hasId && whole.has(placeOf(path)) && parameters.length === 0) return { segment, isOfNoun: true };
+  const isOfPet = nounOf(segments.at(-3)) === 'pets' && isParameter(segments.at(-2) ?? '');
+  if (wanted.noun !== 'inventory' || !isOfPet || parameters.length > 1) return undefined;
+  const map = `add --map ${wanted.id}='${show(operation)}'`;
+  const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
+  return { segment, isOfNoun: false, obstacle };
+}
+
+/**
+ * Whether the path of an operation on one record lies beside the bound list or create of its noun: `/v1/pet/{id}` beside
+ * `/v1/pets`. `/archive/pets/{id}` beside `/pets` is of another collection. If nothing is bound, it must be one segment
+ * alone and the id: the noun, or one whose schemas tell what it is.
+ */
+function isBesideCollection(
+  wanted: Wanted,
+  operation: DocumentOperation,
+  { whole, isTied }: Collections,
+): boolean {
+  const place = placeOf(operation.path).replace(/\/\{\}$/, '');
+  if (whole.size === 0) return !isTied && splitPath(place).length === 1;
+  const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+  const isNoun = nounOf(splitPath(place).at(-1)) === wanted.noun;
+  return [...whole].some(
+    (path) => path === place || parentOf(path) === place || (isNoun && parentOf(path) === parentOf(place)),
+  );
+}
+
+/** Whether a segment of a path is another noun of ours. */
+function isOfOther(segment: string, noun: NounName): boolean {
+  return (nounOf(segment) ?? noun) !== noun;
+}
+
+export function splitPath(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}
+
+export function isParameter(segment: string): boolean {
+  return segment.startsWith('{') && segment.endsWith('}');
+}
+
+/** Why an operation below other records is not taken, a clause; it can have a value for them unless they are of ours. */
+function furtherParameter(
+  id: OperationId,
+  method: string,
+  path: string,
+  segments: readonly string[],
+): string | undefined {
+  const at = segments.findIndex(isParameter);
+  const parameter = segments[at];
+  if (parameter === undefined) return undefined;
+  const needed = `its path needs a value for ${parameter.slice(1, -1)}`;
+  const isOurs = nounOf(segments[at - 1]) !== undefined;
+  return isOurs ? needed : `${needed}: fix it with --map ${id}='${method} ${path.replace(parameter, '7')}'`;
+}
+
+function hasOwnId({ answer, body }: DocumentOperation): boolean {
+  return [answer, body].some((each) => typeof each === 'object' && each.shape.fields.has('id'));
+}
