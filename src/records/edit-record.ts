@@ -100,6 +100,6 @@ async function checkUnchanged<Entity extends object>(
   const now = await readRecord(access, id);
   if (printJson(now.value) === printJson(before.value)) return;
   throw new CliError('failed', `${access.noun.one} ${id} was changed in the meantime`, {
-    hint: 'edit it again; nothing was sent',
+    hint: 'edit it again; nothing was overwritten',
   });
 }

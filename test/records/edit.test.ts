@@ -124,6 +124,21 @@ test('without an ETag, refuses to overwrite a record that has changed in the mea
   expect(server.seen.some(({ method }) => method === 'PUT')).toBe(false);
 });
 
+test('with an ETag, overwrites nothing if the record has changed in the meantime', async () => {
+  let reads = 0;
+  await using server = await recordingServer({}, ({ method }) => {
+    if (method === 'PUT') return { status: 412, body: { code: 'changed', message: 'no', status: 412 } };
+    reads += 1;
+    return { headers: { etag: `"${reads}"` }, body: { id: 1, petId: 2, quantity: reads } };
+  });
+  const env = editor(`sed -i 's/petId: 2/petId: 3/' "$1"`);
+  const run = await runAt(server, 'orders edit 1', { env });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('order 1 was changed in the meantime');
+  expect(keptText(run.stderr)).toContain('petId: 3');
+  expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+});
+
 test('exits 1 and keeps the text if the editor fails', async () => {
   using shop = openShop();
   const run = await shop.run('pets edit 1', { env: editor('exit 3') });
