@@ -116,7 +116,7 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
 /** The status of a new entry, which is that of its pet; nothing if the service does not ask for it. */
 async function statusOf({ context, client, operation }: Access<InventoryItem>, petId: bigint) {
   if (!takesField(operation, 'status')) return {};
-  const { value } = await readPet(context, client, petId);
+  const { value } = await readPet({ client, warn: context.warn }, petId);
   return { status: value.status ?? 'available' };
 }
 

@@ -13,6 +13,12 @@ import { type NamedNoun, Names } from './names.ts';
 /** An operation on one record. */
 export type RecordOperation = Exclude<OperationId, ListId>;
 
+/** What reads a record: the client of its service, and where a note about the way it was read goes. */
+export interface RecordReader {
+  readonly client: Client;
+  warn(line: string): Promise<void>;
+}
+
 /** One noun as data, for the verbs that all nouns share. */
 export interface Noun<Entity> {
   /** Such as `pet`, for `pet 3`. */
@@ -34,7 +40,7 @@ export interface Noun<Entity> {
   columns(names: ReadonlyMap<bigint, string>): readonly Column<Entity>[];
   readonly lookup?: Lookup<Entity>;
   /** Reads a record through `get` or, if the service does not offer that, through `list`. */
-  read?(context: Context, client: Client, id: bigint, options?: CallOptions): Promise<Answer<Entity>>;
+  read?(reader: RecordReader, id: bigint, options?: CallOptions): Promise<Answer<Entity>>;
   /** The companion that is deleted together with a record, as a clause: `its inventory entry (3 in stock)`. */
   goesWith?(client: Client, id: bigint): Promise<string | undefined>;
   /** The words of the command that shows what prevents a record's deletion. */
@@ -172,11 +178,11 @@ export async function openAccess<Entity, Kind extends Noun<Entity>>(
 
 /** Reads one record, in the way of its noun. @throws what `client.call` does */
 export function readRecord<Entity>(
-  { context, client, noun }: Access<Entity>,
+  { context: { warn }, client, noun }: Access<Entity>,
   id: bigint,
   options?: CallOptions,
 ): Promise<Answer<Entity>> {
-  if (noun.read) return noun.read(context, client, id, options);
+  if (noun.read) return noun.read({ client, warn }, id, options);
   const { get } = noun.operations;
   return client.call(get, inputFor(get, id), options) as Promise<Answer<Entity>>;
 }

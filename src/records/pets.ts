@@ -3,11 +3,10 @@ import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import { readThroughList } from '../client/find-in-list.ts';
-import type { Context } from '../context.ts';
 import { askOptional, askText, type Choice } from '../input/question.ts';
 import { ApiError, UsageError } from '../process/errors.ts';
 import type { Names } from './names.ts';
-import type { EditableNoun } from './noun.ts';
+import type { EditableNoun, RecordReader } from './noun.ts';
 import { parseIdOrName } from './parse-values.ts';
 
 export const pets: EditableNoun<Pet> = {
@@ -84,8 +83,7 @@ async function categoryChoices(names: Names): Promise<Choice<bigint>[]> {
  * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body), it finds the pet through listPets and notes that on stderr.
  */
 export async function readPet(
-  context: Context,
-  client: Client,
+  { client, warn }: RecordReader,
   id: bigint,
   options?: CallOptions,
 ): Promise<Answer<Pet>> {
@@ -94,7 +92,7 @@ export async function readPet(
   } catch (error) {
     if (!(error instanceof ApiError) || !isEndpointGone(error)) throw error;
     if (!warned.has(client))
-      await context.warn(`note: getPet answered ${error.status}: looking through listPets instead`);
+      await warn(`note: getPet answered ${error.status}: looking through listPets instead`);
     warned.add(client);
     return readThroughList(client, 'getPet', id, options);
   }

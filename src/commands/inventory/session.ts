@@ -126,7 +126,8 @@ async function openRun(context: Context, parts: RunParts, flags: WriteFlags): Pr
     concurrency: settings.get('concurrency'),
     rate: settings.get('rate'),
     readPetStatus: async (given, petId) =>
-      (await readPet(context, given, petId, { skipsNotices: true })).value.status ?? 'available',
+      (await readPet({ client: given, warn: context.warn }, petId, { skipsNotices: true })).value.status ??
+      'available',
   });
 }
 
