@@ -57,9 +57,14 @@ export interface Context extends Runtime, Notices {
   exitCode: number;
 }
 
-/** A clause that says why no question can be asked; undefined if one can. An answer is never read from a pipe. */
+/**
+ * A clause that says why no question can be asked; undefined if one can. An answer is never read from a pipe: if the
+ * command has read its input from stdin, it asks on the terminal itself.
+ */
 export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
-  if (!io.stdin.isTerminal || !io.stderr.isTerminal) return 'there is no terminal';
+  const hasKeyboard =
+    io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
+  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
   if (io.env.TERM === 'dumb') return 'TERM is dumb';
   if (io.env.CI) return 'CI is set';
   return flags.noInput ? '--no-input is given' : undefined;

@@ -4,6 +4,7 @@ import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token.ts';
 import { type ClientUse, type Context, type Runtime, whyNotAsked } from './context.ts';
+import type { Prompt } from './input/question.ts';
 import { createNotices } from './output/notices.ts';
 import { Printer } from './output/print.ts';
 import { openStreams } from './output/streams.ts';
@@ -35,6 +36,7 @@ export function openContext(
   const quiet = settings.get('quiet');
   const clients: Client[] = [];
   let token: Promise<string> | undefined;
+  let prompt: Promise<Prompt> | undefined;
   const openClient = async (use: ClientUse) => {
     const client = await (await import('./connect.ts')).connect(context, use);
     clients.push(client);
@@ -64,7 +66,11 @@ export function openContext(
       return token;
     },
     client: (use = 'records') => openOnce(use),
-    prompt: kept(() => (whyNotAsked(context) === undefined ? openPrompt() : undefined)),
+    prompt() {
+      if (whyNotAsked(context) !== undefined) return undefined;
+      prompt ??= openPrompt();
+      return prompt;
+    },
     style: kept((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     async printer(format = settings.get('output')) {
       return new Printer(io, {

@@ -10,13 +10,15 @@ import { count, type Flag, flag, type GivenFlag, type ValuesOf, value, values, v
 
 /** The flag of a setting, derived from the row of its key. */
 function keyFlag(key: SettingKey): Flag<string | undefined> {
-  const { summary, placeholder, isFile, choices } = keyRules[key];
+  const { summary, placeholder, isFile, choices, separator } = keyRules[key];
   if (placeholder === undefined)
     return value(`--${key} [value]`, summary, { parse: (text) => text || 'true' });
-  return value(`--${key} ${placeholder}`, describeKey(key), {
+  const flag = value(`--${key} ${placeholder}`, describeKey(key), {
     ...(isFile && { offers: 'file' }),
     ...(choices && { choices }),
   });
+  if (separator === undefined) return flag;
+  return { ...flag, parse: (text, before) => (before === undefined ? text : `${before}${separator}${text}`) };
 }
 
 /** The flags that every command takes, before or after its words. */

@@ -1,5 +1,5 @@
 import { isToken } from '../api/http.ts';
-import { parseColumnMap } from '../input/column-map.ts';
+import { readColumnMap } from '../input/column-map.ts';
 import { messageOf } from '../process/errors.ts';
 
 /** A setting cannot have this value. The message is a clause that says why, without the value itself. */
@@ -84,7 +84,7 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
 /** The texts of column maps, separated by commas. @throws ValueError for a text that is no map */
 export function parseColumnMaps(text: string): readonly string[] {
   try {
-    parseColumnMap([text]);
+    readColumnMap([text]);
   } catch (error) {
     throw new ValueError(messageOf(error));
   }

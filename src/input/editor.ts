@@ -11,7 +11,10 @@ import { sanitizeExcept, shellWord } from '../process/text.ts';
 /** A text in a file that only its owner may read, for a person to change in an editor. */
 interface Draft {
   readonly path: string;
-  /** Writes the text, runs the editor until it ends, and returns the saved text. */
+  /**
+   * Writes the text, runs the editor until it ends, and returns the saved text without the comments at its top. The file
+   * then has none either, so that a command takes it as it is.
+   */
   edit(text: string): Promise<string>;
   /** Removes the file. If it is not called the file stays, and a message must name it. */
   discard(): Promise<void>;
@@ -46,16 +49,24 @@ export async function openDraft(
     throw fileError('make a folder in', tmpdir(), error);
   });
   const path = join(folder, name);
+  const write = (text: string) =>
+    writeFile(path, text, { mode: 0o600 }).catch((error) => {
+      throw fileError('write', path, error);
+    });
+  const read = () =>
+    readFile(path, 'utf8').catch((error) => {
+      throw fileError('read', path, error);
+    });
   return {
     path,
     async edit(text) {
-      await writeFile(path, text, { mode: 0o600 }).catch((error) => {
-        throw fileError('write', path, error);
-      });
-      await runEditor(io, `${editor} ${quoted(path, io.platform)}`, interrupts);
-      return readFile(path, 'utf8').catch((error) => {
-        throw fileError('read', path, error);
-      });
+      await write(text);
+      try {
+        await runEditor(io, `${editor} ${quoted(path, io.platform)}`, interrupts);
+      } finally {
+        await write(withoutComments(await read()));
+      }
+      return read();
     },
     discard: () => rm(dirname(path), { recursive: true, force: true }).catch(() => {}),
   };
@@ -85,7 +96,7 @@ export async function editUntilValid<Value>(
   let problem: string | undefined;
   for (;;) {
     const why = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
-    const saved = withoutComments(await draft.edit(`${why}${usage}${text}`));
+    const saved = await draft.edit(`${why}${usage}${text}`);
     if (saved.trim() === '' || saved.trimEnd() === original.trimEnd()) return undefined;
     if (problem !== undefined && saved.trimEnd() === text.trimEnd())
       throw new UsageError(`${what}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);

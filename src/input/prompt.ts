@@ -62,7 +62,7 @@ async function answerTo<Value>(
   question: (streams: Streams) => Promise<Value>,
 ): Promise<Value> {
   const output = drawOn(io, style);
-  const input = io.stdin.stream;
+  const input = (io.stdin.isTerminal ? undefined : io.keyboard()) ?? io.stdin.stream;
   const ended = new AbortController();
   // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An
   // answer closes the reader too, but it settles before the next turn of the event loop.

@@ -1,5 +1,6 @@
-import { closeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { isatty, ReadStream } from 'node:tty';
 import { withDeadline } from './deadline.ts';
 import { exitCodes, type Signal } from './errors.ts';
 import { kindOf, type OutputStream, processOutput } from './output-stream.ts';
@@ -9,6 +10,8 @@ export type { Signal } from './errors.ts';
 
 export interface InputStream {
   readonly isTerminal: boolean;
+  /** True once its bytes have been read as the input of a command: then it holds no answers. */
+  readonly isRead: boolean;
   /** The bytes as they arrive; can be read only once. */
   bytes(): AsyncIterable<Uint8Array>;
   /** For a prompt library, which needs the stream itself. */
@@ -18,6 +21,8 @@ export interface InputStream {
 /** Everything that the program gets from its process: streams, environment, signals. */
 export interface Io {
   readonly stdin: InputStream;
+  /** The keyboard of the terminal that the process was started from, wherever stdin leads; undefined if there is none. */
+  keyboard(): NodeJS.ReadableStream | undefined;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -42,6 +47,7 @@ export function processIo(): ProcessIo {
   const stderr = processOutput('stderr', 2, () => process.stderr);
   const env = { ...process.env };
   let stdin: NodeJS.ReadableStream | undefined;
+  let terminal: NodeJS.ReadableStream | undefined;
   let hasHungUp = false;
   // A read of a terminal that is gone fails; without a listener that would end the process. The system sends SIGHUP only
   // to some of the terminal's processes.
@@ -54,11 +60,18 @@ export function processIo(): ProcessIo {
       get isTerminal() {
         return process.stdin.isTTY === true;
       },
+      get isRead() {
+        return process.stdin.readableDidRead;
+      },
       bytes: () => process.stdin as AsyncIterable<Uint8Array>,
       get stream() {
         stdin ??= process.stdin.on('error', onGone);
         return stdin;
       },
+    },
+    keyboard() {
+      terminal ??= openTerminal()?.on('error', onGone);
+      return terminal;
     },
     stdout,
     stderr,
@@ -88,10 +101,18 @@ export function processIo(): ProcessIo {
       const isInterrupted =
         code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes['hung-up'];
       await (isInterrupted ? withDeadline(flushed, patienceMs, () => undefined) : flushed);
-      await leaveGoneTerminals(hasHungUp);
+      leaveGoneTerminals(hasHungUp);
       process.exit(code);
     },
   };
+}
+
+function openTerminal(): ReadStream | undefined {
+  try {
+    return new ReadStream(openSync('/dev/tty', 'r+'));
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -113,10 +134,8 @@ function leaveTlsWarning(): void {
  *
  * @param all true after a hang-up: then the terminals will be gone in a moment.
  */
-async function leaveGoneTerminals(all: boolean): Promise<void> {
+function leaveGoneTerminals(all: boolean): void {
   const devices = [0, 1, 2].filter((descriptor) => kindOf(descriptor) === 'device');
-  if (devices.length === 0) return;
-  const { isatty } = await import('node:tty');
   for (const descriptor of devices) if (all || !isatty(descriptor)) closeSync(descriptor);
 }
 

@@ -7,7 +7,10 @@ import { type FakeIo, fakeIo, type Run, type RunOptions } from './run-cli.ts';
 export function seated(options: RunOptions = {}): { readonly io: FakeIo; readonly keyboard: PassThrough } {
   const keyboard = new PassThrough();
   const io = fakeIo({ ...options, terminals: ['stdin', 'stderr'] });
-  return { keyboard, io: { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } } };
+  return {
+    keyboard,
+    io: { ...io, stdin: { isTerminal: true, isRead: false, bytes: () => keyboard, stream: keyboard } },
+  };
 }
 
 /** What a person types once a text has been shown. */

@@ -59,11 +59,13 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
   const stdin: InputStream = {
     isTerminal: isTerminal('stdin'),
+    isRead: false,
     bytes: () => stream,
     stream,
   };
   return {
     stdin,
+    keyboard: () => undefined,
     stdout: output('stdout'),
     stderr: output('stderr'),
     env: {

@@ -16,15 +16,20 @@ interface TerminalOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly columns: number;
+  /** A file that a pipe gives to the program as its stdin. */
+  readonly stdin?: string;
 }
 
 export const ctrlC = '\x03';
 const longestWaitMs = 10_000;
 
 /** Starts the program in a pseudo-terminal, which `script` of util-linux, or of BSD, opens. */
-export function startInTerminal(argv: readonly string[], { env, cwd, columns }: TerminalOptions): Terminal {
+export function startInTerminal(
+  argv: readonly string[],
+  { env, cwd, columns, stdin }: TerminalOptions,
+): Terminal {
   const program = [nodeBinary, cliPath, ...argv].map((word) => `'${word}'`).join(' ');
-  const shell = `stty cols ${columns} rows 40; exec ${program}`;
+  const shell = `stty cols ${columns} rows 40; ${stdin === undefined ? `exec ${program}` : `cat '${stdin}' | ${program}`}`;
   const words =
     process.platform === 'linux'
       ? ['-qefc', shell, '/dev/null']

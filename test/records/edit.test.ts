@@ -27,7 +27,9 @@ function editor(line: string) {
 /** The text in the file that a message names. */
 function keptText(message: string): string {
   const [, path = ''] = /the text is kept in (\S+\.yaml)/.exec(message) ?? [];
-  return readFileSync(path, 'utf8');
+  const text = readFileSync(path, 'utf8');
+  expect(text).not.toMatch(/^#/m);
+  return text;
 }
 
 test('edits a record as YAML, sends it, says what changed, and removes the file', async () => {

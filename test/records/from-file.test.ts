@@ -1,10 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
 
 const lines = (records: readonly object[]) => records.map((each) => `${JSON.stringify(each)}\n`).join('');
 const available = (id: number, name: string) => ({ id, name, categoryId: 1, status: 'available' });
@@ -290,4 +293,53 @@ test.each([
     stdout: '',
     stderr: expect.stringContaining('note: stdin has no records'),
   });
+});
+
+test('asks on the terminal itself if the records come from a pipe', async () => {
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, 'pets.csv'), 'name,category\nRex,1\nMia,2\n');
+  const env = {
+    PETSTORE_OFFLINE_STORE: join(cwd, 'store.json'),
+    PETSTORE_STATE_DIR: cwd,
+    PETSTORE_CONFIG_DIR: cwd,
+  };
+  const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
+  const terminal = startInTerminal(argv, { env, cwd, columns: 80, stdin: 'pets.csv' });
+  await terminal.until('Create 2 pets?');
+  terminal.press('y\r');
+  const { code, drawn } = await terminal.ended;
+  expect({ code, drawn: drawn.endsWith('26\r\n27\r\n') }).toEqual({ code: 0, drawn: true });
+});
+
+test('a create that is stopped has named every record that it made', async () => {
+  const cwd = temporaryFolder();
+  const made: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { name } = JSON.parse(body || '{}');
+    // The third one is never answered.
+    if (name === 'c') return;
+    if (name !== undefined) made.push(name);
+    response.setHeader('content-type', 'application/json').statusCode = name === undefined ? 200 : 201;
+    response.end(JSON.stringify(name === undefined ? [] : { id: made.length, name, categoryId: 1 }));
+  });
+  const port = await listenHere(server);
+  writeFileSync(join(cwd, 'new.csv'), 'name,category\na,1\nb,1\nc,1\nd,1\n');
+  const env = {
+    PETSTORE_BASE_URL: `http://127.0.0.1:${port}`,
+    PETSTORE_STATE_DIR: cwd,
+    PETSTORE_CONFIG_DIR: cwd,
+  };
+  const argv = ['pets', 'create', '--from', 'new.csv', '--yes'];
+  const terminal = startInTerminal(argv, { env, cwd, columns: 80 });
+  await terminal.until('2  b');
+  expect(plainText(terminal.drawn())).toMatch(/^id .*\n *1 {2}a .*\n *2 {2}b/m);
+  expect(made).toEqual(['a', 'b']);
+  terminal.press(ctrlC);
+  await terminal.until('no further write begins');
+  terminal.press(ctrlC);
+  expect((await terminal.ended).code).toBe(130);
+  server.closeAllConnections();
+  server.close();
 });

@@ -69,6 +69,10 @@ test.each([
   ['create __proto__ --base-url http://a', "profile '__proto__': a name is"],
   ['create x', 'profile create: --base-url is missing, and there is no terminal'],
   ['create x --base-url ftp://a', "--base-url 'ftp://a': must begin with http:// or https://"],
+  [
+    'create x --base-url http://a --import-map petId',
+    "--import-map 'petId': must be petId=<column>, quantity=<column> or expected=<column>",
+  ],
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
   ['create x --offline', 'profile create: --offline needs no profile'],
   ['use gone', "there is no profile 'gone'"],
@@ -80,6 +84,12 @@ test.each([
   const { code, stderr } = await run(words);
   expect(code).toBe(2);
   expect(stderr).toContain(`error: ${message}`);
+});
+
+test('several values of a list add up', async () => {
+  const maps = '--import-map petId=SKU --import-map quantity=Stock';
+  expect((await run(`create a --base-url http://a ${maps}`)).code).toBe(0);
+  expect(stored()).toMatchObject({ profiles: { a: { 'import-map': 'petId=SKU,quantity=Stock' } } });
 });
 
 test('a typo in the name of a profile gets a suggestion', async () => {
