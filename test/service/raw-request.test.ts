@@ -141,7 +141,7 @@ describe('the output', () => {
     const { run } = await send(['GET', '/store/orders'], { body: [] });
     expect(run).toMatchObject({ code: 0, stdout: '[]' });
     expect(run.stderr).toContain(
-      'warning: the service asks not to offer listOrders to be tried (x-hideTryItPanel)',
+      'warning: the service asks tools not to offer listOrders to be tried (x-hideTryItPanel)',
     );
     const other = await send(['GET', '/pets'], { body: [] });
     expect(other.run.stderr).toBe('');

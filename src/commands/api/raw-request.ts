@@ -61,7 +61,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
   if (operation?.hideTryIt)
     await context.warn(
-      `warning: the service asks not to offer ${operation.id} to be tried (x-hideTryItPanel): it is meant for programs`,
+      `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
     );
   const answer = await client.request(request);
   if (operation)
