@@ -115,10 +115,10 @@ export function unmet(
   const { fields, json } = answer;
   const what = path === undefined ? '' : `GET ${path}: `;
   const text = answer.text.trim();
-  const whole = excerpt(text, mask);
+  const whole = () => excerpt(text, mask);
   if (!meetsStatus(condition, answer.status)) {
     const reason = `${path === undefined ? 'it' : `GET ${path}`} answered ${statusText(answer.status)}`;
-    return { reason, expected: status ?? 'a 2xx', got: whole };
+    return { reason, expected: status ?? 'a 2xx', got: whole() };
   }
   if (header && !meetsHeader(condition, fields)) {
     const value = fieldValue(fields, header.name);
@@ -127,9 +127,13 @@ export function unmet(
     return { reason: what + reason, expected: describe(header.name, header), got };
   }
   if (body && !holds(body, text))
-    return { reason: `${what}the text is ${whole || 'empty'}`, expected: describe('text', body), got: whole };
+    return {
+      reason: `${what}the text is ${whole() || 'empty'}`,
+      expected: describe('text', body),
+      got: whole(),
+    };
   if (values.length > 0 && json === undefined)
-    return { reason: `${what}the body is not JSON`, expected: 'JSON', got: whole };
+    return { reason: `${what}the body is not JSON`, expected: 'JSON', got: whole() };
   for (const value of values) {
     const { pointer } = value;
     const member = json === undefined ? undefined : valueAt(json, pointer);
