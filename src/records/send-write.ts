@@ -83,8 +83,9 @@ export async function sendPrepared<Entity>(
   }
 }
 
-function isSameRecord(one: Write, other: Write | Unchanged): boolean {
-  return 'unchanged' in other || printJson(one.input.before) === printJson(other.input.before);
+/** Whether the record that a write is for is still the one that the write before was for. */
+function isSameRecord(before: Write, write: Write | Unchanged): boolean {
+  return 'unchanged' in write || printJson(before.input.before) === printJson(write.input.before);
 }
 
 /** The write without If-Match, if its record is still the one of the write before. */
