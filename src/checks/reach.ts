@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { toUnavailable } from '../client/transport/answer.ts';
+import { toUnavailable } from '../client/transport/transport-error.ts';
 import { race } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';

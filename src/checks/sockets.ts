@@ -49,7 +49,7 @@ export class Sockets {
     this.host = bareHost(url.hostname);
     this.port = portOf(url);
     this.encrypted = url.protocol === 'https:' && !options.embedded;
-    this.absence = none ?? (proxy && `requests go through the proxy ${proxy.shown}`);
+    this.absence = none ?? (proxy && `requests go through the proxy ${proxy.label}`);
     this.options = options;
   }
 

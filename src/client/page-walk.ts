@@ -5,7 +5,7 @@ import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { idFieldOf, type ListAnswer } from './response.ts';
-import { invalidAnswer } from './transport/answer.ts';
+import { invalidAnswer } from './transport/transport-error.ts';
 
 // How the pages of a list follow each other, and where they end.
 

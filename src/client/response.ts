@@ -8,7 +8,7 @@ import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import { isReading } from './attempt.ts';
-import { invalidAnswer } from './transport/answer.ts';
+import { invalidAnswer } from './transport/transport-error.ts';
 
 /** The records of a page of a list. */
 export interface ListAnswer {

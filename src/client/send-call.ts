@@ -15,7 +15,7 @@ import type { Call, ClientOptions } from './call.ts';
 import { callError } from './call-error.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
 import { isRedirect, retryAfter, retryDelay, shouldRetry } from './retry.ts';
-import { decoded } from './transport/answer.ts';
+import { decodeBody } from './transport/answer.ts';
 
 /** The final answer of a call. */
 export interface CallResult {
@@ -78,7 +78,7 @@ function resultOf(
   const { response, error } = attempts.at(-1) as Attempt;
   if (error || !response) throw callError(call, attempts, error);
   if (!response.fields['content-encoding']) return { response, attempts, leftMs };
-  return decoded(response).then(
+  return decodeBody(response).then(
     (plain) => ({ response: plain, attempts, leftMs }),
     (thrown) => {
       throw callError(call, attempts, thrown);

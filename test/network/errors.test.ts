@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toUnavailable } from '../../src/client/transport/answer.ts';
+import { toUnavailable } from '../../src/client/transport/transport-error.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 

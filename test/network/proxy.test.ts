@@ -18,7 +18,7 @@ test('each scheme has its variable, and the lower-case name takes precedence', (
   expect(findProxy(new URL('https://shop.example'), env)).toMatchObject({
     host: 'c',
     port: 443,
-    secure: true,
+    isSecure: true,
   });
   expect(findProxy(new URL('https://shop.example'), { HTTPS_PROXY: '' })).toBeUndefined();
 });
@@ -53,7 +53,7 @@ test('user and password of a proxy become a header and are never shown', () => {
   const env = { HTTPS_PROXY: 'http://me%40shop:p%3Aw@proxy.example' };
   const found = findProxy(new URL('https://shop.example'), env);
   expect(found?.authorization).toBe(`Basic ${btoa('me@shop:p:w')}`);
-  expect(found?.shown).toBe('http://***@proxy.example');
+  expect(found?.label).toBe('http://***@proxy.example');
 });
 
 test.each(['proxy:3128', 'socks5://u:s3cret-word@proxy', 'http://', '//proxy', 'http://u:%zz@proxy'])(

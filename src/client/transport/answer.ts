@@ -1,8 +1,8 @@
-import type { PeerCertificate } from 'node:tls';
-import { bareHost, fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
-import { messageOf, UnavailableError, type UnavailableReason } from '../../process/errors.ts';
-import { systemCode, systemReason } from '../../process/system-error.ts';
-import { formatBytes, shorten } from '../../process/text.ts';
+import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
+import { messageOf } from '../../process/errors.ts';
+import { systemCode } from '../../process/system-error.ts';
+import { formatBytes } from '../../process/text.ts';
+import { invalidAnswer, toUnavailable } from './transport-error.ts';
 
 /** The largest body in bytes, encoded or decoded: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -64,14 +64,14 @@ export interface Settle {
  * @throws UnavailableError if the body of any other answer is truncated, broken or too long, or if its encoding is
  *   unknown.
  */
-export async function decoded(response: HttpResponse): Promise<HttpResponse> {
+export async function decodeBody(response: HttpResponse): Promise<HttpResponse> {
   const { status, fields, body } = response;
   const encodings = (fieldValue(fields, 'content-encoding') ?? '').toLowerCase().split(/[\s,]+/);
   let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
   try {
     for (const encoding of encodings.reverse())
       if (encoding !== '' && encoding !== 'identity' && bytes.length > 0)
-        bytes = await undo(encoding, bytes, maxBytesOf(status));
+        bytes = await decode(encoding, bytes, maxBytesOf(status));
   } catch (error) {
     if (status < 400) throw error;
     bytes = new Uint8Array();
@@ -79,7 +79,7 @@ export async function decoded(response: HttpResponse): Promise<HttpResponse> {
   return { status, fields, body: bytes };
 }
 
-async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number): Promise<Uint8Array> {
+async function decode(encoding: string, bytes: Uint8Array, maxOutputLength: number): Promise<Uint8Array> {
   const zlib = await import('node:zlib');
   const options = { maxOutputLength };
   try {
@@ -96,18 +96,6 @@ async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number
   );
 }
 
-/**
- * The error of an answer that is not valid although its status is a success.
- *
- * @param why a clause.
- */
-export function invalidAnswer(
-  why: string,
-  details: { readonly status?: number; readonly hint?: string | undefined } = {},
-): UnavailableError {
-  return new UnavailableError(why, { ...details, reason: 'invalid-response', sent: true });
-}
-
 /** Fields by lower-case name from alternating names and values; a repeated name gets a list. */
 export function readFields(raw: readonly string[]): HttpFields {
   const fields: Record<string, string | string[]> = Object.create(null);
@@ -118,82 +106,4 @@ export function readFields(raw: readonly string[]): HttpFields {
     fields[name] = before === undefined ? value : [before, value].flat();
   }
   return fields;
-}
-
-/** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
-export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
-  if (error instanceof UnavailableError) return error;
-  const root = rootOf(error);
-  // undici's parser gives some of its errors no code.
-  const code = systemCode(root) ?? root.name;
-  const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
-  const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
-  return new UnavailableError(describe(root, code, reason), { reason, sent, hint, cause: error });
-}
-
-/** Several addresses were tried and all failed: report the last error. */
-function rootOf(error: Error): Error {
-  return error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
-}
-
-/** The first match decides; any other code means that the connection broke. */
-const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
-  [/^(ENOTFOUND|EAI_)/, 'dns'],
-  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/, 'refused'],
-  [/TIMEDOUT|TIMEOUT/, 'timeout'],
-  [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
-  [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
-];
-
-const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
-  [
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
-    'if you trust its authority, name its certificate: `petstore config set ca-cert <file>`',
-  ],
-  [
-    /ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNKNOWN_CA)/,
-    'the service may want a client certificate that it knows: `petstore config set client-cert <file>`',
-  ],
-];
-
-function describe(error: Error, code: string, reason: UnavailableReason): string {
-  if (reason === 'reset') return 'the connection was closed before the whole answer came';
-  if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
-  if (reason === 'tls') return `TLS: ${plainTls(error, code)}`;
-  const why = systemReason(error, 'connection');
-  const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
-  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
-  if (code === 'ENOTFOUND' && hostname) return `${why}: ${hostname}`;
-  if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return why;
-  return `${address.includes(':') ? `[${address}]` : address}:${port}: ${why}`;
-}
-
-/**
- * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`; of
- * a certificate, the reason without the advice that Node 24 adds, which is about a flag of node.
- */
-function plainTls(error: Error, code: string): string {
-  const { message } = error;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongName(error as NameError);
-  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
-  const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
-  return why === 'wrong version number' || why === 'packet length too long'
-    ? `${why}; the server may speak plain http`
-    : why;
-}
-
-/** The certificate of a service does not bear its name. */
-interface NameError extends Error {
-  readonly host: string;
-  readonly cert: PeerCertificate;
-}
-
-/** Names in a certificate that are listed. */
-const mostNames = 5;
-
-function wrongName({ host, cert: { subject, subjectaltname } }: NameError): string {
-  const names = subjectaltname?.split(', ').map((name) => name.replace(/^[\w ]+:/, '')) ?? [subject?.CN];
-  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
-  const listed = names.filter(Boolean).slice(0, mostNames).join(', ') || 'nobody';
-  return `the certificate is not for ${bareHost(host)}, but for ${shorten(listed, 300)}${more}`;
 }

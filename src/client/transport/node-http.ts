@@ -1,12 +1,14 @@
 import { Agent, type OutgoingHttpHeaders, request as open } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import { Collector, readFields, toUnavailable } from './answer.ts';
-import { createDialer, createTransport, type Dialer, type Sender, type TransportOptions } from './dial.ts';
+import { Collector, readFields } from './answer.ts';
+import { Dialer } from './dialer.ts';
+import { createTransport, type Sender, type TransportOptions } from './transport.ts';
+import { toUnavailable } from './transport-error.ts';
 
 /** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {
-  const dialer = createDialer(options);
+  const dialer = new Dialer(options);
   return createTransport(dialer, new NodeHttpSender(dialer, options.connections));
 }
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
-import { InputError } from '../../process/errors.ts';
+import { type ErrorDetails, InputError, UnavailableError } from '../../process/errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,13 +8,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface HttpProxy {
   /** The variable that names it. */
   readonly source: string;
-  readonly secure: boolean;
+  readonly isSecure: boolean;
   readonly host: string;
   readonly port: number;
   /** Value of Proxy-Authorization, if the URL holds a user. */
   readonly authorization: string | undefined;
-  /** For messages: without a password. */
-  readonly shown: string;
+  /** Its URL without a password, for messages. */
+  readonly label: string;
 }
 
 /**
@@ -46,11 +46,11 @@ function parseProxy(source: string, value: string): HttpProxy {
   const url = new URL(value);
   return {
     source,
-    secure: url.protocol === 'https:',
+    isSecure: url.protocol === 'https:',
     host: bareHost(url.hostname),
     port: portOf(url),
     authorization: authorizationOf(url, source),
-    shown: url.username || url.password ? `${url.protocol}//***@${url.host}` : url.origin,
+    label: url.username || url.password ? `${url.protocol}//***@${url.host}` : url.origin,
   };
 }
 
@@ -74,10 +74,10 @@ function isExempt(host: string, port: number, list = ''): boolean {
     .toLowerCase()
     .split(/[\s,]+/)
     .filter(Boolean);
-  return entries.some((entry) => entry === '*' || matches(host, port, entry));
+  return entries.some((entry) => entry === '*' || isNamedBy(host, port, entry));
 }
 
-function matches(host: string, port: number, entry: string): boolean {
+function isNamedBy(host: string, port: number, entry: string): boolean {
   const [, name = entry, onlyPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (onlyPort !== undefined && Number(onlyPort) !== port) return false;
   if (name.includes('/')) return isInBlock(host, name);
@@ -94,4 +94,28 @@ function isInBlock(host: string, block: string): boolean {
   const list = new BlockList();
   list.addSubnet(address, Number(bits), type);
   return list.check(host, type);
+}
+
+/** The error of a proxy that refuses to lead to the service. @param what it did, such as `answered` */
+export function refusedByProxy(
+  proxy: HttpProxy,
+  what: string,
+  status: number,
+  reason = '',
+): UnavailableError {
+  const hint = proxy.authorization
+    ? `it does not accept the user name and password of ${proxy.source}`
+    : `it wants a user name and a password, as in ${proxy.source}=http://user:password@${proxy.host}:${proxy.port}`;
+  const details = { retryable: status >= 500, hint: status === 407 ? hint : undefined };
+  return proxyError(proxy, `${what} ${status} ${reason}`.trimEnd(), details);
+}
+
+/** The error of a failed proxy. */
+export function proxyError(
+  proxy: HttpProxy,
+  why: string,
+  details: Pick<ErrorDetails, 'retryable' | 'hint'>,
+): UnavailableError {
+  const message = `the proxy ${proxy.label} (${proxy.source}) ${why}`;
+  return new UnavailableError(message, { ...details, reason: 'proxy', sent: false });
 }

@@ -3,14 +3,16 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { Collector, readFields, type Settle, toUnavailable } from './answer.ts';
-import { createDialer, createTransport, type Dialer, type Sender, type TransportOptions } from './dial.ts';
+import { Collector, readFields, type Settle } from './answer.ts';
+import { Dialer } from './dialer.ts';
+import { createTransport, type Sender, type TransportOptions } from './transport.ts';
+import { toUnavailable } from './transport-error.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
   // The pool alone loads three times as fast as the whole of undici.
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
-  const dialer = createDialer(options);
+  const dialer = new Dialer(options);
   const sender: UndiciSender = new UndiciSender(
     new Pool(dialer.origin.origin, {
       connections: options.connections,
@@ -135,8 +137,8 @@ const lateBudget = 2_000_000_000;
 
 /**
  * Creates undici's parser, which is WebAssembly, so that V8 optimises it late. V8 11 (Node 20) would otherwise do that
- * after the first answer, and the process could not end before it is done: 130 ms even for a run of ten rows. The flag
- * is reset at once, because V8 refuses code caches created under other flags.
+ * after the first answer, and the process could not end before it is done (`bench/README.md`). The flag is reset at
+ * once, because V8 refuses code caches created under other flags.
  */
 function withLateTier(makeParser: () => void): void {
   if (!v8Version().startsWith('11.')) {

@@ -1,0 +1,95 @@
+import type { PeerCertificate } from 'node:tls';
+import { bareHost } from '../../api/http.ts';
+import { UnavailableError, type UnavailableReason } from '../../process/errors.ts';
+import { systemCode, systemReason } from '../../process/system-error.ts';
+import { shorten } from '../../process/text.ts';
+
+/**
+ * The error of an answer that is not valid although its status is a success.
+ *
+ * @param why a clause.
+ */
+export function invalidAnswer(
+  why: string,
+  details: { readonly status?: number; readonly hint?: string | undefined } = {},
+): UnavailableError {
+  return new UnavailableError(why, { ...details, reason: 'invalid-response', sent: true });
+}
+
+/** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
+export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
+  if (error instanceof UnavailableError) return error;
+  const root = rootOf(error);
+  // undici's parser gives some of its errors no code.
+  const code = systemCode(root) ?? root.name;
+  const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
+  const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
+  return new UnavailableError(wordsOf(root, code, reason), { reason, sent, hint, cause: error });
+}
+
+/** Several addresses were tried and all failed: report the last error. */
+function rootOf(error: Error): Error {
+  return error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
+}
+
+/** The first match decides; any other code means that the connection broke. */
+const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
+  [/^(ENOTFOUND|EAI_)/, 'dns'],
+  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/, 'refused'],
+  [/TIMEDOUT|TIMEOUT/, 'timeout'],
+  [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
+  [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
+];
+
+const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
+    'if you trust its authority, name its certificate: `petstore config set ca-cert <file>`',
+  ],
+  [
+    /ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNKNOWN_CA)/,
+    'the service may want a client certificate that it knows: `petstore config set client-cert <file>`',
+  ],
+];
+
+function wordsOf(error: Error, code: string, reason: UnavailableReason): string {
+  if (reason === 'reset') return 'the connection was closed before the whole answer came';
+  if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
+  if (reason === 'tls') return `TLS: ${tlsWordsOf(error, code)}`;
+  const why = systemReason(error, 'connection');
+  const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
+  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
+  if (code === 'ENOTFOUND' && hostname) return `${why}: ${hostname}`;
+  if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return why;
+  return `${address.includes(':') ? `[${address}]` : address}:${port}: ${why}`;
+}
+
+/**
+ * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`; of
+ * a certificate, the reason without the advice that Node 24 adds, which is about a flag of node.
+ */
+function tlsWordsOf(error: Error, code: string): string {
+  const { message } = error;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return nameWordsOf(error as NameError);
+  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
+  const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
+  return why === 'wrong version number' || why === 'packet length too long'
+    ? `${why}; the server may speak plain http`
+    : why;
+}
+
+/** The certificate of a service does not bear its name. */
+interface NameError extends Error {
+  readonly host: string;
+  readonly cert: PeerCertificate;
+}
+
+/** Names in a certificate that are listed. */
+const mostNames = 5;
+
+function nameWordsOf({ host, cert: { subject, subjectaltname } }: NameError): string {
+  const names = subjectaltname?.split(', ').map((name) => name.replace(/^[\w ]+:/, '')) ?? [subject?.CN];
+  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
+  const list = names.filter(Boolean).slice(0, mostNames).join(', ') || 'nobody';
+  return `the certificate is not for ${bareHost(host)}, but for ${shorten(list, 300)}${more}`;
+}
