@@ -6,8 +6,16 @@ import { withDeadline } from '../../process/deadline.ts';
 import { UnavailableError } from '../../process/errors.ts';
 import { findProxy, type HttpProxy, portOf, proxyError, refusedByProxy } from './proxy.ts';
 import type { TlsFiles } from './tls.ts';
-import type { TransportOptions } from './transport.ts';
 import { toUnavailable } from './transport-error.ts';
+
+export interface DialerOptions {
+  /** A URL of the origin. */
+  readonly baseUrl: string;
+  readonly tls: TlsFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The time limit for one connection until it is ready for a request. */
+  readonly connectTimeoutMs: number;
+}
 
 /** Opens connections to one origin; closing the dialer closes them. */
 export class Dialer {
@@ -21,7 +29,7 @@ export class Dialer {
   private readonly sockets = new Set<Socket>();
 
   /** @throws UsageError if the environment names a proxy that cannot be used. */
-  constructor({ baseUrl, tls, env, connectTimeoutMs }: TransportOptions) {
+  constructor({ baseUrl, tls, env, connectTimeoutMs }: DialerOptions) {
     this.origin = new URL(baseUrl);
     this.proxy = findProxy(this.origin, env);
     this.isForwarded = this.proxy !== undefined && this.origin.protocol === 'http:';
@@ -100,7 +108,7 @@ function openTcp(host: string, port: number, track: Track): Promise<Socket> {
 type StartTls = (socket: Socket, host: string, track: Track) => Promise<Socket>;
 
 /** Reads the certificates once, and only if TLS is used. */
-function createStartTls(files: TlsFiles, env: TransportOptions['env']): StartTls {
+function createStartTls(files: TlsFiles, env: DialerOptions['env']): StartTls {
   let context: Promise<SecureContext> | undefined;
   return async (socket, host, track) => {
     const { connect } = await import('node:tls');

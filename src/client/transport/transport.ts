@@ -1,18 +1,11 @@
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import type { Dialer } from './dialer.ts';
+import type { Dialer, DialerOptions } from './dialer.ts';
 import { refusedByProxy } from './proxy.ts';
-import type { TlsFiles } from './tls.ts';
 
 // A transport is a dialer, which opens the connections to one origin, and a sender, which speaks HTTP over them.
 
 /** The options of both transports. */
-export interface TransportOptions {
-  /** A URL of the origin that they lead to. */
-  readonly baseUrl: string;
-  readonly tls: TlsFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The time limit for one connection until it is ready for a request. */
-  readonly connectTimeoutMs: number;
+export interface TransportOptions extends DialerOptions {
   /** Most sockets at the same time. */
   readonly connections: number;
 }
