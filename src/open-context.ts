@@ -1,8 +1,7 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { Settings } from './config/settings.ts';
-import type { TokenSource } from './config/token.ts';
+import type { Settings, TokenSource } from './config/settings.ts';
 import { type ClientUse, type Context, type Runtime, whyNotAsked } from './context.ts';
 import type { Prompt } from './input/question.ts';
 import { createNotices } from './output/notices.ts';

@@ -9,7 +9,6 @@ import { readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
 import { resolvePaths } from '../config/paths.ts';
 import { offlineProfile } from '../config/settings.ts';
-import { findToken } from '../config/token.ts';
 import type { Context } from '../context.ts';
 import { isIdText } from '../records/parse-values.ts';
 
@@ -91,7 +90,7 @@ function settingValues(context: Context, { operands: [key = ''] }: Typed): reado
 
 /** A whole list; empty if a command would have to be run for the token: it may ask for something, and outlive the key. */
 async function read<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
-  if (findToken(context.settings)?.kind === 'command') return [];
+  if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
   return collect(client.list(operation));
 }

@@ -50,11 +50,11 @@ const list = verb({
   async run(context) {
     await warnOfSettings(context);
     const printer = await context.printer();
-    const { profile, ignoredProfile } = context.settings;
+    const { active } = context.settings;
     const { profiles } = readConfigFile(context.io);
     const listed = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
-      active: name === (profile ?? ignoredProfile)?.value,
+      active: name === active?.value,
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
     await printer.records([listed], view);
@@ -136,12 +136,11 @@ const show = verb({
   async run(context, { named }) {
     await warnOfSettings(context);
     const printer = await context.printer();
-    const { profile, ignoredProfile } = context.settings;
-    const active = (profile ?? ignoredProfile)?.value;
-    const name = named ?? active;
+    const { active } = context.settings;
+    const name = named ?? active?.value;
     if (name === undefined)
       throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-    const record = { name, active: name === active, ...valuesOf(context, name) };
+    const record = { name, active: name === active?.value, ...valuesOf(context, name) };
     await printer.record(record, { noun: 'settings', columns: propertyColumns(Object.keys(record)) });
   },
 });

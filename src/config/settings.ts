@@ -31,12 +31,9 @@ export interface SettingFlags extends KeyFlags {
 const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
 export type SettingSource = (typeof sources)[number];
 
-/** Whether the source of one value takes precedence over that of another. */
-export function isNearer(
-  { source: one }: { readonly source: SettingSource },
-  { source: other }: { readonly source: SettingSource },
-): boolean {
-  return sources.indexOf(one) < sources.indexOf(other);
+/** The rank of a source: that of an earlier one is lower. */
+function rankOf({ source }: { readonly source: SettingSource }): number {
+  return sources.indexOf(source);
 }
 
 interface Setting<Value> {
@@ -53,10 +50,10 @@ type ChosenProfile = Omit<Setting<string>, 'text'>;
 
 /** All settings of this run, resolved: flag, environment, profile, top level of the config, default. */
 export interface Settings {
-  /** The profile whose settings are used; `offline` is built in. */
+  /** The profile that a flag, a variable or the config names; `offline` is built in. */
+  readonly active: ChosenProfile | undefined;
+  /** The same if its settings are used: those of the config's profile are not if the address has another origin. */
   readonly profile: ChosenProfile | undefined;
-  /** The active profile of the config if it is not used, because the address has another origin. */
-  readonly ignoredProfile: ChosenProfile | undefined;
   /**
    * What is wrong: an unknown profile, a wrong value, a file that cannot be read. None of it is used. Those of flags have
    * the code `invalid_flag` and stop every command; the others stop each command that calls a service.
@@ -66,15 +63,28 @@ export interface Settings {
   readonly warnings: readonly string[];
   /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
   readonly offline: ChosenProfile | undefined;
-  /** PETSTORE_TOKEN; empty if it is not set. */
-  readonly token: string;
+  /** Undefined if there is no token. */
+  readonly token: TokenSource | undefined;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
-  /** Every value given for a key, the nearest first. Those of an ignored profile count too. */
-  readonly given: GivenValues;
 }
 
-type GivenValues = <Key extends SettingKey>(key: Key) => readonly Setting<NonNullable<SettingValues[Key]>>[];
+/** The source of the token; no file is read yet, and no command run. */
+export interface TokenSource {
+  readonly kind: 'variable' | 'file' | 'command';
+  /** The value of the variable, which is the secret itself; the path of a file; a command line. */
+  readonly text: string;
+  /** The source, for messages: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
+  readonly label: string;
+  readonly source: SettingSource;
+  /** The variable, profile or file that names the file or command. */
+  readonly givenBy: string;
+  /** The origins that it belongs to and may be sent to; empty if no base URL is set. */
+  readonly owners: readonly string[];
+}
+
+/** The values of a key, those of the nearest source first; those of an active profile that is not used count too. */
+type Candidates = <Key extends SettingKey>(key: Key) => readonly Setting<NonNullable<SettingValues[Key]>>[];
 
 /** Where settings can come from. */
 interface Places {
@@ -91,47 +101,90 @@ export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFi
   const readings = new Map(
     settingKeys.map((key) => [key, foundIn(places, key, chosen?.value).map((each) => read(key, each, io))]),
   );
-  const given = ((key) => readings.get(key)?.filter(({ problem }) => !problem) ?? []) as GivenValues;
-  const isIgnored = chosen?.source === 'config' && isOtherOrigin(given);
-  const profile = isIgnored ? undefined : chosen;
-  const isUsed = ({ source }: Pick<Reading, 'source'>) => !isIgnored || source !== 'profile';
+  const candidates = ((key) => readings.get(key)?.filter(({ problem }) => !problem) ?? []) as Candidates;
+  const isPassedOver = chosen?.source === 'config' && isOtherOrigin(candidates);
+  const profile = isPassedOver ? undefined : chosen;
+  const isUsed = ({ source }: Pick<Reading, 'source'>) => !isPassedOver || source !== 'profile';
+  const clash = io.env.PETSTORE_TOKEN || offline ? undefined : tokenClash(candidates, chosen);
+  if (clash) problems.push(clash);
   for (const reading of [...readings.values()].flat())
     if (reading.problem && isUsed(reading)) problems.push(reading.problem);
   const explain = <Key extends SettingKey>(key: Key) =>
-    given(key).find(isUsed) ?? (fallback(key) as Setting<SettingValues[Key]>);
+    candidates(key).find(isUsed) ?? (fallback(key) as Setting<SettingValues[Key]>);
   return {
+    active: chosen,
     profile,
-    ignoredProfile: isIgnored ? chosen : undefined,
     problems,
     warnings: [
       ...unknownKeys(file, undefined),
       ...(profile ? unknownKeys(file, profile.value) : []),
-      ...warningsOf(profile, given('base-url')),
+      ...warningsOf(profile, candidates('base-url')),
     ],
     offline,
-    token: io.env.PETSTORE_TOKEN ?? '',
+    token: tokenOf(io, candidates),
     get: (key) => explain(key).value,
     explain,
-    given,
   };
 }
 
 /** Whether a flag or variable sets an origin that does not belong to the profile. */
-function isOtherOrigin(given: GivenValues): boolean {
-  const [url, ...beaten] = given('base-url');
-  const own = beaten.find(isOfConfig);
-  if (!url || !own || isOfConfig(url)) return false;
-  const [further] = given('token-origins');
-  return ![originOf(own), ...(further?.value ?? [])].includes(originOf(url));
+function isOtherOrigin(candidates: Candidates): boolean {
+  const [url, ...beaten] = candidates('base-url');
+  const configured = beaten.find(isOfConfig);
+  if (!url || !configured || isOfConfig(url)) return false;
+  const [further] = candidates('token-origins');
+  return ![originOf(configured), ...(further?.value ?? [])].includes(originOf(url));
+}
+
+/** PETSTORE_TOKEN, else token-file or token-command, whichever has precedence. */
+function tokenOf({ env }: Io, candidates: Candidates): TokenSource | undefined {
+  const [file] = candidates('token-file');
+  const [command] = candidates('token-command');
+  const isFile = file && (!command || rankOf(file) < rankOf(command));
+  const variable = { source: 'environment', givenBy: 'PETSTORE_TOKEN' } as const;
+  const token = env.PETSTORE_TOKEN
+    ? ({ ...variable, kind: 'variable', text: env.PETSTORE_TOKEN, label: 'PETSTORE_TOKEN' } as const)
+    : isFile
+      ? ({ ...file, kind: 'file', text: file.value, label: `token file ${file.value}` } as const)
+      : command && ({ ...command, kind: 'command', text: command.value, label: 'token-command' } as const);
+  return token && { ...token, owners: ownersOf(token, candidates) };
+}
+
+/**
+ * The origins that a token belongs to; empty if no base URL is set. A token of the environment belongs to PETSTORE_BASE_URL
+ * if that is set; one of the config's top level to the base URL there; any other to the base URL of the active profile,
+ * or of the top level. If none of these names a base URL, the token belongs to that of the command line.
+ */
+function ownersOf({ source }: { readonly source: SettingSource }, candidates: Candidates): readonly string[] {
+  const urls = candidates('base-url');
+  const ofVariable = urls.find((url) => url.source === 'environment');
+  if (source === 'environment' && ofVariable) return [originOf(ofVariable)];
+  const beside = source === 'config' ? urls.find((url) => url.source === 'config') : undefined;
+  const owner = beside ?? urls.find(isOfConfig) ?? ofVariable;
+  const [further] = candidates('token-origins');
+  if (owner) return [originOf(owner), ...(further?.value ?? [])];
+  return urls.slice(0, 1).map(originOf);
+}
+
+/** The error for token-file and token-command in one place; undefined if they are not. */
+function tokenClash(candidates: Candidates, active: ChosenProfile | undefined): UsageError | undefined {
+  const [file] = candidates('token-file');
+  const [command] = candidates('token-command');
+  if (!file || file.source !== command?.source) return undefined;
+  const name = file.source === 'profile' ? active?.value : undefined;
+  return new InputError(
+    `token-file and token-command are both set in ${file.givenBy}`,
+    `keep one: \`${unsetLine('token-file', name)}\` or \`${unsetLine('token-command', name)}\``,
+  );
 }
 
 /** Whether the config file gives a value, in the profile or at its top level. */
-export function isOfConfig({ source }: Pick<Setting<unknown>, 'source'>): boolean {
+function isOfConfig({ source }: Pick<Setting<unknown>, 'source'>): boolean {
   return source === 'profile' || source === 'config';
 }
 
 /** The origin of a base URL. */
-export function originOf({ value }: Setting<string>): string {
+function originOf({ value }: Setting<string>): string {
   return new URL(value).origin;
 }
 
@@ -175,7 +228,7 @@ function chooseProfile(
     );
     problems.push(both);
   }
-  if (isNearer(offline, baseUrl)) return { chosen, offline };
+  if (rankOf(offline) < rankOf(baseUrl)) return { chosen, offline };
   return { chosen: chosen === offline ? undefined : chosen, offline: undefined };
 }
 

@@ -3,19 +3,7 @@ import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
-import { isNearer, isOfConfig, originOf, type SettingSource, type Settings, unsetLine } from './settings.ts';
-
-/** The source of the token; no file is read yet, and no command run. */
-export interface TokenSource {
-  readonly kind: 'variable' | 'file' | 'command';
-  /** The value of the variable, which is the secret itself; the path of a file; a command line. */
-  readonly text: string;
-  /** The source, for messages: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
-  readonly label: string;
-  readonly source: SettingSource;
-  /** The variable, profile or file that names the file or command. */
-  readonly givenBy: string;
-}
+import type { Settings, TokenSource } from './settings.ts';
 
 interface TokenTarget {
   readonly baseUrl: string;
@@ -37,15 +25,13 @@ type TokenPlan =
 
 /**
  * Plans the token of requests to a base URL; undefined if there is none. A token is sent only to the service that it
- * belongs to: see `ownersOf`.
- *
- * @throws UsageError if token-file and token-command are set in the same place.
+ * belongs to.
  */
 export function planToken(settings: Settings, { baseUrl, places }: TokenTarget): TokenPlan | undefined {
-  const source = findToken(settings);
+  const { token: source } = settings;
   if (source === undefined) return undefined;
   const { origin, protocol, hostname } = new URL(baseUrl);
-  const owners = ownersOf(source, settings);
+  const { owners } = source;
   if (owners.length > 0 && !owners.includes(origin))
     return {
       kind: 'withheld',
@@ -62,42 +48,6 @@ export function planToken(settings: Settings, { baseUrl, places }: TokenTarget):
       isInsecure: true,
     };
   return { kind: 'sent', source, place: credentialPlace(settings, places) };
-}
-
-/** PETSTORE_TOKEN, else token-file or token-command, whichever has precedence. */
-export function findToken({ token, given, profile, ignoredProfile }: Settings): TokenSource | undefined {
-  const [file] = given('token-file');
-  const [command] = given('token-command');
-  if (token) {
-    const name = 'PETSTORE_TOKEN';
-    return { kind: 'variable', text: token, label: name, source: 'environment', givenBy: name };
-  }
-  if (file && command && file.source === command.source) {
-    const name = file.source === 'profile' ? (profile ?? ignoredProfile)?.value : undefined;
-    throw new UsageError(
-      `token-file and token-command are both set in ${file.givenBy}`,
-      `keep one: \`${unsetLine('token-file', name)}\` or \`${unsetLine('token-command', name)}\``,
-    );
-  }
-  if (file && (!command || isNearer(file, command)))
-    return { ...file, kind: 'file', text: file.value, label: `token file ${file.value}` };
-  return command && { ...command, kind: 'command', text: command.value, label: 'token-command' };
-}
-
-/**
- * The origins that a token belongs to; empty if no base URL is set. A token of the environment belongs to PETSTORE_BASE_URL
- * if that is set; one of the config's top level to the base URL there; any other to the base URL of the active profile,
- * or of the top level. If none of these names a base URL, the token belongs to that of the command line.
- */
-function ownersOf({ source }: TokenSource, settings: Settings): readonly string[] {
-  const urls = settings.given('base-url');
-  const ofVariable = urls.find((url) => url.source === 'environment');
-  if (source === 'environment' && ofVariable) return [originOf(ofVariable)];
-  const beside = source === 'config' ? urls.find((url) => url.source === 'config') : undefined;
-  const own = beside ?? urls.find(isOfConfig) ?? ofVariable;
-  const [further] = settings.given('token-origins');
-  if (own) return [originOf(own), ...(further?.value ?? [])];
-  return urls.slice(0, 1).map(originOf);
 }
 
 /**

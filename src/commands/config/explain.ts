@@ -2,7 +2,7 @@ import { verb } from '../../cli/verb.ts';
 import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { type Settings, shownSetting } from '../../config/settings.ts';
-import { describePlace, findToken, planToken } from '../../config/token.ts';
+import { describePlace, planToken } from '../../config/token.ts';
 import { type Context, warnOfSettings } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
@@ -29,12 +29,12 @@ export const explain = verb({
     await warnOfSettings(context);
     const printer = await context.printer();
     const { settings } = context;
-    const { profile, ignoredProfile, offline } = settings;
-    if (ignoredProfile)
+    const { active, profile, offline } = settings;
+    if (active && !profile && !offline)
       await context.print(
-        `note: profile ${ignoredProfile.value} is active, but nothing of it is used, because the base URL has another origin`,
+        `note: profile ${active.value} is active, but nothing of it is used, because the base URL has another origin`,
       );
-    const token = findToken(settings);
+    const { token } = settings;
     const records: Explained[] = [
       { key: 'profile', value: profile?.value ?? null, ...from(profile) },
       { key: 'offline', value: offline !== undefined, ...from(offline) },
