@@ -130,13 +130,25 @@ function decideGone(row: Row, value: Value): Decision {
   return row.mayCreate ? write(value) : missing;
 }
 
+/**
+ * Whether a row still counts as sent when its record was read after an answer.
+ *
+ * @param status of the answer. A 412 says that nothing was written, so only the written value itself, or a value that
+ *   a bound row does not expect, tells that a duplicate of the request was applied.
+ */
+export function isSentAfter(row: Row, status: number | undefined, now: Value): boolean {
+  if (status !== 412) return !isBefore(row, now);
+  const isBound = row.intent.kind === 'set' && row.intent.expected !== undefined;
+  return isAfter(row, now) || (isBound && !isBefore(row, now));
+}
+
 /** Whether a value that was read is the one that the last plan read. */
-export function isBefore({ before }: Row, now: Value): boolean {
+function isBefore({ before }: Row, now: Value): boolean {
   return before !== undefined && isSame(before, now);
 }
 
 /** Whether a value that was read is the one that the last plan wants. */
-export function isAfter({ after }: Row, now: Value): boolean {
+function isAfter({ after }: Row, now: Value): boolean {
   return after !== undefined && isSame(after, now);
 }
 

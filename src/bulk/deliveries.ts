@@ -1,84 +1,216 @@
+import type { Outcome, Row } from './decide.ts';
 import type { RunHeader } from './journal.ts';
+import type { JournalImage, JournalRow } from './read-journal.ts';
+import { isLeft } from './rows.ts';
 import { areDisjoint } from './run-flags.ts';
-import { isUnfinished, numberOf, type RunInfo, type RunStore } from './run-store.ts';
+import { mayBeOn, numberOf, type RunInfo, type RunStore } from './run-store.ts';
 
-// A delivery is the input of a relative run. It is booked once, because adding it twice would be wrong.
+// A run that adds is not repeatable, so what was booked before is looked up in the journals: by the number of the
+// delivery if it has one, else by the rows.
 
-/** How long a delivery that was booked is recognised. */
-const bookedForMs = 7 * 24 * 3_600_000;
-
-/** A run that booked a delivery, or may have. */
+/** What another run says about a row that adds. */
 interface Booking {
   readonly run: string;
-  /** What is known of it, a clause. */
-  readonly what: string;
-  /** Verbs of `inventory` that go on with it. */
-  readonly verbs: readonly ('undo' | 'resume')[];
-  /** The file to look at if its journal cannot be read. */
-  readonly file: string | undefined;
+  readonly change: number;
+  readonly standing: 'booked' | 'open';
 }
+
+/** The header of a run, or of one that is about to begin. */
+type BookingQuery = Pick<RunHeader, 'target' | 'noun' | 'flags' | 'delivery'> & { readonly run?: string };
 
 /**
- * The run that has booked rows of this delivery on the same target, and is not undone; undefined if none has. The rows
- * that a run rejected belong to its delivery: they are not booked once with their file and once with the whole.
+ * The outcomes of the rows of a delivery that other runs of the same number have booked, or may have.
+ *
+ * @param rows those that were not sent.
+ * @throws CliError `failed` if a journal that may be of the target cannot be read.
  */
-export async function findBooking(store: RunStore, asked: Asked): Promise<Booking | undefined> {
-  if (asked.delivery === null) return undefined;
-  const { runs, unreadable } = await store.all();
-  const headers = runs.map(({ header }) => header);
-  const rejecters = rejectersOf(asked, headers);
-  const isSame = (header: RunHeader) =>
-    header.target === asked.target &&
-    (overlap(header, asked) ||
-      rejectersOf(header, headers).some((origin) => overlap(origin, asked)) ||
-      (!rejecters.includes(header) && rejecters.some((origin) => overlap(origin, header))));
-  const lost = unreadable.find(({ header }) => !header || isSame(header));
-  if (lost) {
-    const what = `may have been applied by run ${lost.run}, whose journal cannot be read`;
-    return { run: lost.run, what, verbs: [], file: store.pathOf(lost.run) };
+export async function bookedRows(
+  store: RunStore,
+  query: BookingQuery,
+  rows: readonly Row[],
+): Promise<Map<bigint, Outcome>> {
+  const outcomes = new Map<bigint, Outcome>();
+  if (query.delivery === null) return outcomes;
+  const bookings = new Map<bigint, Booking>();
+  for (const info of await addingRuns(store, query)) {
+    if (info.header.delivery !== query.delivery) continue;
+    for (const [id, booking] of await bookingsOf(store, info)) {
+      const other = bookings.get(id);
+      if (other?.standing !== 'booked') bookings.set(id, booking);
+    }
   }
-  const found = runs.find((run) => isSame(run.header) && isBooked(run));
-  return found && bookingOf(found);
+  for (const { id, intent } of rows) {
+    const booking = bookings.get(id);
+    if (booking && intent.kind === 'add') outcomes.set(id, outcomeOf(booking, intent.change));
+  }
+  return outcomes;
 }
 
-/** A run, or an input that is to become one. */
-type Asked = Pick<RunHeader, 'delivery' | 'target' | 'flags' | 'rejectedBy'> & { readonly run?: string };
+/** The code of a row that another run of its delivery has open; it does not count for the rule itself. */
+const openElsewhere = 'open_elsewhere';
 
-function overlap(
-  one: Pick<RunHeader, 'delivery' | 'flags'>,
-  other: Pick<RunHeader, 'delivery' | 'flags'>,
-): boolean {
-  return (
-    one.delivery !== null &&
-    one.delivery === other.delivery &&
-    !areDisjoint(one.flags.shard, other.flags.shard)
+function outcomeOf({ run, change, standing }: Booking, wanted: number): Outcome {
+  if (standing === 'open') {
+    const message = `run ${run} of this delivery has this row open: resume that run, or look at the count`;
+    return { state: 'unknown', reason: { code: openElsewhere, message } };
+  }
+  if (change === wanted)
+    return { state: 'unchanged', reason: { code: 'booked', message: `booked by ${run}` } };
+  const message = `booked by ${run} with ${signed(change)}, and the file has ${signed(wanted)}`;
+  return { state: 'failed', reason: { code: 'booked_otherwise', message } };
+}
+
+/** How many rows of an input equal those of an earlier run. */
+export interface EqualRows {
+  readonly info: RunInfo;
+  readonly count: number;
+  /** Whether it is half of the input or more, or half of what that run wrote. */
+  readonly isHalf: boolean;
+}
+
+/** So many of the last runs are compared by their rows. */
+const comparedRuns = 50;
+
+/**
+ * The earlier run that has most rows in common with an input that adds, by id and change, if one of the two has no
+ * number of a delivery; undefined if none has any.
+ *
+ * @throws as `bookedRows`
+ */
+export async function mostEqualRows(
+  store: RunStore,
+  query: BookingQuery,
+  rows: readonly Row[],
+): Promise<EqualRows | undefined> {
+  let most: EqualRows | undefined;
+  for (const info of (await addingRuns(store, query)).slice(0, comparedRuns)) {
+    if (query.delivery !== null && info.header.delivery !== null) continue;
+    const bookings = await bookingsOf(store, info);
+    const isEqual = ({ id, intent }: Row) =>
+      intent.kind === 'add' && bookings.get(id)?.change === intent.change;
+    const count = rows.filter(isEqual).length;
+    const isHalf = count > 0 && (count * 2 >= rows.length || count * 2 >= bookings.size);
+    if (
+      count > 0 &&
+      (!most || Number(isHalf) - Number(most.isHalf) > 0 || (isHalf === most.isHalf && count > most.count))
+    )
+      most = { info, count, isHalf };
+  }
+  return most;
+}
+
+/** The runs on a target that add, the newest first, without other shards. */
+async function addingRuns(store: RunStore, { target, noun, flags, run }: BookingQuery): Promise<RunInfo[]> {
+  const { runs, unreadable } = await store.all();
+  for (const { header, problem } of unreadable) if (mayBeOn(target, header, problem)) throw problem;
+  return runs.filter(
+    ({ header }) =>
+      header.kind === 'apply' &&
+      header.flags.relative &&
+      header.target === target &&
+      header.noun === noun &&
+      header.run !== run &&
+      !areDisjoint(header.flags.shard, flags.shard),
   );
 }
 
-/** The runs that rejected the rows of an input, and those that rejected the rows of their inputs. */
-function rejectersOf({ rejectedBy, target, run }: Asked, headers: readonly RunHeader[]): RunHeader[] {
-  return headers
-    .filter((header) => header.target === target && rejectedBy.includes(header.run))
-    .filter((header) => run === undefined || numberOf(header.run) < numberOf(run))
-    .flatMap((header) => [header, ...rejectersOf(header, headers)]);
+/** What a run has booked or has open, by its id; its undo, if it has one, counts in its place. */
+async function bookingsOf(
+  store: RunStore,
+  { header: { run }, undo }: RunInfo,
+): Promise<Map<bigint, Booking>> {
+  const { rows } = await store.read(run);
+  const undone = undo && (await store.read(undo.header.run)).rows;
+  const bookings = new Map<bigint, Booking>();
+  for (const row of rows.values()) {
+    if (row.intent.kind !== 'add') continue;
+    const standing = standingOf(row, undone?.get(row.id));
+    if (standing) bookings.set(row.id, { run, change: row.intent.change, standing });
+  }
+  return bookings;
 }
 
-function isBooked(run: RunInfo): boolean {
-  const { state, counts, left, lastAt } = run;
-  if (state === 'undone') return false;
-  if (state === 'running') return true;
-  const isRecent = isUnfinished(run) || Date.now() - lastAt <= bookedForMs;
-  return isRecent && counts.applied + counts.unknown + left > 0;
+/** Undefined if the row is not booked. */
+function standingOf(row: JournalRow, undone: JournalRow | undefined): Booking['standing'] | undefined {
+  const { outcome } = undone ?? row;
+  if (outcome?.reason?.code === openElsewhere) return undefined;
+  if (isLeft({ outcome }) || outcome?.state === 'unknown') return 'open';
+  if (undone) return outcome?.state === 'failed' ? 'booked' : undefined;
+  return outcome?.state === 'applied' ? 'booked' : undefined;
 }
 
-function bookingOf(found: RunInfo): Booking {
-  const { header, undo } = found;
-  const { run } = header;
-  const isLeft = isUnfinished(found) && !undo;
-  return {
-    run,
-    what: `was already applied by run ${run}${isLeft ? ', which is unfinished' : ''}${undo ? ', whose undo is not complete' : ''}`,
-    verbs: isLeft ? ['resume', 'undo'] : ['undo'],
-    file: undefined,
-  };
+/**
+ * Which later run has written a record of a run that is to be undone, or may have, by its id. Undos and rows that were
+ * undone do not count.
+ *
+ * @throws as `bookedRows`
+ */
+export async function laterWriters(
+  store: RunStore,
+  { header }: Pick<JournalImage, 'header'>,
+): Promise<Map<bigint, string>> {
+  const writers = new Map<bigint, string>();
+  const later = await store.onTarget(header.target, header.run);
+  for (const { header: other, undo } of later) {
+    if (other.kind === 'undo' || other.noun !== header.noun) continue;
+    const { rows } = await store.read(other.run);
+    const undone = undo && (await store.read(undo.header.run)).rows;
+    for (const row of rows.values()) {
+      const fate = undone?.get(row.id)?.outcome?.state;
+      const isUndone = fate === 'applied' || fate === 'unchanged';
+      if (!isUndone && hasWritten(row)) writers.set(row.id, other.run);
+    }
+  }
+  return writers;
+}
+
+function hasWritten({ outcome, isSent }: JournalRow): boolean {
+  return outcome ? outcome.state === 'applied' || outcome.state === 'unknown' : isSent;
+}
+
+/**
+ * The readings of the first later plans of other runs, for rows that add and were sent.
+ *
+ * @param sent each row, the run whose plan it is of, and the number of that plan.
+ */
+export async function laterReadingsOf(
+  store: RunStore,
+  target: string,
+  sent: readonly { readonly row: Row; readonly run: string; readonly number: number }[],
+): Promise<Map<Row, NonNullable<JournalRow['before']> | null>> {
+  const readings = new Map<Row, NonNullable<JournalRow['before']> | null>();
+  if (sent.length === 0) return readings;
+  const oldest = Math.min(...sent.map(({ number }) => number));
+  const firsts = new Map<Row, number>();
+  for (const { header, planned } of await store.onTarget(target)) {
+    if (planned <= oldest) continue;
+    const { rows } = await store.read(header.run);
+    for (const { row, run, number } of sent) {
+      if (run === header.run) continue;
+      for (const plan of rows.get(row.id)?.plans ?? []) {
+        if (plan.number <= number || plan.number >= (firsts.get(row) ?? Number.POSITIVE_INFINITY)) continue;
+        firsts.set(row, plan.number);
+        readings.set(row, plan.before);
+      }
+    }
+  }
+  return readings;
+}
+
+/** Whether a later run of the noun is on the target, undone or not; other shards of one division do not count. */
+export async function hasLaterRun(
+  store: RunStore,
+  { target, run, noun, flags }: RunHeader,
+): Promise<RunInfo | undefined> {
+  const later = await store.onTarget(target, run);
+  return later.find(
+    ({ header }) =>
+      header.noun === noun &&
+      !areDisjoint(header.flags.shard, flags.shard) &&
+      numberOf(header.run) > numberOf(run),
+  );
+}
+
+function signed(change: number): string {
+  return change < 0 ? String(change) : `+${change}`;
 }

@@ -1,16 +1,21 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import type { NounName } from '../api/operations.ts';
+import type { PaceFlags } from '../client/pace.ts';
+import type { Issue } from '../input/issues.ts';
+import type { InputFormat } from '../input/read-records.ts';
 import { printJson } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
-import { type InvalidRow, marks, type RowOutcome, type Rows, type StateCounts } from './rows.ts';
+import type { Row, Value } from './decide.ts';
+import type { StateCounts } from './rows.ts';
 import type { Guards, RunFlags } from './run-flags.ts';
 
-// The journal of a run: JSON lines. The header; for each row of the plan what was read (`before`) and what is written
-// (`after`); `planned`, synced before the first write; an outcome for each row that was settled; `ended`, synced. A
-// resumed run appends a second plan, its outcomes and a second end. Outcomes are not synced: a lost one is found by
-// reading the count again and comparing it with the plan.
+// The journal of a run: JSON lines. The header; the invalid rows; for each row that the plan decides its outcome; for
+// each row to write what was read (`before`) and what will be there (`after`); `planned`, synced before the first
+// write; an outcome for each row that was settled; `ended`, synced. A further session appends its plan, its outcomes
+// and its end. Other outcomes are not synced: a lost one is found by reading the record again and comparing.
 
 /** The version of the format; a program reads only its own. */
-export const version = 4;
+export const version = 5;
 
 /** The first line of a journal: what the run is. */
 export interface RunHeader {
@@ -18,23 +23,21 @@ export interface RunHeader {
   /** Such as `r7`. */
   readonly run: string;
   readonly kind: 'apply' | 'undo';
+  readonly noun: NounName;
   /** As `targetOf` has it. */
   readonly target: string;
   /** The input as the user named it; of an undo, that of the run that it undoes. */
   readonly name: string;
-  /** The absolute path of the input; null for stdin and for an undo. */
+  /** The absolute path of the input; null for stdin, an edit and an undo. */
   readonly file: string | null;
-  /** Of the input's bytes; null for an undo. */
-  readonly sha256: string | null;
-  readonly format: 'csv' | 'json' | 'jsonl';
-  /** Of a relative run: the hash of its delivery. */
+  readonly format: InputFormat;
+  /** The number of the delivery, if it has one. */
   readonly delivery: string | null;
-  /** The runs that rejected its rows, if the input is a file of rejects. */
-  readonly rejectedBy: readonly string[];
   /** Of an undo: the run that it undoes. */
   readonly undoes: string | null;
   readonly flags: RunFlags;
   readonly guards: Guards;
+  readonly pace: PaceFlags;
   /** Data rows of the input, and how many of them were left out from the start. */
   readonly rows: number;
   readonly invalid: number;
@@ -46,10 +49,13 @@ export interface RunHeader {
 /** The last line of a session. */
 export interface RunEnd {
   readonly counts: StateCounts;
-  /** How many rows `resume` would take. */
+  /** How many rows a further session takes, and how many of those are not unknown. */
+  readonly open: number;
   readonly left: number;
-  /** Milliseconds since the epoch. */
-  readonly ended: number;
+  /** The number of the last plan. */
+  readonly planned: number;
+  /** RFC 3339. */
+  readonly ended: string;
 }
 
 const writeEveryMs = 5;
@@ -62,7 +68,6 @@ const maxPending = 1000;
  */
 export class Journal {
   readonly path: string;
-  private readonly rows: Rows;
   private readonly file: number;
   private pending: string[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -73,9 +78,8 @@ export class Journal {
    *
    * @throws CliError `failed`
    */
-  constructor(path: string, rows: Rows, bytes = 0) {
+  constructor(path: string, bytes = 0) {
     this.path = path;
-    this.rows = rows;
     try {
       this.file = openSync(path, bytes === 0 ? 'wx' : 'a', 0o600);
       if (bytes > 0) ftruncateSync(this.file, bytes);
@@ -84,43 +88,49 @@ export class Journal {
     }
   }
 
-  begin(header: RunHeader, invalid: readonly InvalidRow[]): void {
+  begin(header: RunHeader, invalid: readonly Issue[]): void {
     this.append(printJson(header));
-    for (const row of invalid) this.append(printJson({ invalid: row }));
+    for (const row of invalid) this.append(printJson({ invalid: { ...row } as never }));
   }
 
-  plan(row: number): void {
-    const { rows } = this;
-    const before = rows.before(row);
-    const change = rows.change(row);
-    const expected = rows.expected(row);
-    const etag = rows.etags.get(row);
-    // Built by hand, which is five times as fast: there is a line for every row.
-    let text = `{"plan":${rows.id(row)},"line":${rows.line(row)},"after":${rows.after(row)}`;
-    if (before !== undefined) text += `,"before":${before}`;
-    if (change !== undefined) text += `,"change":${change}`;
-    if (expected !== undefined) text += `,"expected":${expected}`;
-    if (etag !== undefined) text += `,"etag":${JSON.stringify(etag)}`;
-    if (rows.isMarked(row, marks.perhaps)) text += ',"perhaps":true';
-    if (rows.isState(row, 'failed')) text += `,"failed":${printJson(rows.reason(row))}`;
-    this.append(`${text}}`);
+  /** A row that is to be written. */
+  plan(row: Row): void {
+    const { id, before, after } = row;
+    this.append(
+      `{"plan":${id},${membersOf(row)},"before":${print(before ?? null)},"after":${print(after ?? null)}}`,
+    );
   }
 
-  /** The plan is complete and on the disk when this returns. */
-  planned(rows: number): void {
-    this.append(printJson({ planned: rows, at: Date.now() }));
+  /**
+   * The plan is complete and on the disk when this returns.
+   *
+   * @param number of the plan among all plans on the target.
+   */
+  planned(number: number): void {
+    this.append(`{"planned":${number}}`);
     this.sync();
   }
 
-  outcome(row: number, { effect, reason }: RowOutcome): void {
-    const why = reason === undefined ? '' : `,"reason":${printJson(reason)}`;
-    this.append(`{"row":${this.rows.id(row)},"effect":"${effect}"${why}}`);
+  /** @param isPlanned whether the journal has a plan line for the row; else the outcome says what the row wants. */
+  outcome(row: Row, isPlanned: boolean): void {
+    const { id, outcome, isSent, mayBeApplied } = row;
+    if (!outcome) return;
+    const wanted = isPlanned ? '' : `${membersOf(row)},`;
+    const marks = `${isSent ? ',"sent":true' : ''}${mayBeApplied ? ',"maybe":true' : ''}`;
+    const why = outcome.reason ? `,"reason":${printJson(outcome.reason)}` : '';
+    this.append(`{"row":${id},${wanted}"state":"${outcome.state}"${marks}${why}}`);
   }
 
   /** Ends the session. @throws CliError `failed` if a line was lost. */
   end(end: RunEnd): void {
     this.append(printJson(end));
     this.sync();
+  }
+
+  /** Returns when everything is on the disk. @throws CliError `failed` if that fails; then nothing more is written. */
+  sync(): void {
+    this.flush();
+    this.guard(() => fsyncSync(this.file));
   }
 
   /** Closes the file without a flush; lines that are held back are lost. */
@@ -135,12 +145,6 @@ export class Journal {
     this.pending.push(line);
     if (this.pending.length >= maxPending) this.flush();
     else this.timer ??= setTimeout(() => this.flushOrKeepError(), writeEveryMs);
-  }
-
-  /** Returns when everything is on the disk. @throws CliError `failed` if that fails; then nothing more is written. */
-  private sync(): void {
-    this.flush();
-    this.guard(() => fsyncSync(this.file));
   }
 
   private flush(): void {
@@ -170,4 +174,23 @@ export class Journal {
       throw this.failure;
     }
   }
+}
+
+/** What a row wants, as members of a line. Built by hand, because there may be a million. */
+function membersOf({ line, intent, undoes }: Row): string {
+  const past = undoes ? `,"undoes":${pastOf(undoes)}` : '';
+  if (intent.kind === 'add') return `"line":${line},"add":${intent.change}${past}`;
+  const expected = intent.expected === undefined ? '' : `,"expected":${print(intent.expected)}`;
+  return `"line":${line},"set":${print(intent.value)}${expected}${past}`;
+}
+
+/** An unknown row of the run that an undo undoes. */
+function pastOf(row: Row): string {
+  const { before, after, mayBeApplied } = row;
+  const values = `"before":${print(before ?? null)},"after":${print(after ?? null)}`;
+  return `{${membersOf(row)},${values},"maybe":${mayBeApplied}}`;
+}
+
+function print(value: Value): string {
+  return typeof value === 'object' ? printJson(value) : String(value);
 }

@@ -1,57 +1,89 @@
 import { createReadStream } from 'node:fs';
+import type { Issue } from '../input/issues.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
+import type { Intent, Outcome, Row, Value } from './decide.ts';
 import { type RunEnd, type RunHeader, version } from './journal.ts';
-import type { Count } from './number-lists.ts';
-import { type InvalidRow, marks, type Reason, type RowOutcome, Rows, type StateCounts } from './rows.ts';
+import { countStates, createRow, type StateCounts } from './rows.ts';
+
+/** What a row wants, as its lines say it. */
+interface RowMembers {
+  readonly line?: number;
+  readonly set?: Value;
+  readonly add?: number;
+  readonly expected?: Value;
+  readonly before?: Value;
+  readonly after?: Value;
+  readonly undoes?: RowMembers;
+  readonly maybe?: boolean;
+}
 
 /** A line of a journal: what it has says what it is. */
-interface JournalLine extends Partial<RunEnd & RowOutcome> {
+interface JournalLine extends Partial<Omit<RunEnd, 'planned'>>, Partial<Outcome>, RowMembers {
   readonly journal?: unknown;
   readonly run?: unknown;
-  readonly invalid?: InvalidRow;
+  readonly invalid?: Issue;
   readonly plan?: number | bigint;
-  readonly line?: number;
-  readonly before?: Count;
-  readonly after?: Count;
-  readonly change?: number;
-  readonly expected?: Count;
-  readonly etag?: string;
-  readonly perhaps?: boolean;
-  readonly failed?: Reason;
   readonly planned?: number;
   readonly row?: number | bigint;
+  readonly sent?: boolean;
+}
+
+/** The reading of a record in one plan. */
+interface PlanReading {
+  /** The number of the plan on its target. */
+  readonly number: number;
+  readonly before: Value;
+}
+
+/** A row with all plans of it. */
+export interface JournalRow extends Row {
+  readonly plans: PlanReading[];
+  /** The outcome that it had at the end of the last session: the rejects of that session have it, if it is rejected. */
+  reported: Outcome | undefined;
 }
 
 /** A journal as it was read. */
-export type JournalImage = Readonly<
-  Pick<Replay, 'header' | 'rows' | 'invalid' | 'end' | 'hasEnded' | 'bytes'>
->;
+export interface JournalImage {
+  readonly header: RunHeader;
+  /**
+   * The rows of its plans by their ids, as the last session left them. A row of a killed session that has no outcome is
+   * sent.
+   */
+  readonly rows: ReadonlyMap<bigint, JournalRow>;
+  readonly invalid: readonly Issue[];
+  /** The end of the last session; undefined if it has none, and the process was killed. */
+  readonly end: RunEnd | undefined;
+  /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
+  readonly hasEnded: boolean;
+  /** The length of the lines that count, in bytes. */
+  readonly bytes: number;
+  /** The number of its last plan. */
+  readonly planned: number;
+}
 
 /**
- * Reads a journal. An incomplete last line, and plan lines at the end without their `planned`, do not count.
+ * Reads a journal. An incomplete last line, and lines of a plan at the end without their `planned`, do not count.
  *
  * @returns undefined if no plan is complete: then the run does not exist.
  * @throws CliError `failed` if a line cannot be read.
  */
 export async function readJournal(path: string): Promise<JournalImage | undefined> {
   const first = await replay(path, Number.POSITIVE_INFINITY);
-  if (!first?.isPlanned) return undefined;
-  // Plan lines without their `planned` have changed rows: read again without them.
-  const whole = first.isPlanning ? await replay(path, first.bytes) : first;
-  whole?.finish();
-  return whole;
+  if (!first || first.planned === 0) return undefined;
+  // The lines of a plan without its `planned` have changed rows: read again without them.
+  return first.isPlanning ? replay(path, first.bytes) : first;
 }
 
 async function replay(path: string, maxBytes: number): Promise<Replay | undefined> {
-  let found: Replay | undefined;
+  let image: Replay | undefined;
   for await (const { line, end } of journalLines(path)) {
     if (end > maxBytes) break;
-    if (found) found.take(line, end);
-    else found = new Replay(path, toHeader(path, line));
+    if (image) image.take(line, end);
+    else image = new Replay(path, toHeader(path, line));
   }
-  return found;
+  return image;
 }
 
 /** The header alone. @throws CliError `failed` if it cannot be read. */
@@ -88,46 +120,42 @@ async function* journalLines(
 function parseLine(path: string, text: string): JournalLine {
   try {
     const line = parseJson(text);
-    if (isJsonObject(line)) return line;
+    if (isJsonObject(line)) return line as JournalLine;
   } catch {}
   throw unreadable(path, 'it has a line that is no JSON object');
 }
 
+/** The code of the error for a journal of another version. */
+export const otherVersion = 'other_version';
+
 function toHeader(path: string, line: JournalLine): RunHeader {
   if (line.journal === version && typeof line.run === 'string') return line as unknown as RunHeader;
-  throw unreadable(
-    path,
-    line.journal === undefined ? 'its header is missing' : 'another version of this program wrote it',
-  );
+  if (line.journal === undefined) throw unreadable(path, 'its header is missing');
+  throw new CliError('failed', `${path}: another version of petstore wrote this journal`, {
+    code: otherVersion,
+    hint: 'that version finishes or undoes the run',
+  });
 }
 
 function unreadable(path: string, why: string): CliError {
   return new CliError('failed', `${path}: this journal cannot be read: ${why}; nothing was written`, {
-    hint: 'look at the counts of its pets, then move the file away',
+    hint: 'look at the records of its rows, then move the file away',
   });
 }
 
-const effects: readonly string[] = ['none', 'maybe', 'done'];
+const states: readonly string[] = ['applied', 'unchanged', 'failed', 'unknown'];
 
 /** Applies the lines of a journal, one after the other. */
-class Replay {
+class Replay implements JournalImage {
   readonly header: RunHeader;
-  /**
-   * The rows of its plans with their states. A row without an outcome is unknown if a session was killed that perhaps
-   * sent it, else unprocessed.
-   */
-  readonly rows = new Rows();
-  readonly invalid: InvalidRow[] = [];
-  /** The end of the last session; undefined if it has none, and the process was killed. */
+  readonly rows = new Map<bigint, JournalRow>();
+  readonly invalid: Issue[] = [];
   end: RunEnd | undefined;
-  /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
   hasEnded = false;
-  /** The length of the lines that count, in bytes. */
   bytes = 0;
-  /** True if a plan is complete. */
-  isPlanned = false;
-  /** True while the last lines are a plan that is not. */
-  isPlanning = false;
+  planned = 0;
+  /** The rows of a plan whose `planned` has not come yet. */
+  private planning: JournalRow[] = [];
   private readonly path: string;
 
   constructor(path: string, header: RunHeader) {
@@ -135,74 +163,96 @@ class Replay {
     this.header = header;
   }
 
+  /** True while the last lines are a plan that is not complete. */
+  get isPlanning(): boolean {
+    return this.planning.length > 0;
+  }
+
   take(line: JournalLine, end: number): void {
-    if (line.plan !== undefined) this.takePlan(line.plan, line);
+    if (line.plan !== undefined) this.takePlan(BigInt(line.plan), line);
     else if (line.invalid !== undefined) this.invalid.push(line.invalid);
-    else {
-      this.takeSettled(line);
-      this.bytes = end;
-    }
+    else if (line.row !== undefined) this.takeOutcome(BigInt(line.row), line);
+    else if (line.ended !== undefined) this.takeEnd(line as RunEnd);
+    else if (line.planned !== undefined) this.takePlanned(line.planned);
+    else throw unreadable(this.path, 'it has an unknown line');
+    if (!this.isPlanning) this.bytes = end;
   }
 
-  private takeSettled(line: JournalLine): void {
-    if (line.planned !== undefined) {
-      this.isPlanned = true;
-      this.isPlanning = false;
-      this.end = undefined;
-    } else if (line.row !== undefined) {
-      const row = this.rows.find(line.row);
-      if (row === undefined)
-        throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
-      this.settle(row, line.effect, line.reason);
-    } else if (line.ended !== undefined) {
-      this.end = line as RunEnd;
-      this.hasEnded = true;
-      for (let row = 0; row < this.rows.length; row += 1) this.rows.mark(row, marks.reported);
-    } else throw unreadable(this.path, 'it has an unknown line');
+  private takePlan(id: bigint, line: JournalLine): void {
+    const row = this.rowOf(id, line);
+    row.before = toValue(line.before);
+    row.after = toValue(line.after);
+    row.outcome = undefined;
+    // Until its outcome or the end of the session is read, it may have been sent.
+    row.isSent = true;
+    row.mayBeApplied = true;
+    this.planning.push(row);
   }
 
-  /** States that follow from how the last session ended. */
-  finish(): void {
-    const { rows } = this;
-    for (const row of rows.inState('unprocessed')) {
-      if (!this.end) rows.mark(row, marks.perhaps);
-      if (rows.isMarked(row, marks.perhaps)) rows.setState(row, 'unknown');
-    }
-  }
-
-  private takePlan(
-    id: number | bigint,
-    { line = 0, after = null, before, change, expected, etag, perhaps, failed }: JournalLine,
-  ): void {
-    const { rows } = this;
-    const row = rows.find(id) ?? rows.add({ id, after, change, expected, line });
-    rows.setAfter(row, after);
-    if (before !== undefined) rows.setBefore(row, before);
-    if (etag === undefined) rows.etags.delete(row);
-    else rows.etags.set(row, etag);
-    this.isPlanning = true;
-    rows.reopen(row);
-    if (failed) this.settle(row, 'none', failed);
-    rows.mark(row, marks.perhaps, perhaps === true);
-  }
-
-  private settle(row: number, effect: RowOutcome['effect'] | undefined, reason: Reason | undefined): void {
-    if (effect === undefined || !effects.includes(effect))
+  private takeOutcome(id: bigint, line: JournalLine): void {
+    const { state, reason, sent = false, maybe = false } = line;
+    const isWhole = line.set !== undefined || line.add !== undefined;
+    if (state === undefined || !states.includes(state))
       throw unreadable(this.path, 'it has an unknown outcome');
-    this.rows.settle(row, { effect, reason });
-    this.rows.mark(row, marks.reported, false);
+    if (!isWhole && !this.rows.has(id))
+      throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
+    const row = this.rowOf(id, line);
+    row.outcome = { state, reason };
+    row.isSent = sent;
+    row.mayBeApplied = maybe;
+    if (isWhole) this.planning.push(row);
+  }
+
+  private takePlanned(number: number): void {
+    for (const row of this.planning) if (!row.outcome) row.plans.push({ number, before: row.before ?? null });
+    this.planning = [];
+    this.planned = number;
+    this.end = undefined;
+  }
+
+  private takeEnd(end: RunEnd): void {
+    this.end = end;
+    this.hasEnded = true;
+    for (const row of this.rows.values()) {
+      row.reported = row.outcome;
+      if (row.outcome) continue;
+      row.isSent = false;
+      row.mayBeApplied = false;
+    }
+  }
+
+  private rowOf(id: bigint, line: JournalLine): JournalRow {
+    const row = this.rows.get(id) ?? Object.assign(toRow(id, line), { plans: [], reported: undefined });
+    this.rows.set(id, row);
+    return row;
   }
 }
 
-/** The counts of a run: its planned rows, and those that were left out or needed no change. */
-export function countRows({
-  header: { rows: all, invalid, skipped },
-  rows,
-}: {
-  readonly header: Pick<RunHeader, 'rows' | 'invalid' | 'skipped'>;
-  readonly rows: Rows;
-}): StateCounts {
-  const counts = rows.countStates();
-  const unchanged = counts.unchanged + all - invalid - skipped - rows.length;
-  return { ...counts, invalid, skipped, unchanged };
+function toRow(id: bigint, { line = 0, set, add, expected, undoes }: RowMembers): Row {
+  const intent: Intent =
+    add === undefined
+      ? { kind: 'set', value: toValue(set), expected: expected === undefined ? undefined : toValue(expected) }
+      : { kind: 'add', change: Number(add) };
+  return createRow(line, id, intent, { undoes: undoes && toPast(id, undoes) });
+}
+
+function toPast(id: bigint, past: RowMembers): Row {
+  const { before, after, maybe = false } = past;
+  return {
+    ...toRow(id, past),
+    before: toValue(before),
+    after: toValue(after),
+    isSent: true,
+    mayBeApplied: maybe,
+  };
+}
+
+/** A count that a number holds is a number, also if it has so many digits that it was read as a bigint. */
+function toValue(value: Value = null): Value {
+  return typeof value === 'bigint' && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}
+
+/** The counts of a run: of its planned rows, and of those that were left out. */
+export function countRun({ header, rows }: Pick<JournalImage, 'header' | 'rows'>): StateCounts {
+  return countStates(rows.values(), header);
 }

@@ -1,26 +1,22 @@
 import type { ThousandsSeparator } from '../config/setting-values.ts';
+import type { ColumnMap } from '../input/column-map.ts';
 import { UsageError } from '../process/errors.ts';
 
 /** The flags that decide how an input is read, and what a run writes. A resumed run keeps them. */
 export interface RunFlags {
-  /** Null: by the text. */
-  readonly delimiter: string | null;
   readonly map: ColumnMap;
-  /** The names of the columns of a file without a header. */
-  readonly columns: readonly string[] | null;
   readonly thousands: ThousandsSeparator | null;
   /** Adds up several rows of one pet; only with `relative`. */
   readonly sum: boolean;
   readonly skipInvalid: boolean;
   readonly shard: Shard | null;
+  /** The rows add to counts instead of setting them. */
   readonly relative: boolean;
   readonly createMissing: boolean;
 }
 
 export const defaultFlags: RunFlags = {
-  delimiter: null,
   map: {},
-  columns: null,
   thousands: null,
   sum: false,
   skipInvalid: false,
@@ -28,41 +24,6 @@ export const defaultFlags: RunFlags = {
   relative: false,
   createMissing: false,
 };
-
-/** The fields of a row. */
-export const fields = ['petId', 'quantity', 'expected'] as const;
-export type RunField = (typeof fields)[number];
-
-/** The user's own names for columns: `--map petId=SKU`. */
-type ColumnMap = Readonly<Partial<Record<RunField, string>>>;
-
-/** @throws UsageError for anything but `petId=<column>`, `quantity=<column>` (or `change=`) or `expected=<column>`. */
-export function parseColumnMap(texts: readonly string[]): ColumnMap {
-  const map: Partial<Record<RunField, string>> = {};
-  for (const text of texts) {
-    const [, name = '', column = ''] = /^(\w+)=(.+)$/s.exec(text) ?? [];
-    const wanted = normaliseName(name) === 'change' ? 'quantity' : normaliseName(name);
-    const field = fields.find((candidate) => normaliseName(candidate) === wanted);
-    if (!field || normaliseName(column) === '')
-      throw new UsageError(`--map '${text}': must be petId=<column>, quantity=<column> or expected=<column>`);
-    if (map[field] !== undefined) throw new UsageError(`--map: ${field} is given twice`);
-    map[field] = column;
-  }
-  return map;
-}
-
-/** A column name without the differences that do not count: case, spaces and underscores. */
-export function normaliseName(name: string): string {
-  return name.toLowerCase().replace(/[\s_]/g, '');
-}
-
-/** The names that `--columns petId,quantity` gives to the columns of a file without a header. @throws UsageError */
-export function parseColumnNames(text: string): readonly string[] {
-  const names = text.split(',').map((name) => name.trim());
-  if (names.length < 2)
-    throw new UsageError(`--columns '${text}': must name the columns, such as petId,quantity`);
-  return names;
-}
 
 /** One of `count` parts of a file; no pet is in two parts. */
 export interface Shard {

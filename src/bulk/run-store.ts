@@ -6,13 +6,12 @@ import { ensurePrivateFolder, syncFolder } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { Journal, type RunEnd, type RunHeader } from './journal.ts';
-import { countRows, type JournalImage, readHeader, readJournal } from './read-journal.ts';
-import type { Rows, StateCounts } from './rows.ts';
+import { countRun, type JournalImage, otherVersion, readHeader, readJournal } from './read-journal.ts';
+import { isLeft, isOpen, type StateCounts } from './rows.ts';
 import { liveClaims } from './target.ts';
 
 /**
- * `stopped`: rows are left that `resume` takes, or its last session was killed. `undone`: an undo set all of its rows
- * back.
+ * `stopped`: rows are left or unknown, or its last session was killed. `undone`: an undo has set back all of its rows.
  */
 type RunState = 'running' | 'stopped' | 'finished' | 'undone';
 
@@ -21,10 +20,13 @@ export interface RunInfo {
   readonly header: RunHeader;
   readonly state: RunState;
   readonly counts: StateCounts;
-  /** How many rows `resume` would take. */
+  /** Of its rows without an outcome, those that a killed session may have sent. */
+  readonly unsettled: number;
+  /** How many rows a further session takes, and how many of those are not unknown. */
+  readonly open: number;
   readonly left: number;
-  /** When its last session ended, or its journal was last written to, in milliseconds since the epoch. */
-  readonly lastAt: number;
+  /** The number of its last plan. */
+  readonly planned: number;
   /** The last undo of it, if there is one. */
   readonly undo: RunInfo | undefined;
 }
@@ -37,9 +39,9 @@ interface UnreadableRun {
 }
 
 const journalName = /^r([1-9]\d{0,14})\.jsonl$/;
-const dayMs = 24 * 3_600_000;
-/** How long journals are kept, except those of unfinished deliveries. */
-const keptMs = 90 * dayMs;
+/** All journals together may have so many bytes; so many of the last runs are kept in any case. */
+const maxBytes = 2 ** 30;
+const keptRuns = 50;
 
 export function isUnfinished({ state }: RunInfo): boolean {
   return state === 'stopped';
@@ -96,7 +98,7 @@ export class RunStore {
     const { runs, unreadable } = await this.all();
     const isLater = (run: string) => numberOf(run) > numberOf(after);
     for (const { run, header, problem } of unreadable)
-      if (isLater(run) && (!header || header.target === target)) throw problem;
+      if (isLater(run) && mayBeOn(target, header, problem)) throw problem;
     return runs.filter(({ header }) => header.target === target && isLater(header.run));
   }
 
@@ -122,7 +124,7 @@ export class RunStore {
    * @returns its id.
    * @throws CliError `failed`; then the run does not exist.
    */
-  async create(rows: Rows, write: (run: string, journal: Journal) => void): Promise<string> {
+  async create(write: (run: string, journal: Journal) => void): Promise<string> {
     await this.ensureFolder();
     // Whoever finds a journal without a plan under this lock knows that its process has ended.
     return withLock(
@@ -131,7 +133,7 @@ export class RunStore {
         const [last = 'r0'] = await this.ids();
         await this.removeOld();
         const run = `r${numberOf(last) + 1}`;
-        const journal = new Journal(this.pathOf(run), rows);
+        const journal = new Journal(this.pathOf(run));
         try {
           write(run, journal);
           await syncFolder(this.folder);
@@ -158,6 +160,13 @@ export class RunStore {
     }
   }
 
+  /** The number of the next plan on a target. */
+  async nextPlan(target: string): Promise<number> {
+    const { runs } = await this.all();
+    const numbers = runs.filter(({ header }) => header.target === target).map(({ planned }) => planned);
+    return Math.max(0, ...numbers) + 1;
+  }
+
   /** Undefined if it has no complete plan. @throws CliError if its journal cannot be read */
   private async look(
     run: string,
@@ -169,37 +178,41 @@ export class RunStore {
     const image = end ? undefined : await readJournal(path);
     if (!end && !image) return undefined;
     const header = image?.header ?? (await readHeader(path));
-    const { counts, left, ended: lastAt } = end ?? (await unendedFacts(path, image as JournalImage));
-    if (isRunning) {
-      counts.unprocessed += counts.unknown;
-      counts.unknown = 0;
-    }
-    const ended = end && left === 0 ? 'finished' : 'stopped';
-    return {
-      header,
-      state: isRunning ? 'running' : isWhole(undo) ? 'undone' : ended,
-      counts,
-      left,
-      lastAt,
-      undo,
-    };
+    const { counts, open, left, planned } = end ?? factsOf(image as JournalImage);
+    const unsettled = end || isRunning ? 0 : counts.unprocessed;
+    const ended = end && open === 0 ? 'finished' : 'stopped';
+    const state = isRunning ? 'running' : isWhole(undo) ? 'undone' : ended;
+    return { header, state, counts, unsettled, open, left, planned, undo };
   }
 
+  /** Removes the oldest finished runs without a delivery number while the journals have too many bytes. */
   private async removeOld(): Promise<void> {
     const { runs, unreadable } = await this.all();
     const known = new Set([...runs.map(({ header }) => header.run), ...unreadable.map(({ run }) => run)]);
-    const old = runs
-      .filter(({ lastAt, state }) => Date.now() - lastAt > keptMs && state !== 'running')
-      .filter((each) => !each.header.flags.relative || !isUnfinished(each));
-    // A killed process left the others before their plans were complete: nothing was sent.
-    const planless = (await this.ids()).filter((run) => !known.has(run));
-    for (const run of [...planless, ...old.map(({ header }) => header.run)])
-      await rm(this.pathOf(run), { force: true }).catch(() => {});
+    const sizes = new Map<string, number>();
+    for (const run of await this.ids()) {
+      // A process that was killed left it before its plan was complete: nothing was sent.
+      if (!known.has(run)) await rm(this.pathOf(run), { force: true }).catch(() => {});
+      else sizes.set(run, await stat(this.pathOf(run)).then(({ size }) => size));
+    }
+    let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    const mayGo = ({ header, state }: RunInfo) =>
+      (state === 'finished' || state === 'undone') && header.delivery === null;
+    for (const { header } of runs.slice(keptRuns).filter(mayGo).reverse()) {
+      if (bytes <= maxBytes) return;
+      await rm(this.pathOf(header.run), { force: true }).catch(() => {});
+      bytes -= sizes.get(header.run) ?? 0;
+    }
   }
 }
 
+/** Whether a journal that cannot be read may be one of a target. Another version of this program looks after its own. */
+export function mayBeOn(target: string, header: RunHeader | undefined, { details }: CliError): boolean {
+  return details.code !== otherVersion && (!header || header.target === target);
+}
+
 function noSuchRun(run: string): UsageError {
-  return new UsageError(`run ${run}: no such run`, '`petstore inventory runs` lists all of them');
+  return new UsageError(`run ${run}: no such run`, '`petstore runs` lists all of them');
 }
 
 /** Runs are numbered in the order in which they began. */
@@ -215,9 +228,11 @@ function isWhole(undo: RunInfo | undefined): boolean {
 }
 
 /** What the end of a run would say if it had one. */
-async function unendedFacts(path: string, image: JournalImage): Promise<RunEnd> {
-  const { mtimeMs } = await stat(path);
-  return { counts: countRows(image), left: image.rows.countLeft(), ended: mtimeMs };
+function factsOf(image: JournalImage): Omit<RunEnd, 'ended'> {
+  const rows = [...image.rows.values()];
+  const { planned } = image;
+  const [open, left] = [rows.filter(isOpen).length, rows.filter(isLeft).length];
+  return { counts: countRun(image), open, left, planned };
 }
 
 /** The last line alone, if it ends a session. @throws CliError `failed` if the file cannot be read. */

@@ -9,7 +9,11 @@ import { writeFileAtomic } from '../process/files.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
 import { areDisjoint, type Shard } from './run-flags.ts';
 
-/** The name of a service for locks and journals: one service has one name, however its URL is written. */
+/**
+ * The name of a service for locks and journals: one service has one name, however its URL is written.
+ *
+ * @param baseUrl as the client sends it, the base path of a binding included.
+ */
 export function targetOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
   // The parser has lower-cased the host and dropped a default port.
@@ -19,7 +23,18 @@ export function targetOf(baseUrl: string): string {
   const isHere =
     isLoopbackHost(name) || /^(0\.0\.0\.0|::|::ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4}))$/.test(name);
   const host = isHere ? 'localhost' : hostname.replace(/\.$/, '');
-  return `${protocol}//${host}${port === '' ? '' : `:${port}`}${pathname.replace(/\/+$/, '')}`;
+  const path = plainPath(pathname)
+    .replace(/\/{2,}/g, '/')
+    .replace(/\/$/, '');
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}${path}`;
+}
+
+/** A path whose unreserved characters are not percent-encoded. @see RFC 3986, 6.2.2.2 */
+function plainPath(path: string): string {
+  return path.replace(/%([\da-f]{2})/gi, (encoded, digits) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  });
 }
 
 /** What a process that works on a target says of itself, in a file beside its lock. */
@@ -36,55 +51,60 @@ interface HoldOptions extends Omit<Claim, 'run'> {
   /** Longest wait for another run, in milliseconds. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
+  onWait(line: string): Promise<void>;
 }
 
-/** To be called with the id of the run, once it has one. */
-export type NameRun = (run: string) => Promise<void>;
+/** A target that is held by this process. */
+export interface TargetLock {
+  /** Tells other processes which run is at work. */
+  nameRun(run: string): Promise<void>;
+  release(): Promise<void>;
+}
 
 /**
- * Does `work` while no other run works on the target. Only shards of one division work side by side.
+ * Holds a target: no other run works on it until it is released. Only shards of one division work side by side.
  *
  * @param folder that of the journals; it must exist.
+ * @param onWait is called once, if there is a wait for another run.
  * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time; nothing was sent.
  */
-export async function holdTarget<Value>(
+export async function holdTarget(
   folder: string,
-  { target, shard, name, waitMs, signal }: HoldOptions,
-  work: (nameRun: NameRun) => Promise<Value>,
-): Promise<Value> {
+  { target, shard, name, waitMs, signal, onWait }: HoldOptions,
+): Promise<TargetLock> {
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
-  const own = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
+  const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const claim = (run?: string) =>
-    writeFileAtomic(`${own}.json`, JSON.stringify({ target, shard, name, run } satisfies Claim));
+    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Claim));
   const endMs = monotonicMs() + waitMs;
-  let unlock: () => void;
-  for (;;) {
-    // The gate makes looking at the others and taking the own lock one step.
-    const found = await withLock(gate, async () => {
+  for (let isWaiting = false; ; isWaiting = true) {
+    // The gate makes looking at the others and taking the lock one step.
+    const result = await withLock(gate, async () => {
       const claims = await liveClaims(folder);
       const other = claims.find((each) => each.target === target && !areDisjoint(shard, each.shard));
       if (other) return other;
-      const unlock = await takeLock(own);
+      const unlock = await takeLock(path);
       await claim();
       return unlock;
     });
-    if (typeof found === 'function') {
-      unlock = found;
-      break;
-    }
-    if (monotonicMs() >= endMs) throw targetHeld(found, waitMs);
+    if (typeof result === 'function')
+      return {
+        nameRun: claim,
+        async release() {
+          await rm(`${path}.json`, { force: true }).catch(() => {});
+          result();
+        },
+      };
+    if (monotonicMs() >= endMs) throw targetHeld(result, waitMs);
+    if (!isWaiting) await onWait(`waiting for ${wordsOf(result)}`);
     await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), signal);
-  }
-  try {
-    return await work(claim);
-  } finally {
-    await rm(`${own}.json`, { force: true }).catch(() => {});
-    unlock();
   }
 }
 
+type LiveClaim = Claim & { readonly process: string };
+
 /** The claims of processes that are at work. */
-export async function liveClaims(folder: string): Promise<(Claim & { readonly process: string })[]> {
+export async function liveClaims(folder: string): Promise<LiveClaim[]> {
   const names = await readdir(folder).catch(() => []);
   const paths = names.filter((name) => /^target-.*\.json$/.test(name)).map((name) => join(folder, name));
   return paths.flatMap((path) => {
@@ -103,12 +123,16 @@ function readClaim(path: string): Claim | undefined {
   }
 }
 
-function targetHeld({ target, process, name, run }: Claim & { process: string }, waitMs: number): CliError {
-  const what = [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`];
+function targetHeld(holder: LiveClaim, waitMs: number): CliError {
   const waited = waitMs > 0 ? ` after a wait of ${waitMs / 1000} s` : '';
   return new CliError(
     'unavailable',
-    `${target}: another run is using this target${waited}: ${what.join(', ')}; nothing was sent`,
+    `${holder.target}: another run is using this target${waited}: ${wordsOf(holder)}; nothing was sent`,
     { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
   );
+}
+
+/** `stock.csv, run r7, process 4711`. */
+function wordsOf({ process, name, run }: LiveClaim): string {
+  return [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`].join(', ');
 }

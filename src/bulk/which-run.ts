@@ -1,8 +1,13 @@
 import { UsageError } from '../process/errors.ts';
+import type { Outcome, Row } from './decide.ts';
+import { bookedRows, hasLaterRun, laterReadingsOf, laterWriters } from './deliveries.ts';
+import type { JournalImage } from './read-journal.ts';
+import { createRow, isOpen, isPerhapsWritten } from './rows.ts';
 import type { RunParts } from './run.ts';
+import { defaultFlags } from './run-flags.ts';
 import { isUnfinished, type RunInfo, type RunStore } from './run-store.ts';
 
-/** What `resume` or `undo` is to do: go on with a run, undo a run, or nothing, because nothing is left of `last`. */
+/** What `resume` or `undo` is to do: go on with a run, undo a run, or nothing, because nothing is left of `info`. */
 export type RunChoice =
   | { readonly go: 'resume' | 'undo'; readonly info: RunInfo }
   | { readonly go: 'nothing'; readonly info: RunInfo | undefined };
@@ -17,21 +22,48 @@ export async function chooseResume(
   target: string,
   named: string | undefined,
 ): Promise<RunChoice> {
-  if (named !== undefined) {
-    const info = await runs.find(named);
-    checkNotUndone(info);
-    return { go: 'resume', info };
-  }
-  const all = await runs.onTarget(target);
+  const all = named === undefined ? await runs.onTarget(target) : [await runs.find(named)];
   const [last] = all;
   if (!last) return { go: 'nothing', info: undefined };
-  if (last.state === 'running' || isUnfinished(last)) return { go: 'resume', info: last };
-  const older = all.filter((each) => isUnfinished(each) && !each.undo);
-  if (older.length === 0) return { go: 'nothing', info: last };
-  const names = older.map(({ header }) => `${header.run} (${header.name})`);
-  throw new UsageError(
-    `resume: the last run, ${last.header.run}, is ${last.state}; unfinished ${older.length === 1 ? 'is' : 'are'} ${names.join(', ')}`,
-    `name one: petstore inventory resume ${older[0]?.header.run}`,
+  if (named === undefined && !isUnfinished(last) && last.state !== 'running') {
+    const older: RunInfo[] = [];
+    for (const info of all)
+      if (isUnfinished(info) && (await whyNotResumed(runs, info)) === undefined) older.push(info);
+    if (older.length === 0) return { go: 'nothing', info: last };
+    const names = older.map(({ header }) => `${header.run} (${header.name})`);
+    throw new UsageError(
+      `resume: the last run, ${last.header.run}, is ${last.state}; unfinished ${older.length === 1 ? 'is' : 'are'} ${names.join(', ')}`,
+      `name one: petstore resume ${older[0]?.header.run}`,
+    );
+  }
+  const refusal = await whyNotResumed(runs, last);
+  if (refusal) throw refusal;
+  return { go: last.open > 0 || last.state !== 'finished' ? 'resume' : 'nothing', info: last };
+}
+
+/** Why a run must not be resumed; undefined if it may be. */
+async function whyNotResumed(
+  runs: RunStore,
+  { header, undo, state }: RunInfo,
+): Promise<UsageError | undefined> {
+  const { run, kind, flags } = header;
+  if (undo) {
+    const by = undo.header.run;
+    return state === 'undone'
+      ? new UsageError(`resume ${run}: run ${by} has undone it`, 'apply the file again')
+      : new UsageError(
+          `resume ${run}: run ${by} has begun to undo it, and has not set back every row`,
+          isUnfinished(undo)
+            ? `finish the undo, and apply the file again: petstore undo ${run}`
+            : 'apply the file again',
+        );
+  }
+  if (kind === 'undo' || flags.relative || state === 'finished') return undefined;
+  const later = await hasLaterRun(runs, header);
+  if (!later) return undefined;
+  return new UsageError(
+    `resume ${run}: run ${later.header.run} (${later.header.name}) has come after it, and its values must not be replaced`,
+    'apply the file again if it is still right',
   );
 }
 
@@ -45,63 +77,98 @@ export async function chooseUndo(
   target: string,
   named: string | undefined,
 ): Promise<RunChoice> {
-  if (named === undefined) {
-    const [last] = await runs.onTarget(target);
-    if (!last)
-      throw new UsageError(
-        `undo: no run at ${target}`,
-        '`petstore inventory runs` lists those of other targets',
-      );
-    if (last.header.kind === 'undo')
-      return isUnfinished(last) || last.state === 'running'
-        ? { go: 'resume', info: last }
-        : { go: 'nothing', info: last };
-    return { go: 'undo', info: last };
-  }
-  const info = await runs.find(named);
-  const { header, undo, state } = info;
-  if (header.kind === 'undo')
+  const info = named === undefined ? (await runs.onTarget(target))[0] : await runs.find(named);
+  if (!info)
+    throw new UsageError(`undo: no run at ${target}`, '`petstore runs` lists those of other targets');
+  const { header } = info;
+  if (named !== undefined && header.kind === 'undo')
     throw new UsageError(
       `undo ${named}: it is an undo itself, of run ${header.undoes}`,
       isUnfinished(info)
-        ? `go on with it: petstore inventory undo ${header.undoes}`
+        ? `go on with it: petstore undo ${header.undoes}`
         : `apply the file of run ${header.undoes} again`,
     );
-  if (undo && (isUnfinished(undo) || undo.state === 'running')) return { go: 'resume', info: undo };
-  return state === 'undone' ? { go: 'nothing', info: undo } : { go: 'undo', info };
+  const undo = header.kind === 'undo' ? info : info.undo;
+  if (!undo) return { go: 'undo', info };
+  return { go: isUnfinished(undo) || undo.state === 'running' ? 'resume' : 'nothing', info: undo };
 }
 
-/** @throws UsageError if a planned undo names the run. */
-function checkNotUndone({ header: { run }, state, undo }: RunInfo): void {
-  if (!undo) return;
-  const by = undo.header.run;
-  throw new UsageError(
-    `resume ${run}: ${state === 'undone' ? `run ${by} has undone it` : `run ${by} has begun to undo it, and has not set back every row`}`,
-    state === 'undone' ? 'apply the file again' : `go on with that: petstore inventory undo ${run}`,
-  );
+/** The parts of a further session of a run. @param createMissing of this session, if it is given anew */
+export function resumeOf(image: JournalImage, createMissing = image.header.flags.createMissing): RunParts {
+  const rows = [...image.rows.values()].map((row) => ({ ...row, mayCreate: createMissing }));
+  return { header: image.header, rows, invalid: image.invalid, earlier: image };
 }
 
 /**
- * Which later run on the same target wrote, or may have written, a pet of a run, by row. For a run of counts that is
- * resumed every later run counts; for an undo those that another undo would set back.
- *
- * @throws CliError `failed` if the journal of one cannot be read.
+ * The parts of the undo of a run: a row that was set is set back if it is still as the run left it; a row that was added
+ * gets the opposite; a record that the run created is removed.
  */
-export async function laterRuns(
+export function undoOf({ header: undone, rows: written }: JournalImage): RunParts {
+  const { journal: _, run, started: __, ...header } = undone;
+  const rows = [...written.values()].filter(isPerhapsWritten).map(undoRow);
+  return {
+    rows,
+    invalid: [],
+    header: {
+      ...header,
+      ...{ kind: 'undo', undoes: run, file: null, delivery: null },
+      // It touches the records of its run's shard.
+      flags: { ...defaultFlags, relative: header.flags.relative, shard: header.flags.shard },
+      ...{ rows: rows.length, invalid: 0, skipped: 0 },
+    },
+  };
+}
+
+function undoRow(row: Row): Row {
+  const { id, intent, before = null, after = null, outcome } = row;
+  if (intent.kind === 'set' || before === null)
+    return createRow(0, id, { kind: 'set', value: before, expected: after });
+  const isCertain = outcome?.state === 'applied';
+  return createRow(0, id, { kind: 'add', change: -intent.change }, isCertain ? {} : { undoes: row });
+}
+
+/**
+ * The same parts with what other runs say: rows that must be left alone, and what later plans have read.
+ *
+ * @param past of an undo: the journal of the run that it undoes.
+ * @param ignoresBookings true for `--again`.
+ */
+export async function withOtherRuns(
   runs: RunStore,
-  { header, rows, earlier }: RunParts,
-): Promise<ReadonlyMap<number, string>> {
-  const found = new Map<number, string>();
-  const after = header.undoes ?? (header.flags.relative ? undefined : earlier?.header.run);
-  if (after === undefined) return found;
-  for (const info of await runs.onTarget(header.target, after)) {
-    const { run, kind } = info.header;
-    if (header.kind === 'undo' && (kind === 'undo' || info.state === 'undone')) continue;
-    const { rows: wrote } = await runs.read(run);
-    for (const at of wrote.where((each) => wrote.mayHaveBeenWritten(each))) {
-      const row = rows.find(wrote.id(at));
-      if (row !== undefined && !found.has(row)) found.set(row, run);
+  parts: RunParts,
+  {
+    past,
+    ignoresBookings = false,
+  }: { readonly past?: JournalImage | undefined; readonly ignoresBookings?: boolean | undefined } = {},
+): Promise<RunParts> {
+  const { header, earlier } = parts;
+  const rows = parts.rows.filter(isOpen);
+  const run = earlier?.header.run;
+  const barred = new Map<bigint, Outcome>();
+  if (past) {
+    const writers = await laterWriters(runs, past);
+    for (const { id, intent } of rows) {
+      const writer = writers.get(id);
+      if (writer !== undefined && intent.kind === 'set') barred.set(id, writtenLater(writer));
     }
+  } else if (header.flags.relative && !ignoresBookings) {
+    const unsent = rows.filter(({ isSent }) => !isSent);
+    const bookings = await bookedRows(runs, { ...header, ...(run !== undefined && { run }) }, unsent);
+    for (const [id, outcome] of bookings) barred.set(id, outcome);
   }
-  return found;
+  const sent = rows.flatMap((row) => {
+    const plans = row.isSent ? earlier?.rows.get(row.id)?.plans : past?.rows.get(row.id)?.plans;
+    const number = plans?.at(-1)?.number;
+    const planOf = row.isSent ? run : past?.header.run;
+    const key = row.isSent ? row : row.undoes;
+    return key?.intent.kind === 'add' && number !== undefined && planOf !== undefined
+      ? [{ row: key, run: planOf, number }]
+      : [];
+  });
+  return { ...parts, barred, laterReadings: await laterReadingsOf(runs, header.target, sent) };
+}
+
+function writtenLater(run: string): Outcome {
+  const message = `run ${run} has written this record since: undo that run first, or apply the file again`;
+  return { state: 'failed', reason: { code: 'written_later', message, passes: true } };
 }

@@ -38,6 +38,21 @@ export const program: Program = {
       load: () => import('./inventory/index.ts'),
     },
     {
+      name: 'runs',
+      summary: 'List past runs, the newest first, or show one row by row',
+      load: async () => (await import('./runs.ts')).runs,
+    },
+    {
+      name: 'resume',
+      summary: 'Finish a run that stopped',
+      load: async () => (await import('./resume.ts')).resume,
+    },
+    {
+      name: 'undo',
+      summary: 'Set back what a run wrote',
+      load: async () => (await import('./resume.ts')).undo,
+    },
+    {
       name: 'overview',
       summary: 'Show pets, low counts and open orders on one screen',
       load: async () => (await import('./overview.ts')).overview,

@@ -13,7 +13,7 @@ export interface StockDesk {
   files(): string[];
   /** The path of the journal of a run, whose id is as a summary has it. */
   journal(run: unknown): string;
-  /** `petstore inventory <words>`. */
+  /** `petstore inventory <words>`; `runs`, `resume` and `undo` are commands of their own. */
   inventory(words: readonly string[], options?: RunOptions): Promise<Run>;
   /** The same, with the summary that it prints as JSON. */
   summary(words: readonly string[], options?: RunOptions): Promise<Summary>;
@@ -24,11 +24,18 @@ interface Summary extends Record<string, unknown> {
   readonly stderr: string;
 }
 
+/** The commands of runs, which are no verbs of `inventory`. */
+const runVerbs = new Set(['runs', 'resume', 'undo']);
+
 export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
   const folder = temporaryFolder();
   const env = { PETSTORE_STATE_DIR: join(folder, 'state'), PETSTORE_BASE_URL: server.url };
   const inventory = (words: readonly string[], options: RunOptions = {}) =>
-    runCli(['inventory', ...words], { cwd: folder, ...options, env: { ...env, ...options.env } });
+    runCli(runVerbs.has(words[0] ?? '') ? words : ['inventory', ...words], {
+      cwd: folder,
+      ...options,
+      env: { ...env, ...options.env },
+    });
   return {
     folder,
     env,

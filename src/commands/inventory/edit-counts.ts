@@ -1,18 +1,16 @@
 import type { PetStatus } from '../../api/schemas.ts';
-import { listInventory } from '../../bulk/counts.ts';
-import type { Count } from '../../bulk/number-lists.ts';
-import { readRows } from '../../bulk/read.ts';
-import { Rows } from '../../bulk/rows.ts';
-import { newRun, type RunParts } from '../../bulk/run.ts';
+import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
+import type { Value } from '../../bulk/decide.ts';
 import { defaultFlags } from '../../bulk/run-flags.ts';
 import type { Context } from '../../context.ts';
 import { editUntilValid, findEditor, openDraft, withDraft } from '../../input/editor.ts';
+import { type InputRow, type RowInput, type RowLayout, readRows } from '../../input/read-rows.ts';
 import type { Source } from '../../input/source.ts';
-import { UsageError } from '../../process/errors.ts';
+import { ManyError, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
-import type { WriteFlags } from './bulk-flags.ts';
-import { runSession, targetHere } from './session.ts';
+import type { WriteFlags } from '../run-flags.ts';
+import { partsOfInput, runInput } from '../run-input.ts';
 
 interface EditFilter {
   readonly below?: number | undefined;
@@ -30,20 +28,21 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
   const editor = findEditor(context, 'edit inventory');
   const { text, counts } = await readText(context, filter);
   if (counts.size === 0) return context.print('no inventory entries to edit');
-  const target = await targetHere(context);
   const draft = await openDraft(context, editor, 'inventory.csv');
   try {
-    const parts = await editUntilValid(draft, {
+    const input = await editUntilValid(draft, {
       what: 'edit inventory',
       usage,
       original: text,
-      parse: (edited) => readEdited(edited, counts, target),
+      parse: (edited) => readEdited(edited, counts),
     });
-    if (parts === undefined || parts.rows.length === 0) {
+    if (input === undefined || input.rows.length === 0) {
       await context.print('nothing was changed, and nothing was sent');
       return await draft.discard();
     }
-    await runSession(context, parts.header, flags, async () => parts);
+    const options = { layout: layout as unknown as RowLayout<InputRow>, flags: defaultFlags, given: flags };
+    const parts = await partsOfInput(context, 'inventory', input, input.rows, options);
+    await runInput(context, { ...parts, again: undefined }, flags, 'apply');
     if (context.flags.dryRun)
       return await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
     await draft.discard();
@@ -55,7 +54,7 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
 interface EditText {
   readonly text: string;
   /** By pet. */
-  readonly counts: ReadonlyMap<bigint, Count>;
+  readonly counts: ReadonlyMap<bigint, Value>;
 }
 
 async function readText(context: Context, { below, status }: EditFilter): Promise<EditText> {
@@ -63,9 +62,9 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
   const names = new Map<bigint, string>();
   const note = await new Names(context, client).addAll('pets', names);
   if (note) await context.warn(note);
-  const counts = new Map<bigint, Count>();
+  const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
-  for await (const page of listInventory(client))
+  for await (const page of client.list('listInventory', {}, { whole: true }))
     for (const item of page) {
       const { petId, quantity } = item;
       if (below !== undefined && !(quantity < below)) continue;
@@ -77,34 +76,31 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
   return { text: `${lines.join('\n')}\n`, counts };
 }
 
-/** The run of the rows that were changed. @throws UsageError that says which rows are wrong */
-async function readEdited(
-  text: string,
-  counts: ReadonlyMap<bigint, Count>,
-  target: string,
-): Promise<RunParts> {
+const layout = countLayout(defaultFlags);
+
+/** The rows that were changed, each bound to the count that was shown. @throws InputError that says which are wrong */
+async function readEdited(text: string, counts: ReadonlyMap<bigint, Value>): Promise<RowInput<CountRow>> {
   async function* bytes() {
     yield Buffer.from(text);
   }
-  const source: Source = { name: 'inventory.csv', path: undefined, bytes, close: async () => {} };
-  const input = await readRows(source, defaultFlags);
-  const { issues, rows } = input;
-  if (issues.count > 0) {
-    // The comments on top shift the lines, so an error names the text of its row.
-    const all = text.split('\n');
-    const lines = issues.first.map(({ line, message }) => `${all[line - 1]}: ${message}`);
-    const more = issues.count - lines.length;
-    throw new UsageError([...lines, ...(more > 0 ? [`and ${more} more like this`] : [])].join('\n'));
-  }
-  const changed = new Rows();
-  for (let row = 0; row < rows.length; row += 1) {
-    const [id, after] = [rows.id(row), rows.after(row)];
-    if (counts.get(id) === after) continue;
-    changed.add({ id, after, expected: rows.expected(row) ?? counts.get(id), line: 0 });
-  }
-  const { header } = newRun(input, { target, flags: defaultFlags, guards: { allowZero: true } });
-  return {
-    ...{ rows: changed, invalid: [] },
-    header: { ...header, name: 'edit', rows: changed.length, skipped: 0 },
-  };
+  const source: Source = { name: 'edit', path: undefined, bytes, close: async () => {} };
+  const input = await readRows(source, layout).catch((error) => {
+    throw error instanceof ManyError ? withRowTexts(error, text.split('\n')) : error;
+  });
+  const rows = input.rows.flatMap((row): CountRow[] => {
+    const { id, intent } = row;
+    const shown = counts.get(id);
+    if (intent.kind !== 'set' || intent.value === shown) return [];
+    return [{ ...row, intent: { ...intent, expected: intent.expected ?? shown } }];
+  });
+  return { ...input, rows, skipped: 0 };
+}
+
+/** The same errors, each with the text of its row: the comments on top shift the lines. */
+function withRowTexts({ examples }: ManyError, lines: readonly string[]): UsageError {
+  const texts = examples.slice(0, -1).map(({ message, details: { line = 1 } }) => {
+    const why = message.replace(/^edit:\d+:\d+: /, '');
+    return `${lines[line - 1]}: ${why}`;
+  });
+  return new UsageError(texts.join('\n'));
 }

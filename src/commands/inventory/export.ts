@@ -1,5 +1,4 @@
 import type { InventoryItem } from '../../api/schemas.ts';
-import { listInventory } from '../../bulk/counts.ts';
 import type { Context } from '../../context.ts';
 import type { Column } from '../../output/columns.ts';
 import { inventory } from '../../records/inventory.ts';
@@ -32,7 +31,7 @@ export async function exportInventory(context: Context, withExpected: boolean): 
     : undefined;
   if (note) await context.warn(note);
   async function* pages(): AsyncGenerator<InventoryItem[]> {
-    for await (const page of listInventory(client))
+    for await (const page of client.list('listInventory', {}, { whole: true }))
       yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity })) : page;
   }
   await printer.records(pages(), view);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Pace, type StopReason } from '../../src/bulk/pace.ts';
 import type { Attempt } from '../../src/client/attempt.ts';
+import { Pace, type StopReason } from '../../src/client/pace.ts';
 import { UnavailableError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 
@@ -19,7 +19,7 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 
 function paceOf(concurrency: number) {
   const stop = new Stop<StopReason>();
-  const pace = new Pace({ concurrency, rate: undefined }, stop);
+  const pace = new Pace({ concurrency, rate: null }, stop);
   const answer = (status: number, times = 1) => {
     for (let time = 0; time < times; time += 1) {
       void pace.gate();

@@ -1,26 +1,31 @@
 import { basename } from 'node:path';
-import { changeOf } from '../../bulk/make-plan.ts';
-import type { Count } from '../../bulk/number-lists.ts';
-import type { JournalImage } from '../../bulk/read-journal.ts';
-import type { Reason, RowState } from '../../bulk/rows.ts';
-import type { RunInfo } from '../../bulk/run-store.ts';
-import type { Context } from '../../context.ts';
-import type { Column, View } from '../../output/columns.ts';
-import { inPages } from '../../output/print.ts';
-import { shorten } from '../../process/text.ts';
-import { Names } from '../../records/names.ts';
-import type { IdOrName } from '../../records/parse-values.ts';
-import { runStore } from './session.ts';
+import type { Reason, Value } from '../bulk/decide.ts';
+import { changeOf } from '../bulk/plan.ts';
+import type { JournalImage } from '../bulk/read-journal.ts';
+import { isPerhapsWritten, type RowState, stateOf } from '../bulk/rows.ts';
+import { nounWords } from '../bulk/run-nouns.ts';
+import type { RunInfo } from '../bulk/run-store.ts';
+import type { Context } from '../context.ts';
+import type { Column, View } from '../output/columns.ts';
+import { inPages } from '../output/print.ts';
+import { shorten } from '../process/text.ts';
+import { Names } from '../records/names.ts';
+import type { IdOrName } from '../records/parse-values.ts';
+import { runStore } from './run-session.ts';
 
 interface RunRecord extends Readonly<Record<RowState, number>> {
   readonly id: string;
   readonly kind: string;
+  readonly noun: string;
   /** The input without its folder; of an undo, the run that it undoes. */
   readonly file: string;
   readonly target: string;
   readonly state: string;
   readonly started: string;
   readonly rows: number;
+  /** Rows of a killed session without an outcome; they are not among the unprocessed ones. */
+  readonly unsettled: number;
+  readonly delivery: string | undefined;
   /** The last undo of it. */
   readonly undoneBy: string | undefined;
 }
@@ -31,11 +36,9 @@ const runsView = (isForPeople: boolean): View<RunRecord> => ({
   columns: [
     { name: 'id', value: ({ id }) => id },
     { name: 'kind', value: ({ kind }) => kind },
+    { name: 'noun', value: ({ noun }) => noun },
     { name: 'file', value: ({ file }) => (isForPeople ? shorten(file, 17) : file) },
-    {
-      name: 'started',
-      value: ({ started }) => (isForPeople ? started.slice(5, 16).replace('T', ' ') : started),
-    },
+    { name: 'started', value: ({ started }) => started, time: true },
     { name: 'state', value: ({ state }) => state, status: true },
     countColumn('rows'),
     countColumn('applied'),
@@ -43,14 +46,16 @@ const runsView = (isForPeople: boolean): View<RunRecord> => ({
     { ...countColumn('unknown'), spare: true },
     { ...countColumn('unchanged'), spare: true },
     { ...countColumn('unprocessed'), spare: true },
+    { ...countColumn('unsettled'), spare: true },
     { ...countColumn('invalid'), extra: true },
     { ...countColumn('skipped'), extra: true },
     { name: 'target', value: ({ target }) => target, spare: true },
+    { name: 'delivery', value: ({ delivery }) => delivery, spare: true },
     { name: 'undoneBy', value: ({ undoneBy }) => undoneBy, extra: true },
   ],
 });
 
-function countColumn(name: 'rows' | RowState): Column<RunRecord> {
+function countColumn(name: 'rows' | 'unsettled' | RowState): Column<RunRecord> {
   return { name, value: (run) => run[name], align: 'right' };
 }
 
@@ -79,61 +84,80 @@ async function* readRuns(context: Context, petId: bigint | undefined): AsyncGene
   for (const each of runs) if (hasWritten(await store.read(each.header.run), petId)) yield [toRecord(each)];
 }
 
-function hasWritten({ rows }: JournalImage, petId: bigint): boolean {
-  const row = rows.find(petId);
-  return row !== undefined && rows.mayHaveBeenWritten(row);
+function hasWritten({ rows, header }: JournalImage, petId: bigint): boolean {
+  const row = rows.get(petId);
+  const isOfPet = nounWords[header.noun].record === 'pet';
+  return isOfPet && row !== undefined && isPerhapsWritten(row);
 }
 
-function toRecord({ header, state, counts, undo }: RunInfo): RunRecord {
-  const { run: id, kind, undoes, target, started, rows } = header;
+function toRecord({ header, state, counts, unsettled, undo }: RunInfo): RunRecord {
+  const { run: id, kind, noun, undoes, target, started, rows, delivery } = header;
   const file = undoes ?? basename(header.name);
-  return { id, kind, file, target, state, started, rows, ...counts, undoneBy: undo?.header.run };
+  const unprocessed = counts.unprocessed - unsettled;
+  return {
+    ...{ id, kind, noun, file, target, state, started, rows },
+    ...{ ...counts, unprocessed, unsettled },
+    delivery: delivery ?? undefined,
+    undoneBy: undo?.header.run,
+  };
 }
 
 /** One row of a run. */
 interface OutcomeRecord {
-  readonly petId: bigint;
-  readonly before: Count | undefined;
-  readonly after: Count | undefined;
+  /** `petId` for a count. */
+  readonly petId?: bigint;
+  readonly id?: bigint;
+  readonly before: Value | undefined;
+  readonly after: Value | undefined;
   readonly change: number | undefined;
-  readonly state: RowState;
+  readonly state: string;
   readonly reason: Reason | undefined;
   readonly line: number;
 }
 
-const outcomesView: View<OutcomeRecord> = {
+const outcomesView = (isCount: boolean): View<OutcomeRecord> => ({
   noun: 'rows',
   columns: [
-    { name: 'petId', value: ({ petId }) => petId, align: 'right' },
+    isCount
+      ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
+      : { name: 'id', value: ({ id }) => id, align: 'right' },
     { name: 'before', value: ({ before }) => before, align: 'right' },
     { name: 'after', value: ({ after }) => after, align: 'right' },
-    { name: 'change', value: ({ change }) => change, align: 'right' },
+    ...(isCount
+      ? [{ name: 'change', value: ({ change }: OutcomeRecord) => change, align: 'right' } as const]
+      : []),
     { name: 'state', value: ({ state }) => state, status: true },
     { name: 'code', value: ({ reason }) => reason?.code, spare: true },
     { name: 'message', value: ({ reason }) => reason?.message, spare: true },
     { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
   ],
-};
+});
 
-/** Prints the outcome of each row of a run, except of rows that it left alone. */
+/** Prints what became of each row of a run. */
 export async function showRun(context: Context, run: string): Promise<void> {
   const printer = await context.printer();
-  await printer.check(outcomesView);
   const runs = runStore(context);
-  const { state } = await runs.find(run);
+  const { state, header } = await runs.find(run);
+  const view = outcomesView(header.noun === 'inventory');
+  await printer.check(view);
   const image = await runs.read(run);
-  await printer.records(inPages(outcomesOf(image, state === 'running')), outcomesView);
+  await printer.records(inPages(outcomesOf(image, state === 'running')), view);
 }
 
-function* outcomesOf({ rows }: JournalImage, isRunning: boolean): Generator<OutcomeRecord> {
-  for (let row = 0; row < rows.length; row += 1) {
-    const before = rows.before(row);
-    // A row that could not be planned has nothing to write.
-    const after = before === undefined ? undefined : rows.after(row);
-    const change = before === undefined ? undefined : changeOf(before, rows.after(row));
-    const reason = rows.reason(row);
-    const known = rows.state(row);
-    const state = isRunning && known === 'unknown' && !reason ? 'unprocessed' : known;
-    yield { petId: rows.id(row), before, after, change, state, reason, line: rows.line(row) };
+function* outcomesOf({ header, rows, end }: JournalImage, isRunning: boolean): Generator<OutcomeRecord> {
+  for (const row of rows.values()) {
+    const { id, line, before, after, outcome } = row;
+    const isChange = before !== undefined && after !== undefined && typeof after !== 'object';
+    const change = isChange ? changeOf(before, after) : undefined;
+    const state = !outcome && !end && !isRunning ? 'unsettled' : stateOf(row);
+    yield {
+      ...(header.noun === 'inventory' ? { petId: id } : { id }),
+      before,
+      after,
+      change,
+      state,
+      reason: outcome?.reason,
+      line,
+    };
   }
 }

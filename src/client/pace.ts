@@ -1,8 +1,8 @@
-import { type Attempt, mayHaveBeenApplied } from '../client/attempt.ts';
-import type { CallOptions } from '../client/call.ts';
 import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
 import { type ErrorKind, UnavailableError } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
+import type { Attempt } from './attempt.ts';
+import type { CallOptions } from './call.ts';
 
 /** Why a run ended before its last row. */
 export interface StopReason {
@@ -14,11 +14,12 @@ export interface StopReason {
   readonly hint?: string | undefined;
 }
 
-export interface PaceOptions {
+/** How fast requests are sent. */
+export interface PaceFlags {
   /** Most requests in flight. */
   readonly concurrency: number;
-  /** Most requests a second, every attempt counted; undefined for no limit. */
-  readonly rate: number | undefined;
+  /** Most requests a second, every attempt counted; null for no limit. */
+  readonly rate: number | null;
 }
 
 /** The longest Retry-After that is waited for; a longer one stops the run. */
@@ -45,10 +46,10 @@ export class Pace {
   private readonly waiting: ((mayStart: boolean) => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
 
-  constructor({ concurrency, rate }: PaceOptions, stop: Stop<StopReason>) {
+  constructor({ concurrency, rate }: PaceFlags, stop: Stop<StopReason>) {
     this.limit = concurrency;
     this.max = concurrency;
-    this.intervalMs = rate === undefined ? 0 : 1000 / rate;
+    this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
     stop.stopped.addEventListener('abort', () => this.turnAllAway());
   }
@@ -142,61 +143,14 @@ export class Pace {
   }
 }
 
-/** The call of one row, or of one reading: obeys the shared pace, and knows whether it may have been applied. */
-export class PacedCall implements CallOptions {
-  readonly signal: AbortSignal;
-  readonly maxRetryAfterMs = maxRetryWaitMs;
-  readonly retries: number | undefined;
-  ifMatch: string | undefined;
-  /** Awaited before each attempt but the first; it may throw, which ends the call. */
-  checkAgain: (() => Promise<unknown>) | undefined;
-  attempts = 0;
-  /** True if an attempt was not refused. An answer to a later one does not take that back. */
-  mayBeApplied = false;
-  private readonly pace: Pace;
-  private isInFlight = false;
-  private last: Attempt | undefined;
-
-  constructor(pace: Pace, { cut }: Stop<StopReason>, retries?: number) {
-    this.pace = pace;
-    this.signal = cut;
-    this.retries = retries;
-  }
-
-  // Own properties, so that a copy of these options keeps them.
-  readonly beforeAttempt = (): Promise<void> | undefined => {
-    const { checkAgain } = this;
-    if (checkAgain && this.attempts > 0) return checkAgain().then(() => this.begin());
-    return this.begin();
+/** The options of a call that obeys a pace. */
+export function pacedOptions(pace: Pace, { cut }: Stop<StopReason>): CallOptions {
+  return {
+    signal: cut,
+    maxRetryAfterMs: maxRetryWaitMs,
+    beforeAttempt: () => pace.gate(),
+    afterAttempt: (attempt) => pace.observe(attempt),
   };
-
-  readonly afterAttempt = (attempt: Attempt): void => {
-    this.isInFlight = false;
-    this.last = attempt;
-    if (mayHaveBeenApplied(attempt.request.method, [attempt])) this.mayBeApplied = true;
-    this.pace.observe(attempt);
-  };
-
-  /** Whether it may have been applied if it ends now, without an answer. */
-  get isUncertain(): boolean {
-    return this.mayBeApplied || this.isInFlight;
-  }
-
-  /** The service's id of the last request, if it sent one. */
-  get requestId(): string | undefined {
-    return this.last?.requestId;
-  }
-
-  private begin(): Promise<void> | undefined {
-    const start = () => {
-      this.isInFlight = true;
-      this.attempts += 1;
-    };
-    const wait = this.pace.gate();
-    if (wait) return wait.then(start);
-    start();
-    return undefined;
-  }
 }
 
 /**

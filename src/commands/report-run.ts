@@ -1,20 +1,20 @@
-import type { EndedRun } from '../../bulk/carry-out.ts';
-import { type RowState, rowStates } from '../../bulk/rows.ts';
-import type { Run } from '../../bulk/run.ts';
-import { errorOf, type Summary } from '../../bulk/summary.ts';
-import { type Context, commandLine } from '../../context.ts';
-import type { Column, View } from '../../output/columns.ts';
-import { wrap } from '../../output/fold.ts';
-import type { Style } from '../../output/style.ts';
-import { OutputClosedError } from '../../process/errors.ts';
-import type { JsonObject } from '../../process/exact-json.ts';
-import { counted, groupDigits, sanitize } from '../../process/text.ts';
+import { textOf } from '../bulk/decide.ts';
+import { errorOf, type Report } from '../bulk/report.ts';
+import { type RowState, rowStates } from '../bulk/rows.ts';
+import type { NewRun, Run } from '../bulk/run.ts';
+import { nounWords } from '../bulk/run-nouns.ts';
+import { otherCount } from '../bulk/write-row.ts';
+import { type Context, commandLine } from '../context.ts';
+import type { Column, View } from '../output/columns.ts';
+import { wrap } from '../output/fold.ts';
+import type { Style } from '../output/style.ts';
+import { OutputClosedError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { counted, groupDigits, sanitize } from '../process/text.ts';
 import { exampleText } from './show-plan.ts';
 
-/** A summary and the next steps for the user. */
-interface SummaryRecord extends Summary {
-  /** The file of rejected rows. */
-  readonly rejects: string | undefined;
+/** A report and the next steps for the user. */
+interface ReportRecord extends Report {
   /** The command that goes on with the run, if rows are left. */
   readonly resume: string | undefined;
   /** The command that undoes it, if it has written something. */
@@ -22,72 +22,62 @@ interface SummaryRecord extends Summary {
 }
 
 /**
- * Reports the result of a session: prints the summary on stdout, in the format asked for.
+ * Reports the result of a session: prints it on stdout, in the format asked for.
  *
  * @throws CliError if not every row is as it should be.
  */
-export async function report(
-  context: Context,
-  run: Run,
-  { summary, rejects, problem: failure }: EndedRun,
-): Promise<void> {
-  const { header } = run;
-  const { run: id, stop, left, applied, unknown } = summary;
-  const command = (...words: string[]) => commandLine(context, ['inventory', ...words]);
-  const goOn = header.undoes === null ? ['resume', id ?? ''] : ['undo', header.undoes];
-  // An undo that left rows alone compares again when it is typed again.
-  const isPartial = header.undoes !== null && summary.failed > 0;
-  const isOpen = id !== undefined && (left > 0 || isPartial || failure !== undefined);
-  const resume = isOpen ? command(...goOn) : undefined;
-  const mayUndo = id !== undefined && header.undoes === null && applied + unknown > 0;
-  const undo = mayUndo ? command('undo', id) : undefined;
+export async function printReport(context: Context, { header }: Run, report: Report): Promise<void> {
+  const { run, stop, open, left, applied, unknown, failed, rejects, problem: failure, distrusted } = report;
+  const command = (...words: string[]) => commandLine(context, words);
+  const goOn = header.undoes === null ? ['resume', run ?? ''] : ['undo', header.undoes];
+  // A service that does not set what it is told must be looked at first.
+  const isTrusted = distrusted.length === 0;
+  const resume = isTrusted && (open > 0 || failure !== undefined) ? command(...goOn) : undefined;
+  const mayUndo = isTrusted && header.undoes === null && applied + unknown > 0;
+  const undo = mayUndo ? command('undo', run ?? '') : undefined;
   let problem: Error | undefined = failure;
   try {
-    await printSummary(context, { ...summary, rejects, resume, undo });
+    await printSummary(context, { ...report, resume, undo });
   } catch (error) {
     // A reader that has gone away is not a problem.
     if (!(error instanceof OutputClosedError)) problem ??= error as Error;
   }
+  for (const { id, before, after, outcome } of distrusted)
+    await context.print(
+      `pet ${id}: ${textOf(before ?? null)} before, ${textOf(after ?? null)} sent: ${outcome?.reason?.message}`,
+    );
   const before = stop?.hint === undefined ? '' : `${stop.hint}; then `;
-  const again = rejects && command('apply', rejects, ...inputWords(run));
-  const shelf = needsShelf(summary)
-    ? 'count the shelf and use `petstore inventory set` for rows that changed since'
-    : '';
+  const again = rejects && command(...applyWords(header, rejects));
+  const shelf =
+    report.isResumed && unknown > 0 ? 'look at the records that are still unknown, and set them by hand' : '';
   const hints = [
-    resume && (shelf === '' || left > unknown) ? `${before}go on with: ${resume}` : stop?.hint,
+    resume && (shelf === '' || left > 0) ? `${before}go on with: ${resume}` : stop?.hint,
     shelf,
-    again && (!resume || left < summary.failed + unknown)
-      ? `correct the rejected rows, then run: ${again}`
-      : '',
+    again && (!resume || left < failed + unknown) ? `correct the rejected rows, then run: ${again}` : '',
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
-  const error = errorOf(summary, hints.length > 0 ? hints.join('; ') : undefined);
+  const error = errorOf(report, hints.length > 0 ? hints.join('; ') : undefined);
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
   if (!error && undo !== undefined) await context.warn(`undo with: ${undo}`);
   if (error && problem) await context.warn(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;
 }
 
-/** Whether rows are unknown that a further session cannot settle either. */
-function needsShelf({ failures, isResumed }: Summary): boolean {
-  return (
-    isResumed && failures.some(({ state, kind }) => state === 'unknown' && kind.endsWith('changed_since'))
-  );
-}
-
-/** The flags with which rejected rows must be read and written, the same as for their input. */
-function inputWords({ header: { flags } }: Run): string[] {
-  const { map, thousands } = flags;
+/** The command that applies a file of rejects, with the flags that its input had. */
+function applyWords({ noun, flags }: NewRun, file: string): string[] {
+  if (noun !== 'inventory') return [noun, 'update', '--from', file];
+  const { map, thousands, relative, sum, createMissing } = flags;
   return [
+    ...['inventory', 'apply', file],
     ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
     ...(thousands ? ['--thousands', thousands] : []),
-    ...(flags.relative ? ['--relative'] : []),
-    ...(flags.sum ? ['--sum'] : []),
-    ...(flags.createMissing ? ['--create-missing'] : []),
+    ...(relative ? ['--relative'] : []),
+    ...(sum ? ['--sum'] : []),
+    ...(createMissing ? ['--create-missing'] : []),
   ];
 }
 
-async function printSummary(context: Context, summary: SummaryRecord): Promise<void> {
+async function printSummary(context: Context, summary: ReportRecord): Promise<void> {
   const { io, quiet } = context;
   const printer = await context.printer();
   const { fields, sort } = context.flags;
@@ -111,17 +101,34 @@ export const summaryView: View<JsonObject> = {
 };
 
 /** A run as one JSON object; empty facts other than counts are left out. */
-function toSummaryJson({ stop, failures, isResumed, isRelative, left, ...rest }: SummaryRecord): JsonObject {
-  const facts = Object.entries({ ...rest, left, stopped: stop?.message, failures });
+function toSummaryJson(report: ReportRecord): JsonObject {
+  const { stop, failures, isResumed: _, isRelative: __, problem: ___, distrusted, ...rest } = report;
+  const rows = distrusted.map(({ id, before, after, outcome }) => ({
+    ...{ petId: id, before, sent: after },
+    now: outcome?.reason?.message,
+  }));
+  const kinds = failures.map(({ example: { id, ...example }, ...kind }) => ({
+    ...kind,
+    example: { ...example, ...(report.noun === 'inventory' ? { petId: id } : { id }) },
+  }));
+  const facts = Object.entries({
+    ...rest,
+    stopped: stop?.message,
+    failures: kinds,
+    [otherCount]: rows.length > 0 ? rows : undefined,
+  });
   return Object.fromEntries(facts.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 /** What this session did, then the whole run if that is more, then why rows failed. */
-function summaryText(summary: SummaryRecord, style: Style, columns: number): string {
+function summaryText(summary: ReportRecord, style: Style, columns: number): string {
   const { session, isResumed, requests, retries, seconds, run, rows } = summary;
   const shown = isResumed ? session : summary;
+  const isNothing = shown.applied === 0 && shown.unchanged === shown.rows;
   const facts = [
-    `applied ${groupDigits(shown.applied)} of ${counted(shown.rows, 'row', 'rows')} in ${secondsText(seconds)}`,
+    isNothing
+      ? `nothing to do: ${counted(shown.rows, 'row is', 'rows are')} as the file says`
+      : `applied ${groupDigits(shown.applied)} of ${counted(shown.rows, 'row', 'rows')} in ${secondsText(seconds)}`,
     counted(requests, 'request', 'requests'),
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
     ...(seconds >= 1 ? [`${groupDigits(summary.rowsPerSecond)} rows/s`] : []),
@@ -132,7 +139,7 @@ function summaryText(summary: SummaryRecord, style: Style, columns: number): str
       .map((state) => paintState(style, state)(`${groupDigits(counts[state] ?? 0)} ${stateWord(state)}`))
       .join(', ');
   const first = facts.join(', ');
-  const others = states(shown, 'applied');
+  const others = isNothing ? '' : states(shown, 'applied');
   const isWhole = summary.applied === rows && rows > 0;
   const lines = [
     ...(isResumed ? [`this session: ${first}`] : [isWhole ? style.green(first) : first]),
@@ -142,7 +149,11 @@ function summaryText(summary: SummaryRecord, style: Style, columns: number): str
   for (const { state, count, kind, example } of summary.failures) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
-    const text = wrap(exampleText(example), Math.max(20, columns - 4), (each) => each.length);
+    const text = wrap(
+      exampleText(example, nounWords[summary.noun].record),
+      Math.max(20, columns - 4),
+      (each) => each.length,
+    );
     lines.push(...text.map((line) => style.dim(`    ${line}`)));
   }
   if (run !== undefined && !isResumed) lines.push(style.dim(`run ${run}`));

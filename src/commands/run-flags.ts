@@ -1,16 +1,8 @@
-import {
-  type Guards,
-  parseColumnMap,
-  parseColumnNames,
-  parseRowLimit,
-  parseShard,
-  type RowLimit,
-  type RunFlags,
-} from '../../bulk/run-flags.ts';
-import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { thousandsSeparators } from '../../config/setting-values.ts';
-import { UsageError } from '../../process/errors.ts';
-import { parseDurationFlag } from '../arguments.ts';
+import { type Guards, parseRowLimit, parseShard, type RowLimit, type RunFlags } from '../bulk/run-flags.ts';
+import { choice, flag, type ValuesOf, value, values } from '../cli/flag.ts';
+import { thousandsSeparators } from '../config/setting-values.ts';
+import { UsageError } from '../process/errors.ts';
+import { parseDurationFlag } from './arguments.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -20,13 +12,9 @@ const writing = { group: 'Writing flags:' };
 export const inputFlags = {
   map: values(
     '--map <field=column>',
-    'column that holds petId, quantity or expected under another name',
+    'column that holds petId, quantity or expected under another name; its number without a header',
     input,
   ),
-  columns: value('--columns <names>', 'names of the columns of a file without a header: petId,quantity', {
-    ...input,
-    parse: parseColumnNames,
-  }),
   thousands: choice(
     '--thousands <separator>',
     'separator that groups the digits of a number',
@@ -42,27 +30,30 @@ export const inputFlags = {
 };
 
 const relative = flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts', plan);
-const again = flag('--again', 'book the same --relative rows once more within 7 days', plan);
+const delivery = value(
+  '--delivery <number>',
+  'with --relative: the number of the delivery, which is booked once',
+  plan,
+);
+const again = flag('--again', 'with --relative: book what was booked before once more', plan);
 
-/** The rest of the flags for the plan, which `diff` takes too. */
-const limits = {
-  createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
+const createMissing = flag('--create-missing', 'create the entry of a pet that has none', plan);
+
+/** The limits of a plan. */
+const guardFlagsIn = (place: Place) => ({
   maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
-    ...plan,
+    ...place,
     parse: parseRowLimit,
   }),
   maxDelta: value('--max-delta <n>', 'stop a plan that changes one count by more', {
-    ...plan,
+    ...place,
     parse: parseDelta,
   }),
-  allowZero: flag('--allow-zero', 'let more than half of the rows go to 0', plan),
-};
-
-export const diffPlanFlags = { relative, ...limits };
-export const planFlags = { relative, again, ...limits };
+  allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0', place),
+});
 
 /** Where help shows a flag for writing: under its heading, or by name alone with the topic that explains it. */
-type Place = typeof writing & { readonly topic?: string };
+type Place = { readonly group: string; readonly topic?: string };
 
 /** Flags of every command that reads or writes many counts. */
 const paceFlagsIn = (place: Place) => ({
@@ -88,18 +79,33 @@ const fileFlagsIn = (place: Place) => ({
     ...place,
     offers: 'file',
   }),
-  force: flag('--force', 'replace the file of --rejects', place),
 });
 
 const inTopic = { ...writing, topic: 'bulk' };
 
-export const paceFlags = paceFlagsIn(writing);
+/** The rest of the flags of apply. */
+export const planFlags = { relative, delivery, again, createMissing, ...guardFlagsIn(plan) };
+export const diffPlanFlags = { relative, delivery, createMissing };
 export const bulkWriteFlags = { ...writeFlagsIn(writing), ...fileFlagsIn(writing) };
+/** The flags of an update from a file. */
+const { sum: _, map: __, thousands: ___, ...recordInputFlags } = inputFlags;
+export const updateFileFlags = {
+  ...recordInputFlags,
+  maxChanges: guardFlagsIn(plan).maxChanges,
+  ...bulkWriteFlags,
+};
 /** An undo has no rejects. */
-export const undoFlags = writeFlagsIn(inTopic);
-export const resumeFlags = { ...undoFlags, ...fileFlagsIn(inTopic) };
+export const undoFlags = { ...guardFlagsIn({ ...plan, topic: 'bulk' }), ...writeFlagsIn(inTopic) };
+export const resumeFlags = {
+  ...undoFlags,
+  createMissing: { ...createMissing, ...inTopic },
+  ...fileFlagsIn(inTopic),
+};
+export const editFlags = { ...guardFlagsIn(inTopic), ...writeFlagsIn(inTopic), ...fileFlagsIn(inTopic) };
 
-export type WriteFlags = Partial<ValuesOf<typeof bulkWriteFlags>>;
+export type WriteFlags = Partial<
+  ValuesOf<ReturnType<typeof writeFlagsIn> & ReturnType<typeof fileFlagsIn> & ReturnType<typeof guardFlagsIn>>
+>;
 export type ApplyFlags = WriteFlags & Partial<ValuesOf<typeof inputFlags & typeof planFlags>>;
 
 function parseDelta(text: string, name: string): number {
@@ -115,25 +121,17 @@ function parseErrorLimit(text: string, name: string): RowLimit {
 }
 
 /** The flags that decide what a run writes. @throws UsageError for flags that cannot be combined. */
-export function toRunFlags(flags: ApplyFlags): RunFlags {
+export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  const { columns = null, thousands = null, shard = null } = flags;
-  if (sum && !isRelative) throw new UsageError('--sum: only with --relative');
-  if (flags.again && !isRelative) throw new UsageError('--again: only with --relative');
-  const map = parseColumnMap(flags.map ?? []);
-  return {
-    delimiter: null,
-    map,
-    columns,
-    thousands,
-    sum,
-    skipInvalid,
-    shard,
-    relative: isRelative,
-    createMissing,
-  };
+  const { thousands = null, shard = null } = flags;
+  if (!isRelative) {
+    if (sum) throw new UsageError('--sum: only with --relative');
+    if (flags.again) throw new UsageError('--again: only with --relative');
+    if (flags.delivery !== undefined) throw new UsageError('--delivery: only with --relative');
+  }
+  return { map, thousands, sum, skipInvalid, shard, relative: isRelative, createMissing };
 }
 
-export function toGuards({ maxChanges, maxDelta, allowZero = false }: ApplyFlags): Guards {
+export function toGuards({ maxChanges, maxDelta, allowZero = false }: WriteFlags): Guards {
   return { maxChanges, maxDelta, allowZero };
 }

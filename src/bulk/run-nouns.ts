@@ -1,0 +1,181 @@
+import { takesField } from '../api/contract.ts';
+import { idName, type ListId, type NounName, type OperationId } from '../api/operations.ts';
+import { isSameValue } from '../api/values.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Answer, Client } from '../client/client.ts';
+import { readThroughList } from '../client/find-in-list.ts';
+import { toCsvCell, withoutGuard } from '../output/formats.ts';
+import { ApiError, UnavailableError, UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import type { Fields, Row, Value } from './decide.ts';
+
+// A run writes values of a noun: counts, or the fields of a record. A noun says how one value is read, how all are, and
+// how one is written.
+
+/** The operations of the nouns of runs. */
+const nounOperations = {
+  inventory: { get: 'getInventory', list: 'listInventory', update: 'updateInventory' },
+  pets: { get: 'getPet', list: 'listPets', update: 'updatePet' },
+  categories: { get: 'getCategory', list: 'listCategories', update: 'updateCategory' },
+  orders: { get: 'getOrder', list: 'listOrders', update: 'updateOrder' },
+} as const satisfies Record<NounName, Readonly<Record<string, OperationId>>>;
+
+/** The words of each noun for one and for several of what its rows change, and for the record of a row. */
+export const nounWords: Readonly<
+  Record<NounName, { readonly one: string; readonly many: string; readonly record: string }>
+> = {
+  inventory: { one: 'count', many: 'counts', record: 'pet' },
+  pets: { one: 'pet', many: 'pets', record: 'pet' },
+  categories: { one: 'category', many: 'categories', record: 'category' },
+  orders: { one: 'order', many: 'orders', record: 'order' },
+};
+
+/** A record as it was read. */
+export interface Reading {
+  /** Undefined if there is none. */
+  readonly record: JsonObject | undefined;
+  /** A strong one, if the record was read by itself. */
+  readonly etag?: string | undefined;
+}
+
+/** What a run knows of the noun that it writes. */
+export interface RunNoun {
+  readonly name: NounName;
+  /** Whether one record can be read, and whether all of them can. */
+  readonly canGet: boolean;
+  readonly canList: boolean;
+  /** Whether a record can be removed. */
+  readonly canRemove: boolean;
+  /** Whether a record must be read right before it is written, because its other fields are sent with it. */
+  readonly readsFirst: boolean;
+  /** @throws CliError if it cannot be read. */
+  read(id: bigint, options?: CallOptions): Promise<Reading>;
+  /** The pages of all records. */
+  list(options?: CallOptions): AsyncGenerator<readonly JsonObject[]>;
+  idOf(record: JsonObject): bigint;
+  /** The value that a row compares: the count, or the fields that the row names. */
+  valueOf(row: Row, record: JsonObject | undefined): Value;
+  /**
+   * Writes a value: creates the record if the reading has none, and removes it if the value is null.
+   *
+   * @param reading the last one of the record.
+   */
+  write(row: Row, value: Value, reading: Reading, options: CallOptions): Promise<Answer<unknown>>;
+}
+
+/**
+ * @param isTable the input is CSV, whose cells show controls as escapes: a text that prints as the cell is the same.
+ * @throws UsageError if the service cannot read or write such values.
+ */
+export function createNoun(client: Client, name: NounName, isTable: boolean): RunNoun {
+  const { operations } = client.contract;
+  const { get, list, update } = nounOperations[name];
+  const idField = idName(get) ?? 'id';
+  const canGet = operations.has(get);
+  const canList = operations.has(list);
+  if (!operations.has(update))
+    throw new UsageError(`the service does not offer ${update}`, 'see `petstore api operations`', 'unbound');
+  if (!canGet && !canList)
+    throw new UsageError(
+      `the service offers neither ${get} nor ${list}, so nothing can be planned`,
+      name === 'inventory' ? '`petstore inventory set` sets single counts' : undefined,
+      'unbound',
+    );
+  const isCount = name === 'inventory';
+  const noun: RunNoun = {
+    name,
+    canGet: canGet || !isCount,
+    canList,
+    canRemove: isCount && operations.has('deleteInventory'),
+    readsFirst: !isCount || operations.get(update)?.partial === false,
+    async read(id, options) {
+      try {
+        const { value, etag } = await client.call(get, { [idField]: id } as never, options);
+        const record = value as unknown as JsonObject;
+        if (noun.idOf(record) !== id) throw otherRecord(id, noun.idOf(record));
+        return { record, etag };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error;
+        return { record: undefined };
+      }
+    },
+    list: (options) =>
+      client.list(list as ListId, {}, { ...options, whole: true }) as AsyncGenerator<readonly JsonObject[]>,
+    idOf: (record) => BigInt(record[idField] as bigint),
+    valueOf(row, record) {
+      if (record === undefined) return null;
+      return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record, isTable);
+    },
+    async write(row, value, { record }, options) {
+      const { id } = row;
+      const input = { [idField]: id };
+      if (value === null) return client.call('deleteInventory', { petId: id }, options);
+      if (isCount) {
+        const body = { quantity: value as number };
+        if (record === undefined && operations.has('createInventory'))
+          return createEntry(client, id, value as number, options);
+        const before = noun.readsFirst && record ? { before: record } : {};
+        return client.call('updateInventory', { petId: id, body, ...before }, options);
+      }
+      const fields = value as Fields;
+      const now = noun.valueOf(row, record) as Fields;
+      const changes = Object.entries(fields).filter(([field, wanted]) => !isSameValue(wanted, now[field]));
+      const body = Object.fromEntries(changes);
+      return client.call(update, { ...input, body, before: record, values: body } as never, options);
+    },
+  };
+  return noun;
+}
+
+/** The fields of a record that a row names. */
+function fieldsOf({ intent }: Row, record: JsonObject, isTable: boolean): Fields {
+  const wanted = intent.kind === 'set' ? (intent.value as Fields) : {};
+  const entries = Object.entries(wanted).map(([name, value]): [string, JsonValue] => {
+    if (name === 'categoryId' && isJsonObject(value)) return [name, categoryOf(value, record)];
+    const field = record[name] ?? null;
+    const isPrinted = isTable && typeof field === 'string' && withoutGuard(toCsvCell(field)) === value;
+    return [name, isPrinted ? value : field];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The category of a record in the form in which a row names it: `{id, name}`, or the name alone. */
+function categoryOf(wanted: JsonObject, { categoryId = null, category = null }: JsonObject): JsonValue {
+  if (wanted.id === undefined || categoryId === null) return { name: category ?? categoryId };
+  const name = category ?? (isSameValue(wanted.id, categoryId) ? (wanted.name ?? null) : null);
+  return wanted.name === undefined ? { id: categoryId } : { id: categoryId, name };
+}
+
+/** Creates the entry of a pet, with the status of the pet. */
+async function createEntry(
+  client: Client,
+  petId: bigint,
+  quantity: number,
+  options: CallOptions,
+): Promise<Answer<unknown>> {
+  const operation = client.contract.operations.get('createInventory');
+  const needsStatus = operation !== undefined && takesField(operation, 'status');
+  const status = needsStatus ? { status: await readStatus(client, petId, options) } : {};
+  const body = { petId, quantity, ...status };
+  return client.call('createInventory', { body, values: { petId, quantity } } as never, options);
+}
+
+async function readStatus(client: Client, petId: bigint, given: CallOptions): Promise<string> {
+  const options = { ...given, retries: undefined, ifMatch: undefined, skipsNotices: true };
+  const pet = await client.call('getPet', { petId }, options).catch((error) => {
+    // The operation is deprecated, and may be gone.
+    const isGone = error instanceof ApiError && (error.status === 410 || error.details.code === undefined);
+    if (!isGone) throw error;
+    return readThroughList(client, 'getPet', petId, options);
+  });
+  return pet.value.status ?? 'available';
+}
+
+/** The answer is about another record, such as from a cache that ignores the path. */
+function otherRecord(id: bigint, other: bigint): UnavailableError {
+  return new UnavailableError(`the service answered about ${other}, not about ${id}`, {
+    reason: 'invalid-response',
+    sent: true,
+    method: 'GET',
+  });
+}

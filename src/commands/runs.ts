@@ -1,0 +1,39 @@
+import { argument, value } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import { parseIdOrName, parseQuantity } from '../records/parse-values.ts';
+
+const listFlags = {
+  limit: value('--limit <n>', 'show at most n (default: all)', {
+    parse: (text, name) => parseQuantity(text, name, 1),
+  }),
+  pet: value('--pet <id or name>', 'only runs that wrote this pet or its count', {
+    parse: parseIdOrName,
+    offers: 'pet',
+  }),
+};
+
+const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List past runs, the newest first',
+  description:
+    'Lists the runs of apply, update --from and undo that this machine has kept, and what became of their rows.',
+  examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
+  flags: listFlags,
+  run: async (context, flags) => (await import('./show-runs.ts')).listRuns(context, flags),
+});
+
+const show = verb({
+  name: 'show',
+  summary: 'Show what a run did, row by row',
+  examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
+  args: { run: argument('<run>', 'its id, such as r7', { offers: 'run' }) },
+  run: async (context, { run }) => (await import('./show-runs.ts')).showRun(context, run),
+});
+
+export const runs = {
+  alone: list,
+  flags: listFlags,
+  examples: ['petstore runs', 'petstore runs show r7'],
+  verbs: [list, show],
+};

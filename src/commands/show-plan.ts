@@ -1,0 +1,266 @@
+import type { NounName } from '../api/operations.ts';
+import type { Row, Value } from '../bulk/decide.ts';
+import { changeOf, type Plan } from '../bulk/plan.ts';
+import { type FailureKind, failuresOf } from '../bulk/report.ts';
+import type { Run } from '../bulk/run.ts';
+import { nounWords } from '../bulk/run-nouns.ts';
+import { eachAtPace } from '../client/pace.ts';
+import type { Context } from '../context.ts';
+import type { Column, View } from '../output/columns.ts';
+import { inPages, Printer } from '../output/print.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { counted, groupDigits, sanitize } from '../process/text.ts';
+import { Names } from '../records/names.ts';
+
+/**
+ * A row of a plan. `now` is null for a record that does not exist, undefined if it is not written; `new` is null for an
+ * entry that is removed.
+ */
+interface ChangeRecord {
+  /** `petId` for a count. Undefined for an invalid row. */
+  readonly petId?: bigint | undefined;
+  readonly id?: bigint | undefined;
+  readonly name: string | null;
+  readonly now: Value | undefined;
+  readonly new: Value | undefined;
+  /** Of counts. */
+  readonly change?: number | undefined;
+  readonly line: number;
+  /** `planned`, or why it is not written. */
+  readonly state: string;
+  readonly reason: string | undefined;
+}
+
+/** How many changes are shown before the question. */
+const maxShownChanges = 20;
+/** With more changes than this, the names of their pets are not read. */
+const maxNames = 100;
+
+/**
+ * @param isForPeople whether changes have a sign, and removals a word; programs get numbers and null.
+ * @param hasProblems whether rows that cannot be written are among them.
+ */
+function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): View<ChangeRecord> {
+  const problems = hasProblems ? {} : ({ extra: true } as const);
+  const isCount = noun === 'inventory';
+  const removed = isForPeople ? 'removed' : null;
+  const shown = (value: Value | undefined, other: Value | undefined) =>
+    isForPeople && typeof value === 'object' ? fieldsText(value, other) : value;
+  return {
+    noun: 'changes',
+    columns: [
+      isCount
+        ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
+        : { name: 'id', value: ({ id }) => id, align: 'right' },
+      ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: ChangeRecord) => name }] : []),
+      { name: 'now', value: (row) => shown(row.now, row.new), ...(isCount && { align: 'right' }) },
+      {
+        name: 'new',
+        value: (row) => (row.new === null ? removed : shown(row.new, row.now)),
+        ...(isCount && { align: 'right' }),
+      },
+      ...(isCount ? [changeColumn(isForPeople)] : []),
+      { name: 'state', value: ({ state }) => state, status: true, ...problems },
+      { name: 'reason', value: ({ reason }) => reason, ...problems },
+      { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
+    ],
+  };
+}
+
+function changeColumn(isForPeople: boolean): Column<ChangeRecord> {
+  return {
+    name: 'change',
+    value: ({ change }) => (change && isForPeople ? signed(change) : change),
+    align: 'right',
+  };
+}
+
+/** The difference of two counts; undefined if they are none. */
+function changeIn(before: Value = null, after: Value = null): number | undefined {
+  const isOfFields = [before, after].some((value) => value !== null && typeof value === 'object');
+  return isOfFields ? undefined : changeOf(before, after);
+}
+
+/** The fields that differ: `status sold, name Rex`. */
+function fieldsText(value: Value, other: Value | undefined): string {
+  const others = (other ?? {}) as Readonly<Record<string, JsonValue>>;
+  return Object.entries(value ?? {})
+    .filter(([name, field]) => printJson(field) !== printJson(others[name] ?? null))
+    .map(([name, field]) => `${name} ${typeof field === 'string' ? field : printJson(field)}`)
+    .join(', ');
+}
+
+/** Checks `--fields` and `--sort` for a plan before anything is sent. @see Printer.check */
+export async function checkPlanView(context: Context, noun: NounName): Promise<void> {
+  const printer = await context.printer();
+  await printer.check(changesView(noun, printer.format === 'table'));
+}
+
+/** Prints the plan on stdout, in the format asked for: what is written, and what cannot be. */
+export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
+  const printer = await context.printer();
+  const isTable = printer.format === 'table';
+  const names = await readPetNames(context, run, plan.changes.length > maxNames ? [] : plan.changes);
+  const view = changesView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
+  await printer.records(inPages(changesOf(run, plan, names)), view);
+}
+
+/** How many rows of the plan cannot be written. */
+export function countProblems(run: Run, { rows }: Plan): number {
+  return invalidOf(run).length + rows.filter(isProblemRow).length;
+}
+
+/** The invalid rows of a plan; that of a resumed run has none. */
+function invalidOf({ invalid, earlier }: Run): Run['invalid'] {
+  return earlier ? [] : invalid;
+}
+
+function isProblemRow({ outcome }: Row): boolean {
+  return outcome?.state === 'failed' || outcome?.state === 'unknown';
+}
+
+/** The rows of a plan that are written or cannot be, in the order of the input. */
+function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<ChangeRecord> {
+  const invalid = invalidOf(run);
+  let next = 0;
+  function* invalidBefore(end: number): Generator<ChangeRecord> {
+    for (let row = invalid[next]; row && row.line < end; row = invalid[next]) {
+      next += 1;
+      yield { ...idIn(run, undefined), ...unwritten, line: row.line, state: 'invalid', reason: row.message };
+    }
+  }
+  for (const row of rows) {
+    if (row.outcome && !isProblemRow(row)) continue;
+    yield* invalidBefore(row.line);
+    yield toRecord(run, row, names);
+  }
+  yield* invalidBefore(Number.POSITIVE_INFINITY);
+}
+
+const unwritten = { now: undefined, new: undefined, name: null };
+
+/** The id of a record, by the name of the column. */
+function idIn({ header }: Run, id: bigint | undefined): Pick<ChangeRecord, 'id' | 'petId'> {
+  return header.noun === 'inventory' ? { petId: id } : { id };
+}
+
+function toRecord(run: Run, row: Row, names: ReadonlyMap<bigint, string>): ChangeRecord {
+  const { id, line, outcome, before, after } = row;
+  if (outcome)
+    return { ...idIn(run, id), ...unwritten, line, state: outcome.state, reason: outcome.reason?.message };
+  return {
+    ...idIn(run, id),
+    name: names.get(id) ?? null,
+    now: before,
+    new: after,
+    change: changeIn(before, after),
+    line,
+    state: 'planned',
+    reason: undefined,
+  };
+}
+
+/** Shows the largest changes on stderr. */
+export async function showLargestChanges(context: Context, run: Run, plan: Plan): Promise<void> {
+  const { io, quiet } = context;
+  if (quiet) return;
+  const color = context.settings.get('color');
+  const columns = { fields: undefined, sort: undefined, header: true };
+  const shown = { format: 'table', ...columns, color, quiet: true } as const;
+  const largest = largestChanges(plan);
+  const names = await readPetNames(context, run, largest);
+  const records = largest.map((row) => toRecord(run, row, names));
+  const view = changesView(run.header.noun, true, false);
+  await new Printer({ ...io, stdout: io.stderr }, shown).records([records], view);
+  if (plan.changes.length > largest.length)
+    await context.print(
+      `and ${groupDigits(plan.changes.length - largest.length)} more; --dry-run shows all of them`,
+    );
+}
+
+/** The largest changes of counts; the first ones of records, which have no size. */
+function largestChanges({ changes }: Plan): readonly Row[] {
+  const size = ({ before = null, after = null }: Row) => Math.abs(changeOf(before, after));
+  return [...changes].sort((a, b) => size(b) - size(a)).slice(0, maxShownChanges);
+}
+
+function signed(change: number): string {
+  return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
+}
+
+/** The names of the pets of a few rows, for people; unreadable ones are left out. */
+async function readPetNames(
+  context: Context,
+  { pace, header }: Run,
+  rows: readonly Row[],
+): Promise<ReadonlyMap<bigint, string>> {
+  const names = new Map<bigint, string>();
+  if (header.noun !== 'inventory' && header.noun !== 'pets') return names;
+  const reader = new Names(context, await context.client('bulk'));
+  await eachAtPace(pace, rows, async ({ id }) => {
+    await reader.addPet(id, names);
+  }).catch(() => {});
+  return names;
+}
+
+/** Prints the totals of the plan on stderr, and why rows cannot be written. */
+export async function printTotals(context: Context, run: Run, plan: Plan): Promise<void> {
+  const { changes, rows, unchanged, raised, lowered, toZero, created, removed } = plan;
+  const { noun } = run.header;
+  const { record } = nounWords[noun];
+  const isCount = noun === 'inventory';
+  const facts = [
+    ...(isCount ? [totalOf('up', '+', raised, [[created, 'new']])] : []),
+    ...(isCount
+      ? [
+          totalOf('down', '-', lowered, [
+            [toZero, 'to 0'],
+            [removed, 'removed'],
+          ]),
+        ]
+      : []),
+    unchanged > 0 ? `${counted(unchanged, record, nounWords[isCount ? 'pets' : noun].many)} the same` : '',
+  ].filter((fact) => fact !== '');
+  const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
+  await context.print(
+    `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
+  );
+  for (const [message, count] of reasonsOfUnchanged(rows))
+    await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}`);
+  for (const { count, example } of failuresOf(rows))
+    await context.print(
+      `warning: ${counted(count, 'row', 'rows')} cannot be written: ${exampleText(example, record)}`,
+    );
+}
+
+/** Why rows need no write, other than that their records are as the input says, with the number of such rows. */
+function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { outcome } of rows) {
+    const message = outcome?.state === 'unchanged' ? outcome.reason?.message : undefined;
+    if (message !== undefined) counts.set(message, (counts.get(message) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** `3 pets down -1,208 (2 removed)`; empty if there are none. */
+function totalOf(
+  direction: string,
+  sign: string,
+  { rows, units }: Plan['raised'],
+  parts: readonly (readonly [count: number, what: string])[],
+): string {
+  if (rows === 0) return '';
+  const notes = parts.filter(([count]) => count > 0).map(([count, what]) => `${groupDigits(count)} ${what}`);
+  const note = notes.length > 0 ? ` (${notes.join(', ')})` : '';
+  return `${counted(rows, 'pet', 'pets')} ${direction} ${sign}${groupDigits(units)}${note}`;
+}
+
+/** The first row of a kind of failure: its line in the input if it has one, its record, and the reason. */
+export function exampleText(
+  { line, id, message, requestId }: FailureKind['example'],
+  record: string,
+): string {
+  const place = line > 0 ? `line ${line}, ${record} ${id}` : `${record} ${id}`;
+  return sanitize(`${place}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+}
