@@ -2,121 +2,280 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
 import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
-import { refuse, reply, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { refuse, reply, sendTwice, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
-// What an answer, or none, says about a row: applied, failed or unknown.
+// What an answer, or none, says about a row: the value that is read afterwards decides.
 
-const apply = ['apply', 'stock.csv', '--yes'];
+const apply = 'inventory apply stock.csv --yes';
 
-/** The state of each pet's row in the last run. */
-async function statesOf(desk: StockDesk): Promise<Record<string, string>> {
-  const { stdout } = await desk.inventory(['runs', 'show', 'r1', '-o', 'json']);
-  const rows = JSON.parse(stdout) as { petId: number; state: string }[];
-  return Object.fromEntries(rows.map(({ petId, state }) => [petId, state]));
-}
+/** Successes that do not show what was written. */
+const unclear: readonly (readonly [status: number, body: unknown])[] = [
+  ...[
+    { success: false, error: 'locked' },
+    { type: 'about:blank', title: 'Locked', status: 423 },
+  ].map((body) => [200, body] as const),
+  ...[[], 'null', '"locked"', {}, { quantity: 'many' }].map((body) => [200, body] as const),
+  [200, { petId: 99, quantity: 6, status: 'sold' }],
+  [201, { code: 'broken', message: 'it is broken', status: 500 }],
+  [206, { petId: 1, quantity: 6, status: 'sold' }],
+];
 
-test('a row is failed only if its answer proves a refusal; undo looks at all others', async () => {
-  const refusals = [400, 404, 405, 409, 410, 422, 425, 429, 501, 505];
-  const open = [202, 206, 304, 408, 500, 502, 503, 504];
-  const statuses = [...refusals, ...open];
+test.each([false, true])(
+  'a success that does not show the value is read back: applied or failed by what is there (written: %s)',
+  async (isApplied) => {
+    await using shop = await stockShop(
+      unclear.map(() => 5),
+      { 'stock.csv': toCsv(unclear.map(() => 6)) },
+    );
+    shop.misbehave = ({ method, petId = '' }, response) => {
+      const [status, body] = unclear[Number(petId) - 1] ?? [];
+      if (method !== 'PUT' || status === undefined) return undefined;
+      if (isApplied) shop.stock.set(petId, 6);
+      return reply(response, status, body);
+    };
+    const count = unclear.length;
+    expect(await shop.report(`${apply} --retries 0`)).toMatchObject(
+      isApplied ? { code: 0, applied: count } : { code: 1, applied: 0, failed: count, unknown: 0 },
+    );
+    shop.misbehave = undefined;
+    // What was not written may pass, so resume writes it.
+    if (!isApplied)
+      expect(await shop.report('resume --yes')).toMatchObject({ code: 0, run: 'r1', applied: count });
+    expect(new Set(shop.stock.values())).toEqual(new Set([6]));
+  },
+);
+
+test('a delivery that a service only pretends to book is not booked, and the same file books it later', async () => {
+  await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n' });
+  shop.misbehave = ({ method }, response) =>
+    method === 'PUT' ? reply(response, 200, { success: false }) : undefined;
+  const words = 'inventory apply d.csv --relative --delivery LS-1 --yes --retries 0';
+  expect(await shop.report(words)).toMatchObject({ code: 1, applied: 0, failed: 1 });
+  shop.misbehave = undefined;
+  expect((await shop.report('resume --yes')).code).toBe(0);
+  expect(await shop.report(words)).toMatchObject({ code: 0, unchanged: 1 });
+  expect(shop.stock.get('1')).toBe(15);
+});
+
+test.each([
+  [200, undefined],
+  [201, undefined],
+  [204, undefined],
+  [200, { petId: 1, quantity: 6, status: 'sold', updatedAt: 'today' }],
+])('a %i without a body, or with the value, is believed: %j', async (status, body) => {
+  await using shop = await stockShop([5], { 'stock.csv': toCsv([6]) });
+  shop.misbehave = ({ method }, response) => {
+    if (method !== 'PUT') return undefined;
+    if (body !== undefined) return reply(response, status, body);
+    response.writeHead(status).end();
+    return true;
+  };
+  expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 1 });
+});
+
+test('a 202 is unknown and never tried again', async () => {
+  await using shop = await stockShop([5], { 'stock.csv': toCsv([6]) });
+  trouble(shop, () => 202);
+  expect(await shop.report(apply)).toMatchObject({ unknown: 1, applied: 0, failed: 0 });
+  expect(shop.writes()).toHaveLength(1);
+});
+
+test('a row is unknown if neither the answer nor a reading shows what became of it', async () => {
+  await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
+  let isBroken = false;
+  shop.misbehave = ({ method }, response) => {
+    isBroken ||= method === 'PUT';
+    return isBroken ? refuse(response, 500, 'broken') : undefined;
+  };
+  expect(await shop.report(`${apply} --retries 0`)).toMatchObject({ failed: 0, unknown: 2 });
+  shop.misbehave = undefined;
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2, unknown: 0 });
+});
+
+const refusals = [400, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505];
+const silences = [304, 408, 500, 502, 503, 504];
+
+test('a count that is as before after a refusal or a failure is failed, and resume takes those that may pass', async () => {
+  const statuses = [...refusals, ...silences];
   await using shop = await stockShop(
     statuses.map(() => 5),
     { 'stock.csv': toCsv(statuses.map(() => 6)) },
   );
-  trouble(shop, (petId) => statuses[petId - 1], { isApplied: true });
-  const words = [...apply, '--retries', '0'];
-  expect(await shop.summary(words)).toMatchObject({ code: 1, failed: refusals.length, unknown: open.length });
-  const states = Object.entries(await statesOf(shop)).map(([id, state]) => [statuses[Number(id) - 1], state]);
-  expect(states).toEqual(statuses.map((each) => [each, refusals.includes(each) ? 'failed' : 'unknown']));
+  trouble(shop, (petId) => statuses[petId - 1]);
+  expect(await shop.report(`${apply} --retries 0`)).toMatchObject({ code: 1, failed: statuses.length });
   shop.misbehave = undefined;
-  expect(await shop.summary(['undo', '--yes'])).toMatchObject({
-    code: 0,
-    rows: open.length,
-    applied: open.length,
-  });
+  await shop.report('resume --yes');
+  const states = Object.values(await shop.states('r1'));
+  const final = [400, 404, 405, 409, 410, 422];
+  expect(states.map((state, at) => [statuses[at], state])).toEqual(
+    statuses.map((status) => [status, final.includes(status) ? 'failed' : 'applied']),
+  );
 });
 
-test('a row that was sent and never answered is unknown, never failed, whatever a retry is answered', async () => {
-  const later = [409, 429, 503, 403, 500, 404] as const;
-  await using shop = await stockShop(
-    later.map(() => 5),
-    { 'stock.csv': toCsv(later.map(() => 6)) },
-  );
-  trouble(shop, (petId, nth) => (nth === 1 ? 'lost' : later[petId - 1]));
-  const summary = await shop.summary([...apply, '--retries', '1', '--concurrency', '6']);
-  expect(summary).toMatchObject({ failed: 0, applied: 0 });
-  expect(Number(summary.unknown) + Number(summary.unprocessed)).toBe(later.length);
-  await using other = await stockShop([5, 5, 5], { 'stock.csv': toCsv([6, 6, 6]) });
-  trouble(other, { 2: 'silent', 3: 'lost' });
-  const silent = await other.summary([...apply, '--timeout', '300ms', '--retries', '0']);
-  expect(silent).toMatchObject({ code: 3, applied: 1, failed: 0, unknown: 2 });
-  const rejects = other.read('stock.rejects.csv');
-  expect(rejects).toMatch(/^2,6,3,unknown,,timeout,.*\n3,6,4,unknown,,reset,/m);
-});
+test.each([303, 500, 503, 'lost'] as const)(
+  'a write that was carried out and answered %s is applied',
+  async (answer) => {
+    await using shop = await stockShop([5, 5], {
+      'stock.csv': toCsv([6, 6]),
+      'd.csv': 'id,change\n1,1\n2,1\n',
+    });
+    for (const words of [apply, 'inventory apply d.csv --relative --yes']) {
+      trouble(shop, () => answer, { isApplied: true });
+      const report = await shop.report(`${words} --retries 0`);
+      expect(report).toMatchObject({ applied: 2, failed: 0, unknown: 0 });
+    }
+    expect([...shop.stock.values()]).toEqual([7, 7]);
+  },
+);
 
-test('judges a 2xx by its content', async () => {
-  const bodies: readonly (readonly [status: number, body: unknown, state: string])[] = [
-    [204, undefined, 'applied'],
-    [200, { petId: 2, quantity: 6, status: 'sold' }, 'applied'],
-    [200, { ok: true }, 'unknown'],
-    [200, [], 'unknown'],
-    [200, { quantity: 5 }, 'unknown'],
-    [200, { quantity: 'many' }, 'unknown'],
-    [200, { petId: 99, quantity: 6, status: 'sold' }, 'unknown'],
-    [200, { code: 'broken', message: 'it is broken', status: 500 }, 'unknown'],
-    [202, { quantity: 6 }, 'unknown'],
-  ];
-  await using shop = await stockShop(
-    bodies.map(() => 5),
-    { 'stock.csv': toCsv(bodies.map(() => 6)) },
-  );
-  shop.misbehave = ({ method, petId }, response) => {
-    const [status, body] = bodies[Number(petId) - 1] ?? [];
-    if (method !== 'PUT' || status === undefined) return undefined;
-    if (body === undefined) response.writeHead(status).end();
-    else reply(response, status, body);
+test.each([
+  [409, {}],
+  [412, {}],
+  [429, { 'retry-after': '0' }],
+  [503, { 'retry-after': '0' }],
+])(
+  'a change that a proxy sends twice, so that its answer is %i, is never called failed and never booked twice',
+  async (status, fields) => {
+    for (const sendsETags of [true, false]) {
+      await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n', 'stock.csv': toCsv([20]) });
+      shop.sendsETags = sendsETags;
+      sendTwice(shop, status, fields);
+      expect(await shop.report('inventory apply d.csv --relative --yes')).toMatchObject({ failed: 0 });
+      await shop.report('resume --yes');
+      await shop.report('inventory apply d.csv --relative --yes');
+      expect(shop.stock.get('1')).toBe(15);
+      shop.seen.length = 0;
+      // A count that is there is applied, whoever refused it.
+      expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 1 });
+    }
+  },
+);
+
+test('a change of which an attempt was lost and another refused is unknown, if the value is neither', async () => {
+  await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n' });
+  shop.misbehave = ({ method }, response) => {
+    if (method !== 'PUT') return undefined;
+    shop.stock.set('1', 77);
+    response.destroy();
     return true;
   };
-  await shop.summary(apply);
-  expect(Object.values(await statesOf(shop))).toEqual(bodies.map(([, , state]) => state));
+  const report = await shop.report('inventory apply d.csv --relative --yes --retries 2');
+  expect(report).toMatchObject({ unknown: 1, failed: 0, applied: 0 });
+  expect(shop.writes()).toHaveLength(1);
+  shop.misbehave = undefined;
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 3, unknown: 1 });
+  expect(shop.stock.get('1')).toBe(77);
 });
 
-test('an answer to a read before a write is no answer to the write: the row is failed', async () => {
-  const rows = shelves(120, () => 6).map(([petId, count]) => `${petId},${count},5\n`);
+test('a service that adds what it is told to set is found out at the first row, and nothing is added again', async () => {
+  await using shop = await stockShop([100, 100, 100], { 'stock.csv': toCsv([102, 102, 102]) });
+  shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
+    if (method !== 'PUT') return undefined;
+    shop.stock.set(petId, (shop.stock.get(petId) ?? 0) + quantity);
+    return reply(response, 200, { petId: Number(petId), quantity: shop.stock.get(petId), status: 'sold' });
+  };
+  expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ applied: 0, unprocessed: 2 });
+  expect([...shop.stock.values()]).toEqual([202, 100, 100]);
+});
+
+test.each([
+  ['weak', (count: number | undefined) => `W/"${count}"`],
+  ['random', () => `"${Math.floor(performance.now() * 1e6)}"`],
+  ["a proxy's", (count: number | undefined) => `"${count}-gzip-${performance.now()}"`],
+])('%s ETags stop no run', async (_, etagOf) => {
+  await using shop = await stockShop([5, 5, 5], {
+    'stock.csv': 'petId,quantity,expected\n1,6,5\n2,6,5\n3,6,4\n',
+    'd.csv': 'petId,change\n1,1\n2,1\n',
+  });
+  shop.sendsETags = true;
+  shop.etagOf = (petId) => etagOf(shop.stock.get(petId));
+  expect(await shop.report(apply)).toMatchObject({ code: 3, applied: 2, failed: 1, unknown: 0 });
+  expect(await shop.report('inventory apply d.csv --relative --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect([...shop.stock.values()]).toEqual([6, 6, 5]);
+  expect(shop.writes().some(({ headers }) => headers['if-match']?.startsWith('W/'))).toBe(false);
+});
+
+test('a strong ETag binds a row that expects or adds; what somebody writes in between stays', async () => {
+  await using shop = await stockShop([5, 5], {
+    'stock.csv': 'petId,quantity,expected\n1,6,5\n',
+    'd.csv': 'petId,change\n2,1\n',
+  });
+  shop.sendsETags = true;
+  shop.misbehave = ({ method, petId = '' }) => {
+    if (method === 'PUT' && shop.writes().filter((write) => write.petId === petId).length === 1)
+      shop.stock.set(petId, 50);
+    return undefined;
+  };
+  expect(await shop.report(apply)).toMatchObject({ code: 1, applied: 0, failed: 1 });
+  await shop.report('inventory apply d.csv --relative --yes');
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect([...shop.stock.values()]).toEqual([50, 51]);
+});
+
+test('without ETags a bound row is read again right before it is written', async () => {
   await using shop = await stockShop(
     shelves(120, () => 5),
-    { 'stock.csv': `petId,quantity,expected\n${rows.join('')}200,1,\n` },
+    { 'd.csv': `petId,change\n${shelves(120, () => 1).join('\n')}\n` },
   );
-  shop.misbehave = ({ method, petId, path }, response) => {
-    if (method !== 'GET') return undefined;
-    if (petId === '8') response.destroy();
-    if (petId === '7' || path === '/pets/200') reply(response, 200, { ok: true });
-    return petId === '7' || petId === '8' || path === '/pets/200' ? true : undefined;
+  shop.misbehave = ({ method, petId }) => {
+    if (method === 'GET' && petId === '7' && shop.stock.get('7') === 5) shop.stock.set('7', 9);
+    return undefined;
   };
-  const summary = await shop.summary([...apply, '--create-missing', '--retries', '0']);
-  expect(summary).toMatchObject({ code: 3, applied: 118, failed: 3, unknown: 0 });
-  expect(['7', '8', '200'].map((id) => shop.stock.get(id))).toEqual([5, 5, undefined]);
+  const report = await shop.report('inventory apply d.csv --relative --yes');
+  expect(report).toMatchObject({ code: 3, applied: 119, unprocessed: 1 });
+  expect(shop.stock.get('7')).toBe(9);
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 120 });
+  expect(shop.stock.get('7')).toBe(10);
+});
+
+test.each([true, false])(
+  'a write whose answer was lost is read before it is tried again (written: %s)',
+  async (isApplied) => {
+    await using shop = await stockShop([5], { 'd.csv': 'petId,change\n1,5\n' });
+    trouble(shop, (_, nth) => (nth === 1 ? 'lost' : undefined), { isApplied });
+    expect(await shop.report('inventory apply d.csv --relative --yes')).toMatchObject({
+      code: 0,
+      applied: 1,
+    });
+    expect(shop.stock.get('1')).toBe(10);
+    expect(shop.writes()).toHaveLength(isApplied ? 1 : 2);
+  },
+);
+
+test('a record that a list lacks is read by itself before it is called missing', async () => {
+  await using shop = await stockShop(
+    shelves(120, () => 5),
+    { 'stock.csv': toCsv(shelves(120, () => 6)) },
+  );
+  shop.misbehave = ({ path, petId }, response) => {
+    if (petId !== undefined || !path.startsWith('/store/inventory?')) return undefined;
+    const items = shelves(120, () => 5).filter(([id]) => id !== 60);
+    return reply(
+      response,
+      200,
+      items.map(([id, quantity]) => ({ petId: id, quantity, status: 'sold' })),
+    );
+  };
+  expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 120 });
 });
 
 test.each([
   ['about another pet', 200, { petId: 7, quantity: 777, status: 'sold' }],
   ['that fails', 500, { code: 'broken', message: 'no', status: 500 }],
-])(
-  'a plan that cannot be read whole, for an answer %s, leaves nothing, and sends nothing',
-  async (_, status, body) => {
-    await using shop = await stockShop(
-      shelves(25, () => 5),
-      { 'stock.csv': toCsv(shelves(25, () => 6)) },
-    );
-    shop.misbehave = ({ method, petId }, response) =>
-      method === 'GET' && petId === '20' ? reply(response, status, body) : undefined;
-    const words = [...apply, '--max-errors', '1', '--retries', '0', '--create-missing'];
-    expect(await shop.inventory(words)).toMatchObject({ code: 6, stdout: '' });
-    expect(shop.writes()).toEqual([]);
-    expect(shop.files()).toEqual(['state', 'stock.csv']);
-    expect((await shop.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
-  },
-);
+])('a plan that cannot be read whole, for an answer %s, leaves nothing', async (_, status, body) => {
+  await using shop = await stockShop(
+    shelves(25, () => 5),
+    { 'stock.csv': toCsv(shelves(25, () => 6)) },
+  );
+  shop.misbehave = ({ method, petId }, response) =>
+    method === 'GET' && petId === '20' ? reply(response, status, body) : undefined;
+  const words = `${apply} --max-errors 1 --retries 0 --create-missing`;
+  expect(await shop.run(words)).toMatchObject({ code: 6, stdout: '' });
+  expect(shop.writes()).toEqual([]);
+  expect(shop.files()).toEqual(['state', 'stock.csv']);
+  expect((await shop.run('runs -o ids')).stdout).toBe('');
+});
 
 /** Binds the service's description without some of its operations; returns the environment of that profile. */
 async function bindWithout(
@@ -124,7 +283,7 @@ async function bindWithout(
   ...operations: readonly (readonly [method: string, path: string])[]
 ) {
   const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
-  const spec = JSON.parse((await runCli(['api', 'spec', '-o', 'json'])).stdout);
+  const spec = JSON.parse((await runCli('api spec -o json')).stdout);
   for (const [method, path] of operations) delete spec.paths[path][method];
   desk.write('service.json', JSON.stringify(spec));
   await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env: { ...desk.env, ...env } });
@@ -135,58 +294,38 @@ const [list, entry] = ['/store/inventory', '/store/inventory/{petId}'];
 
 test('sends nothing if the service offers no way to read counts, or none to set them', async () => {
   await using shop = await stockShop([1, 1], { 'stock.csv': toCsv([2, 2]) });
-  await shop.summary(apply);
-  shop.seen.length = 0;
-  shop.write('stock.csv', toCsv([3, 3]));
-  const blind = await shop.inventory(apply, { env: await bindWithout(shop, ['get', list], ['get', entry]) });
-  expect(blind.code).toBe(2);
-  expect(blind.stderr).toContain('the service offers neither getInventory nor listInventory');
-  const env = await bindWithout(shop, ['put', entry]);
-  for (const words of [apply, ['undo', 'r1', '--yes']]) {
-    const refused = await shop.inventory(words, { env });
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('(updateInventory)');
+  for (const operations of [
+    [
+      ['get', list],
+      ['get', entry],
+    ],
+    [['put', entry]],
+  ] as const) {
+    const env = await bindWithout(shop, ...operations);
+    expect(await shop.run(apply, { env })).toMatchObject({ code: 2, stdout: '' });
   }
   expect(shop.seen).toEqual([]);
 });
 
 test('undo reads the list if the service offers only the list', async () => {
   await using shop = await stockShop([1, 1, 1], { 'stock.csv': toCsv([4, 4, 4]) });
-  await shop.summary(apply);
+  await shop.report(apply);
   shop.stock.set('3', 9);
   const env = await bindWithout(shop, ['get', entry]);
-  expect(await shop.summary(['undo', '--yes'], { env })).toMatchObject({ code: 3, applied: 2, failed: 1 });
+  await shop.report('undo --yes', { env });
   expect([...shop.stock.values()]).toEqual([1, 1, 9]);
 });
 
-test('an entry that a run created stays, with exit code 3, if the service offers no deleteInventory', async () => {
-  await using shop = await stockShop([5], { 'stock.csv': toCsv([6, 7]) });
-  await shop.summary([...apply, '--create-missing']);
-  const env = await bindWithout(shop, ['delete', entry]);
-  const summary = await shop.summary(['undo', '--yes'], { env });
-  expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1, failures: [{ kind: 'no_delete' }] });
-  expect([...shop.stock.values()]).toEqual([5, 7]);
-  expect((await shop.inventory(['undo', 'r1', '--yes'])).code).toBe(0);
-  expect([...shop.stock]).toEqual([['1', 5]]);
-});
-
-test("reports the service's request id, shows control characters, and says whether a retry may help", async () => {
-  const files = {
-    'stock.csv': '_line,petId,quantity\n8,1,6\n9,2,6\n',
+test("reports the service's request id, and shows control characters", async () => {
+  await using shop = await stockShop([5, 5], {
+    'stock.csv': toCsv([6, 6]),
     'a.json': '[{"petId":2,"quantity":6}]',
-  };
-  await using shop = await stockShop([5, 5], files);
+  });
   const body = { code: 'no', message: '\u001b[2Jgone\u202e\u009b1m', status: 409 };
   shop.misbehave = ({ method, petId }, response) =>
     method === 'PUT' && petId === '2' ? reply(response, 409, body, { 'x-request-id': 'r-77' }) : undefined;
-  const summary = await shop.summary(apply);
-  expect(summary).toMatchObject({ retryable: false, failures: [{ example: { requestId: 'r-77' } }] });
-  const rejects = shop.read('stock.rejects.csv');
-  expect(rejects).toMatch(/^2,6,9,failed,409,no,.*\\x1b\[2Jgone\\u202e.*,1,r-77,r1$/m);
-  await shop.inventory(['apply', 'a.json', '--yes']);
-  const { _message } = JSON.parse(shop.read('a.rejects.jsonl'));
-  expect(_message).toBe('\\x1b[2Jgone\\u202e\\x9b1m');
-  shop.misbehave = ({ method }, response) => (method === 'PUT' ? refuse(response, 503, 'busy') : undefined);
-  const busy = await shop.summary([...apply, '--retries', '0']);
-  expect(busy).toMatchObject({ unknown: 1, retryable: true });
+  expect(JSON.stringify((await shop.report(apply)).failures)).toContain('r-77');
+  expect(shop.read('stock.rejects.csv')).toMatch(/^2,6,3,failed,409,no,.*\\x1b\[2Jgone\\u202e.*,1,r-77$/m);
+  await shop.run('inventory apply a.json --yes');
+  expect(JSON.parse(shop.read('a.rejects.jsonl'))._message).toContain('\\x1b[2Jgone\\u202e\\x9b1m');
 });

@@ -1,173 +1,282 @@
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
-import { type Counts, shelves, trouble } from '../helpers/stock-server.ts';
+import { type Counts, refuse, toCsv, trouble } from '../helpers/stock-server.ts';
 
-/** A service, and a delivery to it with the words that apply it. */
-async function deliveryShop(counts: Counts, text: string) {
-  const shop = await stockShop(counts, { 'delivery.csv': `petId,change\n${text}` });
-  const apply = (...words: string[]) =>
-    shop.summary(['apply', 'delivery.csv', '--relative', '--yes', ...words]);
-  /** Edits the journal of a run. */
-  const damage = (run: string, edit: (text: string) => string) =>
-    writeFileSync(shop.journal(run), edit(readFileSync(shop.journal(run), 'utf8')));
-  return Object.assign(shop, { apply, damage });
+// A delivery adds to counts, so booking it twice is wrong.
+
+const named = 'inventory apply d.csv --relative --delivery LS-1 --yes';
+const unnamed = 'inventory apply d.csv --relative --yes';
+
+/** A service, and a delivery to it. */
+async function deliveryShop(counts: Counts, rows: string) {
+  const shop = await stockShop(counts);
+  const deliver = (text: string) => shop.write('d.csv', `petId,change\n${text}`);
+  deliver(rows);
+  const counted = () => [...shop.stock.values()];
+  return Object.assign(shop, { deliver, counted });
 }
 
-const dayMs = 24 * 3_600_000;
-
-test('adds to the counts, and fails a row that would go below 0', async () => {
-  await using shop = await deliveryShop([5, 5, 5, 5], '1,+24\n2,-3\n3,-6\n4,0\n');
-  const dry = await shop.inventory(['diff', 'delivery.csv', '--relative', '-o', 'csv']);
-  expect(dry.stdout).toBe(
-    'petId,name,now,new,change,state,reason\n1,,5,29,24,planned,\n2,,5,2,-3,planned,\n3,,,,,failed,5 - 6 is below 0\n',
-  );
-  expect(await shop.apply()).toMatchObject({
-    ...{ code: 3, applied: 2, unchanged: 1, failed: 1 },
-    failures: [{ kind: 'below_zero', example: { petId: 3, message: '5 - 6 is below 0' } }],
+test('adds to the counts, and fails a row that would go below 0 or above what a count can be', async () => {
+  const largest = 9007199254740991;
+  await using shop = await deliveryShop([5, 5, 5, 5, largest], '1,+24\n2,-3\n3,-6\n4,0\n5,1\n');
+  expect(await shop.report(`${named} --skip-invalid`)).toMatchObject({
+    ...{ code: 3, applied: 2, unchanged: 1, failed: 2 },
   });
-  expect([...shop.stock.values()]).toEqual([29, 2, 5, 5]);
-  expect(shop.read('delivery.rejects.csv')).toContain('3,-6,4,failed,,below_zero');
+  expect(shop.counted()).toEqual([29, 2, 5, 5, largest]);
+  const rejects = shop.read('d.rejects.csv');
+  expect(rejects).toMatch(/^3,-6,4,failed,,below_zero,/m);
+  expect(rejects).toMatch(/^5,1,6,failed,,too_large,/m);
 });
 
-test('books a delivery once in 7 days, unless it was undone whole or --again is given', async () => {
+test('a delivery with a number is simply applied again: what is missing is booked, and nothing twice', async () => {
+  await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,x\n3,-9\n');
+  expect(await shop.report(`${named} --skip-invalid`)).toMatchObject({
+    code: 3,
+    applied: 1,
+    invalid: 1,
+    failed: 1,
+  });
+  // The wrong rows are mended in the file itself, and one is added.
+  shop.deliver('1,+1\n2,+2\n3,-3\n4,+4\n');
+  expect(await shop.report(named)).toMatchObject({ code: 0, applied: 3, unchanged: 1 });
+  expect(await shop.report(named)).toMatchObject({ code: 0, applied: 0, unchanged: 4 });
+  expect(shop.counted()).toEqual([6, 7, 2, 9]);
+  // Whatever the file is called.
+  shop.write('other.jsonl', '{"id":1,"delta":1}\n');
+  const other = 'inventory apply other.jsonl --relative --delivery LS-1 --yes';
+  expect(await shop.report(other)).toMatchObject({ code: 0, applied: 0, unchanged: 1 });
+  shop.deliver('1,+1\n');
+  expect(await shop.report(`${named} --again`)).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.counted()).toEqual([7, 7, 2, 9]);
+});
+
+test('a row that its delivery booked with another change is failed, and says both', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  await shop.apply();
-  const refused = await shop.apply();
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain('this delivery was already applied by run r1; nothing was sent');
-  expect(refused.stderr).toContain('petstore inventory undo r1');
-  for (const words of [['diff'], ['apply', '--dry-run']]) {
-    const shown = await shop.inventory([...words, 'delivery.csv', '--relative']);
-    expect(shown.stdout).toContain('+2');
-    expect(shown.stderr).toContain('warning: delivery.csv: this delivery was already applied by run r1');
+  await shop.report(named);
+  shop.deliver('1,+1\n2,+3\n');
+  const report = await shop.report(named);
+  expect(report).toMatchObject({ code: 3, applied: 0, unchanged: 1, failed: 1 });
+  expect(JSON.stringify(report.failures)).toMatch(/\+?2.*\+?3|\+?3.*\+?2/);
+  expect(shop.counted()).toEqual([6, 7]);
+});
+
+test('two deliveries with equal rows are two, if both have a number', async () => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  expect((await shop.report(named)).code).toBe(0);
+  const second = await shop.report(named.replace('LS-1', 'LS-2'));
+  expect(second).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.counted()).toEqual([7, 9]);
+});
+
+test('a row that is open in a run of its delivery is unknown and names that run, whose resume settles it', async () => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  trouble(shop, { 2: 401 });
+  expect(await shop.report(`${named} --concurrency 1`)).toMatchObject({ code: 4, applied: 1 });
+  shop.misbehave = undefined;
+  const again = await shop.report(named);
+  expect(again).toMatchObject({ code: 3, unchanged: 1, unknown: 1 });
+  expect(JSON.stringify(again.failures)).toContain('r1');
+  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(await shop.report(named)).toMatchObject({ code: 0, unchanged: 2 });
+  expect(shop.counted()).toEqual([6, 7]);
+});
+
+test('what was undone can be booked again; what its undo left is open', async () => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  await shop.report(named);
+  expect((await shop.report('undo --yes')).code).toBe(0);
+  expect(shop.counted()).toEqual([5, 5]);
+  expect(await shop.report(named)).toMatchObject({ code: 0, applied: 2 });
+  trouble(shop, { 2: 401 });
+  await shop.report('undo --yes --concurrency 1');
+  shop.misbehave = undefined;
+  expect(await shop.report(named)).toMatchObject({ code: 3, applied: 1, unknown: 1 });
+  expect(shop.counted()).toEqual([6, 7]);
+});
+
+test('a number is a usage error without --relative', async () => {
+  await using shop = await stockShop([5], { 'stock.csv': toCsv([6]) });
+  expect((await shop.report('inventory apply stock.csv --delivery LS-1 --yes')).code).toBe(2);
+  expect(shop.seen).toEqual([]);
+});
+
+test('a delivery without a number is refused if half of its rows were written before, in any form', async () => {
+  await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,+4\n');
+  expect(await shop.report(unnamed)).toMatchObject({ code: 0, applied: 4 });
+  const forms = [
+    ['petId,change\r\n1,1\r\n2,2\r\n3,3\r\n4,4\r\n'],
+    ['id;delta\n4;+4\n3;3\n\n;\n2;+2\n1;1\n'],
+    ['{"petId":1,"change":1}\n{"id":2,"delta":"+2"}\n{"petId":3,"change":3}\n'],
+    ['petId,change\n1,1\n2,1\n2,1\n3,3\n4,9\n', '--sum'],
+    ['petId,change\n1,1\n'],
+    ['petId,change\n1,1\n2,2\n3,4\n4,5\n'],
+    ['petId,change\n1,1\n2,2\n', '--shard 1/1'],
+    ['petId,change\n1,1\n2,2\n', `--base-url ${shop.url.replace('127.0.0.1', 'LOCALHOST')}`],
+    ['petId,change\n1,1\n2,2\n', '--delivery LS-9'],
+  ];
+  for (const [text = '', words = '--yes'] of forms) {
+    shop.write('again.txt', text);
+    const refused = await shop.report(`inventory apply again.txt --relative --yes ${words}`);
+    expect({ text, words, code: refused.code, error: refused.error?.code }).toEqual({
+      ...{ text, words, code: 2, error: 'already_booked' },
+    });
+    expect(refused.error?.message).toContain('r1');
+    expect(refused.error?.hint).toContain('petstore undo r1');
   }
-  expect(await shop.apply('--again')).toMatchObject({ code: 0, run: 'r2', applied: 2 });
-  expect(shop.stock.get('1')).toBe(7);
-  for (const id of ['r2', 'r1']) expect((await shop.inventory(['undo', id, '--yes'])).code).toBe(0);
-  expect(await shop.apply()).toMatchObject({ code: 0, run: 'r5', applied: 2 });
-  expect([...shop.stock.values()]).toEqual([6, 7]);
-  shop.damage('r5', (text) => text.replace(/"ended":\d+/, `"ended":${Date.now() - 8 * dayMs}`));
-  expect(await shop.apply()).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.counted()).toEqual([6, 7, 8, 9]);
+  for (const words of ['inventory diff d.csv --relative', `${unnamed} --dry-run`])
+    expect((await shop.run(words)).stderr).toMatch(/warning: .*r1/s);
+  expect(await shop.report(`${unnamed} --again`)).toMatchObject({ code: 0, applied: 4 });
 });
 
-test('an undo that left a row alone does not free its delivery; going on with it is named', async () => {
+test('fewer equal rows are a warning, and rows that were undone do not count', async () => {
+  await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n');
+  await shop.report(unnamed);
+  shop.deliver('1,+1\n2,+9\n3,+9\n4,+9\n');
+  const mixed = await shop.report(unnamed);
+  expect(mixed).toMatchObject({ code: 0, applied: 4 });
+  expect(mixed.stderr).toMatch(/warning: .*\b1\b/);
+  expect((await shop.report('undo --yes')).code).toBe(0);
+  expect(await shop.report(unnamed)).toMatchObject({ code: 0, applied: 4 });
+});
+
+test('a delivery without a number is refused while a run of its rows is unfinished, and resume is named', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  await shop.apply();
-  shop.stock.set('2', 40);
-  expect(await shop.summary(['undo', '--yes'])).toMatchObject({ code: 3, applied: 1, failed: 1 });
-  const refused = await shop.apply();
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain('petstore inventory undo r1');
-  shop.stock.set('2', 7);
-  expect(await shop.summary(['undo', 'r1', '--yes'])).toMatchObject({ code: 0, applied: 1, unchanged: 1 });
-  expect(await shop.apply()).toMatchObject({ code: 0, applied: 2 });
+  trouble(shop, () => 401);
+  expect(await shop.report(`${unnamed} --concurrency 1`)).toMatchObject({ code: 4, applied: 0 });
+  shop.misbehave = undefined;
+  const refused = await shop.report(unnamed);
+  expect(refused).toMatchObject({ code: 2, error: { code: 'already_booked' } });
+  expect(refused.error?.hint).toContain('petstore resume r1');
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.counted()).toEqual([6, 7]);
 });
 
 test.each([
-  ['its header', (text: string) => text.replace('"journal":', '"journey":')],
-  ['an outcome', (text: string) => text.replace('"effect":"done"', '"effect":done')],
-  ['a line of the plan', (text: string) => text.replace('{"plan":1', '{"plan:1')],
-])('a delivery is not booked again if %s of its journal is damaged; the file is named', async (_, edit) => {
-  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  await shop.apply();
-  // Without its end, the whole journal must be read.
-  shop.damage('r1', (text) => edit(text).replace(/\{"counts".*\n$/, ''));
-  const refused = await shop.apply();
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain(shop.journal('r1'));
-  expect([...shop.stock.values()]).toEqual([6, 7]);
-  expect(await shop.apply('--again')).toMatchObject({ code: 0, applied: 2 });
+  ['the whole file after its rejects and an undo', ['rejects', 'undo r1', 'whole']],
+  ['old rejects after an undo and the whole file', ['undo r1', 'whole', 'rejects']],
+  ['rejects twice', ['rejects', 'rejects']],
+])('a row is not booked twice by %s', async (_, typed) => {
+  await using shop = await deliveryShop([5, 5, 5], '1,+1\n2,+2\n3,+3\n');
+  trouble(shop, { 1: 409 });
+  expect(await shop.report(unnamed)).toMatchObject({ failed: 1 });
+  shop.misbehave = undefined;
+  const lines: Readonly<Record<string, string>> = {
+    rejects: 'inventory apply d.rejects.csv --relative --yes',
+    whole: unnamed,
+    'undo r1': 'undo r1 --yes',
+  };
+  const reports = [];
+  for (const each of typed) reports.push(await shop.report(lines[each] ?? ''));
+  const last = reports.pop();
+  expect(reports.map(({ code }) => code)).toEqual(reports.map(() => 0));
+  expect(last).toMatchObject({ code: 2, error: { code: 'already_booked' } });
+  expect(shop.stock.get('1')).toBe(6);
 });
 
-test('a row that was perhaps booked and whose count has changed since stays unknown: a person counts the shelf', async () => {
-  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  trouble(shop, { 2: 'lost' }, { isApplied: true });
-  expect(await shop.apply('--retries', '0')).toMatchObject({ unknown: 1 });
-  shop.misbehave = undefined;
-  shop.stock.set('2', 40);
-  const rest = await shop.summary(['resume', '--yes']);
-  expect(rest).toMatchObject({ code: 3, applied: 1, unknown: 1, failures: [{ kind: 'changed_since' }] });
-  expect(JSON.stringify(rest.failures)).toContain('it was 5 before, 7 was sent, the count is 40 now');
-  expect(rest.stderr).toContain('count the shelf and use `petstore inventory set`');
-  expect(shop.stock.get('2')).toBe(40);
-  expect((await shop.apply()).code).toBe(2);
+test('shards of one delivery are booked once each', async () => {
+  await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,+4\n');
+  for (const [words, code] of [
+    ['--shard 1/2', 0],
+    ['--shard 1/2', 2],
+    ['--shard 2/2', 0],
+    ['--shard 2/2', 2],
+    ['', 2],
+  ] as const)
+    expect((await shop.report(`${unnamed} ${words}`.trim())).code, words).toBe(code);
+  expect(shop.counted()).toEqual([6, 7, 8, 9]);
 });
 
-test('the rejects of a delivery hold only rows that failed for a reason of their own; resume takes the others', async () => {
-  await using shop = await deliveryShop([5, 5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,+4\n9,+1\n5,x\n');
-  trouble(shop, { 2: 409, 3: 429, 4: 503 }, { fields: { 'retry-after': '0' } });
-  expect(await shop.apply('--retries', '0', '--skip-invalid')).toMatchObject({
-    ...{ code: 3, applied: 1, failed: 4, invalid: 1, rejects: 'delivery.rejects.csv' },
-  });
-  expect(shop.read('delivery.rejects.csv').match(/^\d+,/gm)).toEqual(['2,', '9,', '5,']);
+test.each([
+  ['two lost deliveries that add the same', false, 15, 20],
+  ['one that was booked, and a later one that takes as much away', true, 10, 10],
+])('resume sees what later deliveries did: %s', async (_, isApplied, between, end) => {
+  await using shop = await deliveryShop([10], '1,5\n');
+  trouble(shop, () => 'lost', { isApplied });
+  // Nothing can be read afterwards, so the row stays unknown.
+  const { misbehave } = shop;
+  let isLost = false;
+  shop.misbehave = (request, response) => {
+    isLost ||= request.method !== 'GET';
+    return isLost && request.method === 'GET'
+      ? refuse(response, 500, 'down')
+      : misbehave?.(request, response);
+  };
+  expect(await shop.report(`${named} --retries 0`)).toMatchObject({ unknown: 1 });
   shop.misbehave = undefined;
-  const rest = await shop.summary(['resume', '--yes']);
-  expect(rest).toMatchObject({ code: 3, applied: 3, failed: 2, invalid: 1, left: 0 });
-  expect(rest).not.toHaveProperty('rejects');
-  shop.write('delivery.rejects.csv', shop.read('delivery.rejects.csv').replace(/^(9|5),.*\n/gm, ''));
-  const again = await shop.summary(['apply', 'delivery.rejects.csv', '--relative', '--yes']);
-  expect(again).toMatchObject({ code: 0, applied: 1 });
-  expect([...shop.stock.values()]).toEqual([6, 7, 8, 9, 5]);
+  shop.write('e.csv', `petId,change\n1,${isApplied ? -5 : 5}\n`);
+  expect((await shop.report('inventory apply e.csv --relative --delivery LS-2 --yes')).code).toBe(0);
+  expect(shop.stock.get('1')).toBe(between);
+  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.stock.get('1')).toBe(end);
+});
+
+test.each([
+  ['its header', (text: string) => text.replace(/^\{/, '{{')],
+  ['an outcome', (text: string) => text.replace('"state":"applied"', '"state":applied')],
+])('a journal of which %s is damaged stops deliveries to its target, and is named', async (_, damage) => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  await shop.report(named);
+  const path = shop.journal('r1');
+  const text = readFileSync(path, 'utf8');
+  const broken = damage(text);
+  expect(broken).not.toBe(text);
+  writeFileSync(path, broken);
+  shop.deliver('1,+3\n');
+  for (const words of [named, unnamed]) {
+    const refused = await shop.report(words);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(path);
+  }
+  expect(shop.counted()).toEqual([6, 7]);
+});
+
+test('no clock decides what is booked', async () => {
+  await using shop = await deliveryShop([5], '1,+1\n');
+  await shop.report(named);
+  const path = shop.journal('r1');
+  // As if the clock had been a hundred days behind.
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8')
+      .replace(/"20\d\d-/g, '"2019-')
+      .replace(/:1[78]\d{11}\b/g, ':1500000000000'),
+  );
+  expect(await shop.report(named)).toMatchObject({ code: 0, unchanged: 1 });
+  expect((await shop.report(unnamed)).error?.code).toBe('already_booked');
+  expect(shop.stock.get('1')).toBe(6);
 });
 
 test('several rows of one pet are refused, or added up with --sum; their rejects hold all of them', async () => {
   await using shop = await deliveryShop([5, 5], '1,+5\n2,+1\n1,+7\n');
   trouble(shop, { 1: 409 });
-  const refused = await shop.apply();
+  const refused = await shop.report(unnamed);
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain('if they are several deliveries, --sum adds them up');
-  const first = await shop.apply('--sum');
-  expect(first).toMatchObject({ code: 3, applied: 1, failed: 1, skipped: 1 });
-  const rejected = ['1,+5,2,failed', '1,+7,4,failed'];
-  expect(shop.read('delivery.rejects.csv').match(/^\d.*?failed/gm)).toEqual(rejected);
-  shop.misbehave = undefined;
-  const again = /then run: petstore inventory ([^";]*)/.exec(first.stderr)?.[1] ?? '';
-  expect(await shop.summary([...again.split(' '), '--yes'])).toMatchObject({ code: 0, applied: 1 });
-  expect([...shop.stock.values()]).toEqual([17, 6]);
+  expect(refused.stderr).toContain('--sum');
+  expect(await shop.report(`${unnamed} --sum`)).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  expect(shop.read('d.rejects.csv').match(/^\d.*?failed/gm)).toEqual(['1,+5,2,failed', '1,+7,4,failed']);
 });
 
-test('writes only if the count is still the one that the plan saw; the row is left to resume', async () => {
-  const rows = shelves(120, () => 1);
-  await using shop = await deliveryShop(
-    shelves(120, () => 5),
-    rows.map((row) => `${row}\n`).join(''),
-  );
-  shop.misbehave = ({ method, petId }) => {
-    if (method === 'GET' && petId === '7') shop.stock.set('7', 9);
-    return undefined;
-  };
-  const first = { code: 3, applied: 119, failed: 1, left: 1, failures: [{ kind: 'changed' }] };
-  expect(await shop.apply()).toMatchObject(first);
-  expect(shop.stock.get('7')).toBe(9);
-  expect(await shop.summary(['resume', '--yes'])).toMatchObject({ code: 0, applied: 120 });
-  expect(shop.stock.get('7')).toBe(10);
+test('the rejects hold only rows that are final; resume takes the others', async () => {
+  await using shop = await deliveryShop([5, 5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,+4\n9,+1\n5,x\n');
+  trouble(shop, { 2: 409, 3: 429, 4: 503 }, { fields: { 'retry-after': '0' } });
+  expect(await shop.report(`${unnamed} --retries 0 --skip-invalid`)).toMatchObject({
+    ...{ code: 3, applied: 1, failed: 4, invalid: 1, rejects: 'd.rejects.csv' },
+  });
+  expect(shop.read('d.rejects.csv').match(/^\d+,/gm)).toEqual(['2,', '9,', '5,']);
+  shop.misbehave = undefined;
+  const rest = await shop.report('resume --yes');
+  expect(rest).toMatchObject({ code: 3, applied: 3, failed: 2, invalid: 1 });
+  expect(rest).not.toHaveProperty('rejects');
+  shop.write('d.rejects.csv', shop.read('d.rejects.csv').replace(/^(9|5),.*\n/gm, ''));
+  const again = await shop.report('inventory apply d.rejects.csv --relative --yes');
+  expect(again).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.counted()).toEqual([6, 7, 8, 9, 5]);
 });
 
-test.each([true, false])(
-  'reads the count again before each further attempt: a lost write (applied: %s) is booked once',
-  async (isApplied) => {
-    await using shop = await deliveryShop([5], '1,+5\n');
-    trouble(shop, (_, nth) => (nth === 1 ? 'lost' : undefined), { isApplied });
-    expect(await shop.apply()).toMatchObject({ code: 0, applied: 1 });
-    expect(shop.stock.get('1')).toBe(10);
-    expect(shop.writes()).toHaveLength(isApplied ? 1 : 2);
-  },
-);
-
-test('deliveries that are unfinished are kept, other runs are deleted after 90 days', async () => {
-  await using shop = await deliveryShop([5, 5, 5], '1,+1\n2,+2\n');
-  trouble(shop, { 2: 'lost' });
-  await shop.apply('--retries', '0');
-  shop.misbehave = undefined;
-  const applyCount = async (count: number) => {
-    shop.write('stock.csv', `petId,quantity\n3,${count}\n`);
-    await shop.inventory(['apply', 'stock.csv', '--yes']);
-  };
-  await applyCount(1);
-  const old = new Date(Date.now() - 91 * dayMs);
-  shop.damage('r2', (text) => text.replace(/"ended":\d+/, `"ended":${old.getTime()}`));
-  for (const run of ['r1', 'r2']) utimesSync(shop.journal(run), old, old);
-  await applyCount(2);
-  expect((await shop.inventory(['runs', '-o', 'ids'])).stdout).toBe('r3\nr1\n');
+test('a quiet night, a file with a header alone, is exit 0 and leaves no run', async () => {
+  await using shop = await deliveryShop([5], '');
+  expect((await shop.report(named)).code).toBe(0);
+  expect((await shop.run('runs -o ids')).stdout).toBe('');
 });

@@ -29,24 +29,24 @@ test('opens counts with names in an editor, and writes only the rows that were c
     if (method === 'GET' && petId === '2') shop.stock.set('1', 0);
     return undefined;
   };
-  const summary = await shop.summary(['edit', '--below', '4', '--yes'], { env });
+  const summary = await shop.report('inventory edit --below 4 --yes', { env });
   expect(shop.read('seen.csv')).toMatch(
     /^#.*\n#.*\npetId,name,quantity,expected,status\n1,".*",1,1,available\n2,".*",2,2,available\n3,".*",3,3,available\n$/,
   );
   expect(summary).toMatchObject({ code: 0, rows: 1, applied: 1 });
   expect(shop.writes().map(({ petId, quantity }) => [petId, quantity])).toEqual([['2', 20]]);
-  const [listed] = JSON.parse((await shop.inventory(['runs', '-o', 'json'])).stdout);
+  const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({ file: 'edit', rows: 1 });
 });
 
 test('sends nothing if the text is unchanged, and needs an editor', async () => {
   await using shop = await stockShop(shelves(3, (petId) => petId));
   for (const commands of ['true', ': > "$1"']) {
-    const same = await shop.inventory(['edit', '--yes'], { env: editorOf(shop, commands) });
+    const same = await shop.run('inventory edit --yes', { env: editorOf(shop, commands) });
     expect(same.code).toBe(0);
     expect(same.stderr).toContain('nothing was changed, and nothing was sent\n');
   }
-  const nobody = await shop.inventory(['edit', '--yes'], { env: { EDITOR: '' } });
+  const nobody = await shop.run('inventory edit --yes', { env: { EDITOR: '' } });
   expect(nobody.code).toBe(2);
   expect(nobody.stderr).toContain('no editor is set, and there is no terminal');
   expect(shop.writes()).toEqual([]);
@@ -56,7 +56,7 @@ test('invalid text opens the editor again with the reason on top; saved again un
   await using shop = await stockShop(shelves(3, (petId) => petId));
   const seen = join(shop.folder, 'seen.csv');
   const env = editorOf(shop, `cat "$1" >> ${seen}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,x,2,/' "$1"`);
-  const wrong = await shop.inventory(['edit', '--yes'], { env });
+  const wrong = await shop.run('inventory edit --yes', { env });
   expect(wrong.code).toBe(2);
   expect(shop.read('seen.csv')).toMatch(
     /^# error: 2,".*",x,2,available: quantity "x": must be a whole number/m,
@@ -76,7 +76,7 @@ test.each([
     ...editorOf(shop, `sed -i 's/^2,\\(.*\\),2,2,/2,\\1,9,2,/' "$1"`),
     ...(code === 1 && { PETSTORE_STATE_DIR: join(shop.folder, 'plain', 'state') }),
   };
-  const run = await shop.inventory(['edit', ...words], { env });
+  const run = await shop.run(['inventory', 'edit', ...words], { env });
   expect(run.code).toBe(code);
   expect(keptText(run.stderr)).toMatch(/^2,".*",9,2,available$/m);
   expect(shop.writes()).toEqual([]);

@@ -6,16 +6,22 @@ import { reply, shelves, toCsv } from '../helpers/stock-server.ts';
 
 test('exports counts that can be applied again, as CSV whatever PETSTORE_OUTPUT says', async () => {
   await using shop = await stockShop(shelves(2500, (petId) => petId % 100));
-  const exported = await shop.inventory(['export'], { env: { PETSTORE_OUTPUT: 'yaml' } });
+  const exported = await shop.run('inventory export', { env: { PETSTORE_OUTPUT: 'yaml' } });
   expect(exported.stdout.split('\n').slice(0, 3)).toEqual([
     'petId,quantity,status',
     '1,1,available',
     '2,2,available',
   ]);
   shop.write('stock.csv', exported.stdout);
-  expect(await shop.summary(['apply', 'stock.csv'])).toMatchObject({ code: 0, rows: 2500, unchanged: 2500 });
-  const lines = await shop.inventory(['export', '-o', 'jsonl']);
-  expect(await shop.summary(['apply', '-'], { stdin: lines.stdout })).toMatchObject({ unchanged: 2500 });
+  expect(await shop.report('inventory apply stock.csv')).toMatchObject({
+    code: 0,
+    rows: 2500,
+    unchanged: 2500,
+  });
+  const lines = await shop.run('inventory export -o jsonl');
+  expect(await shop.report('inventory apply -', { stdin: lines.stdout })).toMatchObject({
+    unchanged: 2500,
+  });
 });
 
 test('exports the expected counts and names too', async () => {
@@ -25,17 +31,17 @@ test('exports the expected counts and names too', async () => {
     path.startsWith('/pets')
       ? reply(response, 200, pets.slice(Number(/after=(\d)/.exec(path)?.[1] ?? 0)))
       : undefined;
-  const { stdout } = await shop.inventory(['export', '--with-expected']);
+  const { stdout } = await shop.run('inventory export --with-expected');
   expect(stdout).toBe('petId,quantity,expected,status\n1,1,1,available\n2,2,2,available\n3,3,3,available\n');
   shop.write('stock.csv', stdout.replace('2,2,2', '2,20,2').replace('3,3,3', '3,30,3'));
   shop.stock.set('3', 8);
-  const summary = await shop.summary(['apply', 'stock.csv', '--yes']);
+  const summary = await shop.report('inventory apply stock.csv --yes');
   expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(shop.stock.get('3')).toBe(8);
   shop.write('plan.csv', toCsv([2, 3]));
-  const plan = await shop.inventory(['diff', 'plan.csv', '-o', 'csv', '--no-header', '--fields', 'name,new']);
+  const plan = await shop.run('inventory diff plan.csv -o csv --no-header --fields name,new');
   expect(plan.stdout).toBe('Pet 1,2\nPet 2,3\n');
-  const named = await shop.inventory(['export', '--fields', 'petId,name,quantity']);
+  const named = await shop.run('inventory export --fields petId,name,quantity');
   expect(named.stdout).toBe('petId,name,quantity\n1,Pet 1,1\n2,Pet 2,20\n3,Pet 3,8\n');
 });
 
@@ -49,15 +55,15 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
     ]),
   };
   await using shop = await stockShop([5, 5], files);
-  const same = await shop.inventory(['diff', 'same.csv']);
+  const same = await shop.run('inventory diff same.csv');
   expect(same).toMatchObject({ code: 0, stdout: 'petId  name  now  new  change\n' });
-  const run = await shop.inventory(['diff', 'other.csv', '--create-missing']);
+  const run = await shop.run('inventory diff other.csv --create-missing');
   expect(run.code).toBe(8);
   expect(run.stdout).toBe(
     'petId  name  now   new  change\n    2          5  1200  +1,195\n    9                1      +1\n',
   );
   expect(run.stderr).toContain('plan: 2 of 3 rows to write: 2 pets up +1,196 (1 new), 1 pet the same');
-  const csv = await shop.inventory(['diff', 'other.csv', '--create-missing', '-o', 'csv', '-q']);
+  const csv = await shop.run('inventory diff other.csv --create-missing -o csv -q');
   expect(csv).toMatchObject({
     ...{ code: 8, stderr: '' },
     stdout: 'petId,name,now,new,change,state,reason\n2,,5,1200,1195,planned,\n9,,,1,1,planned,\n',
@@ -67,7 +73,7 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
 test('diff and --dry-run show what apply would write, and the rows that cannot be, as data', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': 'id,count\n1,6\n2,x\n9,1\n' });
   const why = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
-  const diff = await shop.inventory(['diff', 'stock.csv', '--skip-invalid', '-o', 'json']);
+  const diff = await shop.run('inventory diff stock.csv --skip-invalid -o json');
   expect(diff.code).toBe(8);
   expect(diff.stderr).toContain(`1 row cannot be written: line 4, pet 9: ${why}`);
   expect(JSON.parse(diff.stdout)).toEqual([
@@ -75,7 +81,7 @@ test('diff and --dry-run show what apply would write, and the rows that cannot b
     { name: null, line: 3, state: 'invalid', reason: expect.stringContaining('count "x"') },
     { petId: 9, name: null, line: 4, state: 'failed', reason: why },
   ]);
-  const dry = await shop.inventory(['apply', 'stock.csv', '--skip-invalid', '--dry-run', '-o', 'json']);
+  const dry = await shop.run('inventory apply stock.csv --skip-invalid --dry-run -o json');
   expect(dry).toMatchObject({ code: 3, stdout: diff.stdout });
   expect(shop.writes()).toEqual([]);
 });
@@ -83,7 +89,7 @@ test('diff and --dry-run show what apply would write, and the rows that cannot b
 test('shows the plan with names on a terminal', async () => {
   await using shop = await stockShop(shelves(30, () => 5));
   shop.write('stock.csv', toCsv(shelves(30, (petId) => petId)));
-  const run = await shop.inventory(['apply', 'stock.csv', '--dry-run'], {
+  const run = await shop.run('inventory apply stock.csv --dry-run', {
     terminals: ['stdout', 'stderr'],
     env: { NO_COLOR: '1' },
   });
@@ -98,7 +104,10 @@ test('--map and --thousands can be set for a profile', async () => {
   await using shop = await stockShop(shelves(1, () => 5));
   shop.write('stock.csv', 'SKU;On hand\n1;1.234\n');
   const env = { PETSTORE_IMPORT_MAP: 'petId=SKU,quantity=On hand', PETSTORE_IMPORT_THOUSANDS: '.' };
-  expect(await shop.summary(['apply', 'stock.csv', '--yes'], { env })).toMatchObject({ code: 0, applied: 1 });
+  expect(await shop.report('inventory apply stock.csv --yes', { env })).toMatchObject({
+    code: 0,
+    applied: 1,
+  });
   expect(shop.stock.get('1')).toBe(1234);
 });
 
@@ -106,10 +115,10 @@ test('applies and undoes on the embedded store', async () => {
   const desk = stockDesk({ url: '' });
   const env = { PETSTORE_OFFLINE_STORE: join(desk.folder, 'store.json'), PETSTORE_BASE_URL: '' };
   desk.write('stock.csv', toCsv(shelves(25, () => 77)));
-  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--offline'], { env });
+  const summary = await desk.report('inventory apply stock.csv --yes --offline', { env });
   expect(summary).toMatchObject({ code: 0, applied: 25 });
-  expect(summary.undo).toBe(`petstore inventory undo ${summary.run} --offline`);
-  const undone = await desk.summary(['undo', String(summary.run), '--yes', '--offline'], { env });
+  expect(summary.undo).toBe(`petstore undo ${summary.run} --offline`);
+  const undone = await desk.report(['undo', String(summary.run), '--yes', '--offline'], { env });
   expect(undone).toMatchObject({ code: 0, applied: 25 });
 });
 
@@ -119,7 +128,7 @@ test('books a delivery once on the embedded store, whatever link names its file'
   desk.write('delivery.csv', 'petId,change\n1,+1\n');
   const apply = (folder: string) => {
     const env = { PETSTORE_BASE_URL: '', PETSTORE_OFFLINE_STORE: join(folder, 'store.json') };
-    return desk.inventory(['apply', 'delivery.csv', '--relative', '--yes', '--offline'], { env });
+    return desk.run('inventory apply delivery.csv --relative --yes --offline', { env });
   };
   expect((await apply(desk.folder)).code).toBe(0);
   expect((await apply(join(desk.folder, 'link'))).stderr).toContain(
@@ -135,10 +144,10 @@ test('a protected profile asks for its name', async () => {
   writeFileSync(join(config, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
   const options = { env: { PETSTORE_CONFIG_DIR: config, PETSTORE_BASE_URL: '' } };
   shop.write('stock.csv', toCsv(shelves(3, () => 6)));
-  const refused = await shop.inventory(['apply', 'stock.csv', '--yes'], options);
+  const refused = await shop.run('inventory apply stock.csv --yes', options);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('prod is protected');
   expect(shop.writes()).toEqual([]);
-  const words = ['apply', 'stock.csv', '--yes', '--confirm', 'prod'];
-  expect(await shop.summary(words, options)).toMatchObject({ code: 0, applied: 3 });
+  const words = ['inventory', 'apply', 'stock.csv', '--yes', '--confirm', 'prod'];
+  expect(await shop.report(words, options)).toMatchObject({ code: 0, applied: 3 });
 });

@@ -8,7 +8,7 @@ async function stoppedRun() {
   const text = toCsv(shelves(6, (petId) => petId + 10));
   const shop = await stockShop([1, 1, 1, 1, 1, 1], { 'stock.csv': text });
   trouble(shop, (petId) => (petId > 3 ? 409 : undefined));
-  await shop.summary(['apply', 'stock.csv', '--yes', '--max-errors', '1', '--concurrency', '1']);
+  await shop.report('inventory apply stock.csv --yes --max-errors 1 --concurrency 1');
   shop.misbehave = undefined;
   return shop;
 }
@@ -17,15 +17,15 @@ test('lists runs, the newest first, with kind, file, time, state and counts in 8
   await using shop = await stoppedRun();
   const file = `${shop.folder}/a-count-of-the-whole-warehouse.csv`;
   shop.write('a-count-of-the-whole-warehouse.csv', toCsv([[1, 77]]));
-  await shop.inventory(['apply', file, '--yes']);
-  await shop.inventory(['undo', '--yes']);
-  const runs = JSON.parse((await shop.inventory(['runs', '-o', 'json'])).stdout);
+  await shop.run(['inventory', 'apply', file, '--yes']);
+  await shop.run('undo --yes');
+  const runs = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(runs).toMatchObject([
     { id: 'r3', kind: 'undo', file: 'r2', state: 'finished' },
     { id: 'r2', kind: 'apply', file: 'a-count-of-the-whole-warehouse.csv', state: 'undone', undoneBy: 'r3' },
     { id: 'r1', file: 'stock.csv', state: 'stopped', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
   ]);
-  const { stdout } = await shop.inventory(['runs'], {
+  const { stdout } = await shop.run('runs', {
     terminals: ['stdout'],
     columns: 80,
     env: { NO_COLOR: '1' },
@@ -34,16 +34,16 @@ test('lists runs, the newest first, with kind, file, time, state and counts in 8
   expect(header).toMatch(/id.*kind.*file.*started.*state/);
   expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   expect([header, ...rows].join('')).not.toContain(shop.folder);
-  const piped = (await shop.inventory(['runs'])).stdout.trimEnd().split('\n');
+  const piped = (await shop.run('runs')).stdout.trimEnd().split('\n');
   expect(new Set(piped.map((line) => line.search(/started|\d\d-\d\d \d\d:/))).size, piped.join('\n')).toBe(1);
-  const limited = await shop.inventory(['runs', '-o', 'ids', '--limit', '2']);
+  const limited = await shop.run('runs -o ids --limit 2');
   expect(limited.stdout).toBe('r3\nr2\n');
 });
 
 test('shows a run row by row', async () => {
   await using shop = await stoppedRun();
   const words = ['runs', 'show', 'r1', '-o', 'csv', '--fields', 'petId,before,after,change,state,code,line'];
-  expect((await shop.inventory(words)).stdout.split('\n')).toEqual([
+  expect((await shop.run(words)).stdout.split('\n')).toEqual([
     'petId,before,after,change,state,code,line',
     '1,1,11,10,applied,,2',
     '2,1,12,11,applied,,3',
@@ -53,53 +53,53 @@ test('shows a run row by row', async () => {
     '6,1,16,15,unprocessed,,7',
     '',
   ]);
-  expect((await shop.inventory(['runs', 'show', 'r9'])).code).toBe(2);
+  expect((await shop.run('runs show r9')).code).toBe(2);
 });
 
 test('--pet shows only the runs that wrote a pet, or may have', async () => {
   await using shop = await stoppedRun();
   shop.write('other.csv', toCsv([[2, 5]]));
-  await shop.inventory(['apply', 'other.csv', '--yes']);
-  expect((await shop.inventory(['runs', '--pet', '2', '-o', 'ids'])).stdout).toBe('r2\nr1\n');
-  expect((await shop.inventory(['runs', '--pet', '5', '-o', 'ids'])).stdout).toBe('');
+  await shop.run('inventory apply other.csv --yes');
+  expect((await shop.run('runs --pet 2 -o ids')).stdout).toBe('r2\nr1\n');
+  expect((await shop.run('runs --pet 5 -o ids')).stdout).toBe('');
 });
 
 test('a run that was killed while it planned does not exist, and is removed by the next one', async () => {
   await using shop = await stoppedRun();
   const text = readFileSync(shop.journal('r1'), 'utf8');
   writeFileSync(shop.journal('r7'), text.slice(0, text.indexOf('"planned"') - 1));
-  expect((await shop.inventory(['runs', '-o', 'ids'])).stdout).toBe('r1\n');
+  expect((await shop.run('runs -o ids')).stdout).toBe('r1\n');
   shop.write('other.csv', toCsv([2]));
-  expect(await shop.summary(['apply', 'other.csv', '--yes'])).toMatchObject({ code: 0, run: 'r8' });
+  expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({
+    code: 0,
+    run: 'r8',
+  });
   expect(existsSync(shop.journal('r7'))).toBe(false);
 });
 
-test('a killed run of a shard calls no row of another shard unknown', async () => {
+test('a killed run has its rows unsettled, and those of another shard skipped', async () => {
   await using shop = await stockShop(shelves(40, () => 1));
   shop.write('stock.csv', `petId,quantity\n${shelves(40, () => 9).join('\n')}\n41,x\n`);
-  const summary = await shop.summary(['apply', 'stock.csv', '--yes', '--skip-invalid', '--shard', '1/2']);
+  const report = await shop.report('inventory apply stock.csv --yes --skip-invalid --shard 1/2');
   const path = shop.journal('r1');
-  const text = readFileSync(path, 'utf8');
-  writeFileSync(path, text.slice(0, text.indexOf('\n', text.indexOf('"planned"')) + 1));
-  const [listed] = JSON.parse((await shop.inventory(['runs', '-o', 'json'])).stdout);
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const planned = lines.findIndex((line) => line.includes('"planned"'));
+  writeFileSync(path, `${lines.slice(0, planned + 1).join('\n')}\n`);
+  const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({
-    state: 'stopped',
-    rows: 41,
-    invalid: 1,
-    skipped: summary.skipped,
-    unknown: summary.applied,
-    unprocessed: 0,
+    ...{ state: 'stopped', rows: 41, invalid: 1, skipped: report.skipped },
+    ...{ unsettled: report.applied, unknown: 0, unprocessed: 0 },
   });
 });
 
 test('-q prints no summary and no notes, and -o json still prints its document', async () => {
   await using shop = await stockShop(shelves(3, () => 1));
   shop.write('stock.csv', toCsv(shelves(3, () => 2)));
-  expect(await shop.inventory(['apply', 'stock.csv', '--yes', '-q'])).toEqual({
+  expect(await shop.run('inventory apply stock.csv --yes -q')).toEqual({
     code: 0,
     stdout: '',
     stderr: '',
   });
-  const { stdout } = await shop.inventory(['undo', '--yes', '-qo', 'json']);
+  const { stdout } = await shop.run('undo --yes -qo json');
   expect(JSON.parse(stdout)).toMatchObject({ run: 'r2', applied: 3 });
 });

@@ -1,14 +1,15 @@
 import { basename } from 'node:path';
 import type { InputFile, Step } from './simulator-history.ts';
+import { numberIn } from './simulator-service.ts';
 
 /** A command that was run, and all that is known about it from outside. */
 export interface Command {
   readonly number: number;
+  /** The words after `petstore`. */
   readonly words: readonly string[];
   readonly step: Step;
   /** The file that it applies, also by way of rejects. */
   readonly file: InputFile | undefined;
-  readonly isRejects: boolean;
   readonly hasCrashed: boolean;
   readonly wasSignalled: boolean;
   readonly code: number;
@@ -29,78 +30,88 @@ export interface Command {
 export interface ListedRun extends Readonly<Record<string, unknown>> {
   readonly id: string;
   readonly kind: string;
+  /** The input; of an undo, the run that it undoes. */
   readonly file: string;
   readonly state: string;
 }
 
 /** A row as `runs show` prints it. */
 export interface ShownRow {
-  readonly petId: string;
+  readonly id: string;
   readonly state: string;
   readonly before: number | undefined;
   readonly after: number | undefined;
-  /** It failed for a reason that passes: resume takes it. */
-  readonly passes: boolean;
+  readonly code: string | undefined;
 }
 
 /** What must not happen has happened. */
-export class Violation extends Error {
-  /** Whether the *Limits* of the help allow it, in a history that meets them. */
-  readonly isLimit: boolean;
+export class Violation extends Error {}
 
-  constructor(message: string, { isLimit = false } = {}) {
-    super(message);
-    this.isLimit = isLimit;
-  }
+/** The rows that `runs show -o jsonl` prints. */
+export function shownRows(text: string): ShownRow[] {
+  return linesOf(text).map((line) => {
+    const { id, petId, state, before, after, reason, code } = JSON.parse(line);
+    const value = (shown: unknown) =>
+      shown === null || shown === undefined ? undefined : numberIn(JSON.stringify(shown));
+    return {
+      ...{ id: String(id ?? petId), state, code: reason?.code ?? code },
+      before: value(before),
+      after: value(after),
+    };
+  });
 }
 
 /** A row of a file of rejects. */
 export interface RejectedRow {
-  readonly petId: string;
+  readonly id: string;
   readonly state: string;
   readonly status: string;
 }
 
 /** The rows of a file of rejects; its cells hold no commas but in the message, which comes after these. */
 export function rejectedRows(text: string): RejectedRow[] {
-  const lines = text.split('\n').filter((line) => line !== '');
+  const lines = linesOf(text);
   if (text.startsWith('{'))
     return lines.flatMap((line) => {
-      const { petId, _state, _status } = (parseJson(line) ?? {}) as Record<string, unknown>;
-      return petId === undefined
-        ? []
-        : { petId: String(petId), state: String(_state), status: String(_status ?? '') };
+      const record = parseJson(line) as Record<string, unknown> | undefined;
+      if (!record) return [];
+      const { id, petId, _state, _status } = record;
+      return { id: String(id ?? petId), state: String(_state), status: String(_status ?? '') };
     });
   const [header = [], ...rows] = lines.map((line) => line.replace('\r', '').split(','));
   const cell = (row: readonly string[], name: string) => row[header.indexOf(name)] ?? '';
   return rows.map((row) => ({
-    petId: cell(row, 'petId'),
+    id: cell(row, header.includes('id') ? 'id' : 'petId'),
     state: cell(row, '_state'),
     status: cell(row, '_status'),
   }));
 }
 
-/** The command that a command names as the way on, as words after `petstore inventory`. */
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+/** The command that a command names as the way on, as words after `petstore`. */
 export function namedCommand({ error, summary, stderr }: Command): string[] | undefined {
   for (const text of [error?.hint, error?.message, summary?.resume, stderr]) {
-    const found = /petstore inventory ((?:resume|undo|apply)[^"`;,()\n]*)/.exec(String(text ?? ''))?.[1];
-    if (found !== undefined) return found.trim().replace(/[.:]$/, '').split(/\s+/);
+    const match = /petstore ((?:resume|undo|inventory apply|pets update)\b[^"`;,()\n]*)/.exec(
+      String(text ?? ''),
+    );
+    if (match?.[1]) return match[1].trim().replace(/[.:]$/, '').split(/\s+/);
   }
   return undefined;
 }
 
 /** The runs whose journals a process wrote to. */
 export function runsOf(touched: ReadonlySet<string>): string[] {
-  const ids = [...touched].map((path) => /^([\w-]+)\.jsonl/.exec(basename(path))?.[1]);
+  const ids = [...touched].map((path) => /^(r\d+)\.jsonl/.exec(basename(path))?.[1]);
   return [...new Set(ids.filter((id) => id !== undefined))];
 }
 
 /** The error that a command printed as JSON, the last line on stderr. */
 export function errorOf(stderr: string): Record<string, unknown> | undefined {
-  const found = parseJson(stderr.trim().split('\n').at(-1) ?? '') as
-    | { error?: Record<string, unknown> }
-    | undefined;
-  return found?.error;
+  const last = parseJson(linesOf(stderr).at(-1) ?? '') as { error?: Record<string, unknown> } | undefined;
+  return last?.error;
 }
 
 /** Undefined if the text is no JSON. */
@@ -120,12 +131,13 @@ export function describeCommand(command: Command): string[] {
   const facts = { run, rows, applied, unchanged, failed, unknown, invalid, skipped, unprocessed };
   const how = [
     `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`,
+    ...(conduct.edits > 0 ? [`edits ${conduct.edits}`] : []),
     ...(wasSignalled ? ['Ctrl-C'] : []),
     ...(hasCrashed ? [`died at ${step.dieAt || `request ${conduct.dieAt}`}`] : []),
   ];
   const failure = error && JSON.stringify([error.code, error.message, error.hint]);
   return [
-    `${number}: petstore inventory ${words.join(' ')}  [${how.join(', ')}] ${touched}`,
+    `${number}: petstore ${words.join(' ')}  [${how.join(', ')}] ${touched}`,
     `   ${hasCrashed ? '' : `exit ${code}; ${JSON.stringify(facts)} ${failure ?? ''}`}`,
   ];
 }

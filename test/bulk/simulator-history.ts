@@ -3,22 +3,30 @@ import { type Conduct, type Fault, type ServiceShape, writeFaults } from './simu
 
 /** A file that can be applied, often more than once. */
 export interface InputFile {
-  /** A delivery has changes, a count has counts. */
-  readonly kind: 'delivery' | 'count';
-  readonly lines: readonly (readonly [petId: string, value: number, expected?: number])[];
+  /** A delivery has changes, a count has counts, records have names of pets. */
+  readonly kind: 'delivery' | 'count' | 'records';
+  /** Of a delivery; the same number is the same delivery. */
+  readonly number: string | undefined;
+  readonly lines: readonly Line[];
+  /** A line that somebody adds later, only to a delivery with a number. */
+  readonly addition: Line | undefined;
   readonly createMissing: boolean;
-  /** It has a row that is invalid, and --skip-invalid leaves it out. */
-  readonly hasInvalid: boolean;
+  /** It has a row that is invalid, and --skip-invalid leaves it out; somebody may mend it later. */
+  readonly invalidId: string | undefined;
 }
+
+type Line = readonly [id: string, value: number, expected?: number];
 
 /** How one command is run. */
 export interface Step {
   readonly kind: 'apply' | 'rejects' | 'resume' | 'undo' | 'follow' | 'others' | 'power';
   /** Which of the files, runs or rejects, counted modulo their number; undefined: no id is typed. */
   readonly pick: number | undefined;
-  /** How a file is written down. */
   readonly form: 'lf' | 'crlf' | 'bare end' | 'empty lines' | 'jsonl' | 'reversed';
-  readonly host: '127.0.0.1' | 'localhost';
+  /** Whether the invalid row is mended and the addition is there. */
+  readonly isMended: boolean;
+  /** The address by which the service is named. */
+  readonly alias: number;
   readonly words: readonly string[];
   readonly conduct: Conduct;
   /** The operation on files at which the process dies; 0 for none. */
@@ -38,40 +46,51 @@ export interface History {
   readonly steps: readonly Step[];
 }
 
-/** What a machine does that only the *Limits* of the help allow to go wrong. */
-export type Mode = 'usual' | 'counts that move back' | 'late arrivals';
+type Kind = InputFile['kind'] | 'numbered';
 
-export function createHistory(seed: number, round: number, mode: Mode = 'usual'): History {
+const fileKinds: readonly (readonly Kind[])[] = [
+  ['delivery'],
+  ['numbered'],
+  ['delivery', 'count'],
+  ['delivery', 'delivery'],
+  ['numbered', 'numbered'],
+  ['numbered', 'delivery'],
+  ['count'],
+  ['count', 'count'],
+  ['records'],
+  ['records', 'records'],
+];
+
+export function createHistory(seed: number, round: number): History {
   const name = `${seed}:${round}`;
   const random = randomOf(seed, round);
-  const pets = random.chance(0.04) ? 104 : 1 + random.below(6);
+  const pets = random.chance(0.25) ? 101 + random.below(5) : 1 + random.below(6);
   const ids = Array.from({ length: pets }, (_, at) => String(at + 1));
+  const kinds = random.pick(fileKinds);
+  const noun = kinds[0] === 'records' ? 'pets' : 'inventory';
   const stock = new Map<string, number>();
-  for (const id of ids) if (random.chance(0.9)) stock.set(id, random.below(30));
-  const service = {
-    sendsETags: random.chance(0.4),
+  for (const id of ids) if (random.chance(pets > 100 ? 0.99 : 0.9)) stock.set(id, random.below(30));
+  const service: ServiceShape = {
+    noun,
+    etags: random.pick(['strong', 'strong', 'none', 'weak', 'random']),
     putCreates: random.chance(0.7),
-    movesBack: mode === 'counts that move back',
-    arrivesLate: mode === 'late arrivals',
+    hasGaps: random.chance(0.2),
   };
-  const kinds = random.pick([
-    ['delivery'],
-    ['delivery'],
-    ['delivery', 'count'],
-    ['delivery', 'delivery'],
-    ['count'],
-    ['count', 'count'],
-  ] as const);
-  const files = kinds.map((kind) => createFile(kind, ids, stock, random)) as [InputFile, ...InputFile[]];
-  const shards = random.chance(0.15) ? 2 : 0;
-  const isQuiet = random.chance(0.4);
-  const facts = { isQuiet, shards, pets };
-  const count = 2 + random.below(6);
-  const free = Array.from({ length: count }, (_, at) =>
+  const files = kinds.map((kind, at) => createFile(kind, at, ids, stock, random));
+  // A standing order: the same rows with another number.
+  if (kinds.length === 2 && kinds[1] === 'numbered' && random.chance(0.5))
+    files[1] = { ...(files[0] as InputFile), number: 'LS-2' };
+  const facts: StepFacts = {
+    isFirst: false,
+    isQuiet: random.chance(0.4),
+    shards: random.chance(0.15) && noun === 'inventory' ? 2 : 0,
+    pets,
+  };
+  const free = Array.from({ length: 2 + random.below(6) }, (_, at) =>
     createStep(`${name}:${at}`, { ...facts, isFirst: at === 0 }),
   );
   const steps = random.chance(0.2) ? followPlot(random.pick(plots), free, random) : free;
-  return { name, service, stock, files, steps };
+  return { name, service, stock, files: files as [InputFile, ...InputFile[]], steps };
 }
 
 /** What people type one after the other; random steps seldom do. A number is that of a file, of rejects or of a run. */
@@ -81,57 +100,75 @@ const plots = [
   'apply 0, resume 0, rejects 0, rejects 0, apply 0',
   'apply 0, apply 1, undo 0, undo 1, apply 0',
   'apply 0, undo 0, resume 0, undo 0, apply 0',
+  'apply 0, apply 1, resume 0, resume 1, undo 0',
 ] as const;
 
-const healthy: Partial<Conduct> = { writeFaults: 0, readFaults: 0, dieAt: 0, signals: [] };
-const finalRefusals: readonly Fault[] = [400, 409, 422].map((status) => ({ status, applied: false }));
+const calm: Partial<Conduct> = { writeFaults: 0, readFaults: 0, dieAt: 0, signals: [] };
+const beginnings: readonly (Fault | undefined)[] = [
+  ...[400, 409, 422].map((status) => ({ status, applied: false })),
+  { status: 409, applied: true },
+  {},
+  undefined,
+];
 
-/** The steps of a plot, with the circumstances of free steps: at first some rows are refused, then most goes well. */
+/** The steps of a plot, with the circumstances of free steps: at first some rows go wrong, then most goes well. */
 function followPlot(plot: (typeof plots)[number], free: readonly Step[], random: Random): Step[] {
   return plot.split(', ').map((words, at) => {
     const [kind, pick] = words.split(' ') as [Step['kind'], string];
-    const { conduct, dieAt, ...step } = free[at % free.length] as Step;
-    const isTroubled = at > 0 && random.chance(0.25);
-    const first = { ...healthy, writeFaults: 0.5, only: random.pick(finalRefusals) };
+    const step = free[at % free.length] as Step;
+    const isTroubled = at === 0 ? random.chance(0.4) : random.chance(0.25);
+    const first = { ...calm, writeFaults: 0.5, only: random.pick(beginnings) };
     return {
-      ...{
-        ...step,
-        kind,
-        pick: Number(pick),
-        words: plainWords,
-        beside: undefined,
-        dieAt: isTroubled ? dieAt : 0,
-      },
-      conduct: { ...conduct, ...(at === 0 ? first : isTroubled ? {} : healthy) },
+      ...step,
+      kind,
+      pick: Number(pick),
+      words: ['--concurrency', '2', '--retries', '1'],
+      beside: undefined,
+      dieAt: isTroubled ? step.dieAt : 0,
+      conduct: { ...step.conduct, ...(isTroubled ? {} : at === 0 ? first : calm) },
     };
   });
 }
 
-const plainWords: readonly string[] = ['--concurrency', '2', '--retries', '1'];
-
 function createFile(
-  kind: 'delivery' | 'count',
+  kind: Kind,
+  at: number,
   ids: readonly string[],
   stock: ReadonlyMap<string, number>,
   random: Random,
 ): InputFile {
-  const hasExpected = kind === 'count' && random.chance(0.25);
+  const isDelivery = kind === 'delivery' || kind === 'numbered';
+  const hasExpected = kind === 'count' && random.chance(0.3);
+  // Of many rows few are written, because each takes its time.
+  const isLong = ids.length > 100;
   const lines = ids
-    .filter(() => random.chance(0.85))
-    .map((id): [string, number, number?] => {
-      if (kind === 'delivery') return [id, random.below(20) - 4];
-      const expected = random.chance(0.85) ? (stock.get(id) ?? 0) : 99;
-      return hasExpected ? [id, random.below(60), expected] : [id, random.below(60)];
+    .filter(() => isLong || random.chance(0.85))
+    .map((id): Line => {
+      const isSame = isLong && random.chance(0.9);
+      const count = stock.get(id) ?? 0;
+      if (isDelivery) return [id, isSame ? 0 : random.below(20) - 4];
+      const value = isSame ? count : random.below(60);
+      return hasExpected ? [id, value, random.chance(0.85) ? count : 99] : [id, value];
     });
   if (lines.length === 0) lines.push([ids[0] ?? '1', 7]);
   const [first] = lines;
-  if (kind === 'delivery' && first && random.chance(0.15)) lines.push([first[0], 3]);
-  return { kind, lines, createMissing: random.chance(0.4), hasInvalid: random.chance(0.1) };
+  if (isDelivery && first && random.chance(0.15)) lines.push([first[0], 3]);
+  const taken = new Set(lines.map(([id]) => id));
+  const spare = [...ids, '200', '201'].filter((id) => !taken.has(id));
+  const isNumbered = kind === 'numbered';
+  return {
+    kind: isNumbered ? 'delivery' : kind,
+    number: isNumbered ? `LS-${at + 1}` : undefined,
+    lines,
+    addition: isNumbered && random.chance(0.4) ? [spare.at(-1) as string, 4] : undefined,
+    createMissing: kind !== 'records' && random.chance(0.4),
+    invalidId: random.chance(0.15) ? spare[0] : undefined,
+  };
 }
 
 interface StepFacts {
   readonly isFirst: boolean;
-  /** Nobody else changes counts. */
+  /** Nobody else writes. */
   readonly isQuiet: boolean;
   readonly shards: number;
   readonly pets: number;
@@ -139,24 +176,22 @@ interface StepFacts {
 
 function createStep(seed: string, facts: StepFacts, isBeside = false): Step {
   const random = randomOf(seed);
-  const kind = facts.isFirst
+  const kind: Step['kind'] = facts.isFirst
     ? 'apply'
     : random.pick([
-        ...(['apply', 'apply', 'rejects', 'rejects', 'resume', 'resume', 'resume', 'undo', 'undo'] as const),
-        ...(['follow', 'follow', 'follow', 'power', facts.isQuiet ? 'resume' : 'others'] as const),
+        ...(['apply', 'apply', 'apply', 'rejects', 'rejects', 'resume', 'resume', 'resume'] as const),
+        ...(['undo', 'undo', 'follow', 'follow', 'follow', 'power'] as const),
+        facts.isQuiet ? 'resume' : 'others',
       ]);
   const deaths = random.chance(0.35);
   const diesOnDisk = deaths && random.chance(0.7);
+  const isById = kind === 'apply' || kind === 'rejects' || random.chance(0.5);
   return {
     kind,
-    pick:
-      kind === 'resume' || kind === 'undo'
-        ? random.chance(0.5)
-          ? undefined
-          : random.below(5)
-        : random.below(5),
+    pick: isById ? random.below(5) : undefined,
     form: random.pick(['lf', 'lf', 'crlf', 'bare end', 'empty lines', 'jsonl', 'reversed']),
-    host: random.pick(['127.0.0.1', '127.0.0.1', 'localhost']),
+    isMended: random.chance(0.5),
+    alias: random.chance(0.6) ? 0 : random.below(4),
     words: [
       ...['--concurrency', String(1 + random.below(6)), '--retries', String(random.below(3))],
       ...(random.chance(0.25) ? ['--max-errors', String(1 + random.below(3))] : []),
@@ -176,7 +211,6 @@ function applyWords(kind: Step['kind'], { shards }: StepFacts, random: Random): 
     ...Array.from({ length: 12 }, () => []),
     ['--dry-run'],
     ['--max-changes', '1'],
-    ['--max-delta', '2'],
     ['--no-yes'],
   ]) as string[];
   return [
@@ -190,24 +224,24 @@ function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean
   const random = randomOf(seed);
   const isHealthy = random.chance(0.35);
   const isBroken = !isHealthy && random.chance(0.1);
+  const moment = () => 1 + random.below(3 * Math.min(pets, 20));
   return {
     seed,
     writeFaults: isHealthy ? 0 : isBroken ? 1 : random.pick([0.2, 0.5, 0.8]),
     readFaults: isHealthy || random.chance(0.6) ? 0 : isBroken ? 1 : 0.1,
     only: random.chance(0.4) ? random.pick(writeFaults) : undefined,
-    edits: isQuiet || random.chance(0.6) ? 0 : 0.2,
-    dieAt: dies ? 1 + random.below(4 * pets) : 0,
+    edits: isQuiet || random.chance(0.5) ? 0 : random.pick([0.1, 0.3, 0.6]),
+    dieAt: dies ? moment() : 0,
     diesAfter: random.chance(0.5),
-    signals: random.chance(0.15)
-      ? [1 + random.below(3 * pets), random.chance(0.4) ? 1 + random.below(4 * pets) : 0]
-      : [],
+    signals: random.chance(0.15) ? [moment(), random.chance(0.4) ? moment() : 0] : [],
   };
 }
 
 /** A step in which everything works. */
-export function healthyStep(kind: Step['kind'], pick: number | undefined, seed: string): Step {
+export function calmStep(kind: Step['kind'], pick: number | undefined, seed: string): Step {
   return {
-    ...{ kind, pick, form: 'lf', host: '127.0.0.1', words: [], dieAt: 0, tornShare: 0, losesPower: false },
+    ...{ kind, pick, form: 'lf', isMended: true, alias: 0, words: [], dieAt: 0, tornShare: 0 },
+    losesPower: false,
     beside: undefined,
     conduct: {
       ...{ seed, writeFaults: 0, readFaults: 0, only: undefined, edits: 0, dieAt: 0, diesAfter: false },
@@ -216,26 +250,34 @@ export function healthyStep(kind: Step['kind'], pick: number | undefined, seed: 
   };
 }
 
+const valueColumns = { delivery: 'change', count: 'quantity', records: 'name' } as const;
+
 /** A file as text. */
 export function fileText(
-  { kind, lines, hasInvalid }: InputFile,
-  form: Step['form'],
+  { kind, lines, addition, invalidId }: InputFile,
+  { form, isMended }: Pick<Step, 'form' | 'isMended'>,
 ): { text: string; extension: string } {
-  const rows = form === 'reversed' ? [...lines].reverse() : lines;
-  const value = kind === 'delivery' ? 'change' : 'quantity';
-  const hasExpected = rows.some(([, , expected]) => expected !== undefined);
+  const value = valueColumns[kind];
+  const id = kind === 'records' ? 'id' : 'petId';
+  const all = [
+    ...(form === 'reversed' ? [...lines].reverse() : lines),
+    ...(addition && isMended ? [addition] : []),
+    ...(invalidId !== undefined && isMended ? ([[invalidId, 3]] as const) : []),
+  ];
+  const hasExpected = all.some(([, , expected]) => expected !== undefined);
+  const rows: (readonly [id: string, value: string, expected?: number | undefined])[] = all.map(
+    ([id, number, expected]) => [id, kind === 'records' ? `Pet ${number}` : String(number), expected],
+  );
+  if (invalidId !== undefined && !isMended)
+    rows.push(kind === 'records' ? ['x', 'Rex'] : [invalidId, 'many']);
   if (form === 'jsonl') {
-    const objects = rows.map(([petId, number, expected]) => ({
-      petId: Number(petId),
-      [value]: number,
-      expected,
-    }));
-    const texts = [...objects, ...(hasInvalid ? [{ petId: 7, [value]: 'many' }] : [])];
-    return { text: texts.map((each) => `${JSON.stringify(each)}\n`).join(''), extension: 'jsonl' };
+    const objects = rows.map(([petId, text, expected]) => ({ [id]: Number(petId), [value]: text, expected }));
+    return { text: objects.map((row) => `${JSON.stringify(row)}\n`).join(''), extension: 'jsonl' };
   }
-  const header = `petId,${value}${hasExpected ? ',expected' : ''}`;
-  const cells = rows.map((row) => row.filter((cell) => cell !== undefined).join(','));
-  if (hasInvalid) cells.push(hasExpected ? '7,many,' : '7,many');
+  const header = `${id},${value}${hasExpected ? ',expected' : ''}`;
+  const cells = rows.map(([petId, text, expected]) =>
+    hasExpected ? `${petId},${text},${expected ?? ''}` : `${petId},${text}`,
+  );
   const text = `${[header, ...cells].join('\n')}\n`;
   if (form === 'crlf') return { text: text.replaceAll('\n', '\r\n'), extension: 'csv' };
   if (form === 'bare end') return { text: text.trimEnd(), extension: 'csv' };

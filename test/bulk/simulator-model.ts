@@ -4,7 +4,7 @@ import type { Change } from './simulator-service.ts';
 import type { World } from './simulator-world.ts';
 
 /** What the model knows about one run. */
-interface KnownRun {
+interface RunRecord {
   readonly id: string;
   /** The file that it applies; undefined for an undo. */
   readonly file: InputFile | undefined;
@@ -16,12 +16,20 @@ interface KnownRun {
 
 const states = ['applied', 'unchanged', 'failed', 'unknown', 'invalid', 'skipped', 'unprocessed'] as const;
 
-/** Checks after each command that what the program says is true, and that what it did is allowed. */
+/**
+ * What runs promise, checked after each command against what the service saw:
+ *
+ * - a delivery is booked once, with its change, however it is repeated, resumed and undone;
+ * - an undo sets back what its run wrote, and only that; of a delivery it adds the opposite;
+ * - nothing else changes: no other record, no other field;
+ * - `applied` means that the value was there, `failed` that nothing was written, `unknown` that nobody can know;
+ * - the counts of a report add up, its exit code fits, and it names a command that goes on, which then succeeds.
+ */
 export class Model {
   private readonly world: World;
-  private readonly known = new Map<string, KnownRun>();
+  private readonly records = new Map<string, RunRecord>();
   /** How often a delivery may be booked: once, and once more for each --again. */
-  private readonly allowed = new Map<InputFile, number>();
+  private readonly allowed = new Map<string, number>();
 
   constructor(world: World) {
     this.world = world;
@@ -33,121 +41,154 @@ export class Model {
     this.forget(listed);
     for (const breach of this.world.service.breaches) throw new Violation(breach);
     this.checkBookings();
-    this.checkUndos();
     this.checkAlone(taken);
     this.checkRejects();
     for (const command of taken) {
-      for (const run of this.runsOf(command)) await this.checkRows(run, command);
+      this.checkTouched(command);
+      for (const run of this.runsOf(command)) {
+        if (run.undoes !== undefined) this.checkUndo(run, command);
+        await this.checkRows(run, command);
+      }
       if (!command.hasCrashed) this.checkReport(command, listed);
     }
   }
 
-  /** The changes that the commands of a run made. */
-  private changesOf({ commands }: KnownRun): Change[] {
-    return this.world.service.changes.filter(({ command }) => command !== undefined && commands.has(command));
+  private get changes(): readonly Change[] {
+    return this.world.service.changes;
   }
 
-  private runsOf({ number }: Command): KnownRun[] {
-    return [...this.known.values()].filter(({ commands }) => commands.has(number));
+  /** The changes that the commands of a run made. */
+  private changesOf({ commands }: RunRecord): Change[] {
+    return this.changes.filter(({ command }) => command !== undefined && commands.has(command));
+  }
+
+  private runsOf({ number }: Command): RunRecord[] {
+    return [...this.records.values()].filter(({ commands }) => commands.has(number));
   }
 
   private attribute(command: Command, listed: readonly ListedRun[]): void {
-    const { touched, summary, number, step, file } = command;
-    const there = touched.filter((id) => listed.some((run) => run.id === id));
-    const own = typeof summary?.run === 'string' ? [summary.run] : there.slice(-1);
-    for (const id of own) {
-      const found = listed.find((run) => run.id === id);
-      const undoes = found?.kind === 'undo' ? /r\d+/.exec(found.file)?.[0] : undefined;
-      const run = this.known.get(id) ?? {
-        ...{ id, file: undoes === undefined ? file : undefined, undoes, commands: new Set<number>() },
-        rows: new Map(),
-      };
-      run.commands.add(number);
-      this.known.set(id, run);
+    const { touched, summary, number, file, words } = command;
+    const existing = touched.filter((id) => listed.some((run) => run.id === id));
+    const id = typeof summary?.run === 'string' ? summary.run : existing.at(-1);
+    if (id === undefined) {
+      if (this.changes.some((change) => change.command === number))
+        throw new Violation(`command ${number} wrote, and no run knows of it`);
+      return;
     }
-    if (file?.kind === 'delivery' && own.length > 0 && step.words.includes('--again'))
-      this.allowed.set(file, (this.allowed.get(file) ?? 1) + 1);
-    const wrote = this.world.service.changes.some((change) => change.command === number);
-    if (wrote && own.length === 0) throw new Violation(`command ${number} wrote, and no run knows of it`);
+    const run = listed.find((each) => each.id === id);
+    const undoes = run?.kind === 'undo' ? /r\d+/.exec(run.file)?.[0] : undefined;
+    const record = this.records.get(id) ?? {
+      ...{ id, file: undoes === undefined ? file : undefined, undoes, commands: new Set<number>() },
+      rows: new Map(),
+    };
+    record.commands.add(number);
+    this.records.set(id, record);
+    const key = this.deliveryOf(record);
+    if (key !== undefined && words.includes('--again'))
+      this.allowed.set(key, (this.allowed.get(key) ?? 1) + 1);
   }
 
   /** Forgets runs that a crash took away; it must be one that wrote nothing. */
   private forget(listed: readonly ListedRun[]): void {
-    for (const [id, run] of this.known) {
+    for (const [id, run] of this.records) {
       if (listed.some((each) => each.id === id)) continue;
       if (this.changesOf(run).length > 0) throw new Violation(`run ${id} wrote, and is no longer listed`);
-      this.known.delete(id);
+      this.records.delete(id);
     }
   }
 
-  /** The delivery that a run books or takes back. */
-  private deliveryOf({ file, undoes }: KnownRun): InputFile | undefined {
-    if (undoes === undefined) return file?.kind === 'delivery' ? file : undefined;
-    const undone = this.known.get(undoes);
-    return undone && this.deliveryOf(undone);
+  /** The file that a run applies, or that the run applied which it undoes. */
+  private fileOf({ file, undoes }: RunRecord): InputFile | undefined {
+    const undone = undoes === undefined ? undefined : this.records.get(undoes);
+    return undone ? this.fileOf(undone) : file;
   }
 
-  /** Each change of a delivery is booked not at all, or once, at every moment. */
+  /** The delivery that a run books or takes back: its number, else its file. */
+  private deliveryOf(run: RunRecord): string | undefined {
+    const file = this.fileOf(run);
+    if (file?.kind !== 'delivery') return undefined;
+    return file.number ?? `file ${this.world.history.files.indexOf(file)}`;
+  }
+
+  /** Each change of a delivery is booked not at all or once, at every moment, and exactly. */
   private checkBookings(): void {
-    const byCommand = new Map<number, InputFile>();
-    for (const run of this.known.values()) {
-      const delivery = this.deliveryOf(run);
-      if (delivery) for (const number of run.commands) byCommand.set(number, delivery);
-    }
-    const sums = new Map<string, number>();
-    for (const { command, petId, before = 0, after = 0 } of this.world.service.changes) {
-      const delivery = command === undefined ? undefined : byCommand.get(command);
-      if (!delivery) continue;
-      const key = `${this.world.history.files.indexOf(delivery)} ${petId}`;
-      const sum = (sums.get(key) ?? 0) + after - before;
-      sums.set(key, sum);
-      const change = changeOf(delivery, petId);
-      const times = change === 0 ? sum : sum / change;
-      const most = change === 0 ? 0 : (this.allowed.get(delivery) ?? 1);
-      if (!Number.isInteger(times) || times < 0 || times > most)
-        throw new Violation(
-          `command ${command} took pet ${petId} from ${before} to ${after}: in all changed by ${sum}, where the delivery has ${change}`,
-          { isLimit: true },
-        );
+    const bookings = new Map<string, number>();
+    const requests = new Set<number>();
+    for (const change of this.changes) {
+      const run = [...this.records.values()].find(({ commands }) => commands.has(change.command ?? -1));
+      const delivery = run && this.deliveryOf(run);
+      const file = run && this.fileOf(run);
+      if (!run || delivery === undefined || !file || requests.has(change.request)) continue;
+      requests.add(change.request);
+      const { command, id, before, after, read } = change;
+      const sign = run.undoes === undefined ? 1 : -1;
+      const key = `${delivery} ${id}`;
+      const times = (bookings.get(key) ?? 0) + sign;
+      bookings.set(key, times);
+      const place = `command ${command} of run ${run.id} took record ${id} from ${before} to ${after}`;
+      if (times < 0 || times > (this.allowed.get(delivery) ?? 1))
+        throw new Violation(`${place}: delivery ${delivery} is booked ${times} times now`);
+      const wanted = sign * changeOf(file, id);
+      if ((after ?? 0) - (read ?? 0) !== wanted)
+        throw new Violation(`${place}, after reading ${read}: the delivery has ${wanted}`);
+      if (this.isBinding && before !== read)
+        throw new Violation(`${place}, after reading ${read}: somebody's change is lost`);
     }
   }
 
-  /** An undo sets back what its run did last to a pet, if that is still the count, and nothing else. */
-  private checkUndos(): void {
-    const { changes } = this.world.service;
-    for (const undo of this.known.values()) {
-      const undone = undo.undoes === undefined ? undefined : this.known.get(undo.undoes);
-      if (!undone) continue;
-      for (const [at, { command, petId, before, after }] of changes.entries()) {
-        if (command === undefined || !undo.commands.has(command) || before === after) continue;
-        const last = changes
-          .slice(0, at)
-          .filter((change) => change.petId === petId && change.before !== change.after)
-          .filter((change) => change.command !== undefined && undone.commands.has(change.command))
-          .at(-1);
-        const place = `the undo ${undo.id} of ${undone.id} took pet ${petId} from ${before} to ${after}`;
-        if (!last) throw new Violation(`${place}, which its run never changed`, { isLimit: true });
-        if (before !== last.after || after !== last.before)
-          throw new Violation(`${place}; its run had taken it from ${last.before} to ${last.after}`, {
-            isLimit: true,
-          });
+  /** Whether the service refuses a write that is bound to another version. */
+  private get isBinding(): boolean {
+    return this.world.history.service.etags === 'strong';
+  }
+
+  /** Only records of the file are written, to the value of the file, and only that field. */
+  private checkTouched({ number }: Command): void {
+    for (const change of this.changes.filter(({ command }) => command === number)) {
+      const run = this.runsOf({ number } as Command)[0];
+      const file = run && this.fileOf(run);
+      const place = `command ${number} took record ${change.id} from ${change.before} to ${change.after}`;
+      if (file && !linesOf(file).some(([id]) => id === change.id))
+        throw new Violation(`${place}, which is not in the file`);
+      if (change.isWider && this.isBinding) throw new Violation(`${place}, and its other field`);
+      if (file && run.undoes === undefined && file.kind !== 'delivery') {
+        const line = linesOf(file).find(([id]) => id === change.id);
+        if (!line) continue;
+        if (line[1] !== change.after) throw new Violation(`${place}, and the file says ${line[1]}`);
+        if (
+          line[2] !== undefined &&
+          (change.read !== line[2] || (this.isBinding && change.before !== line[2]))
+        )
+          throw new Violation(`${place}, although ${line[2]} was expected`);
       }
+    }
+  }
+
+  /** The undo of rows that were set writes what was there before, over what its run wrote and nothing else. */
+  private checkUndo(undo: RunRecord, { number }: Command): void {
+    const undone = this.records.get(undo.undoes ?? '');
+    if (!undone || this.deliveryOf(undone) !== undefined) return;
+    for (const { command, id, before, after, read } of this.changes) {
+      if (command !== number || before === after) continue;
+      const row = undone.rows.get(id);
+      const place = `undo ${undo.id} of ${undone.id} took record ${id} from ${before} to ${after}`;
+      if (!this.changesOf(undone).some((change) => change.id === id) && !this.isDisturbed(undone.id, id))
+        throw new Violation(`${place}, which its run never wrote`);
+      if (after !== row?.before || read !== row?.after || (this.isBinding && before !== row?.after))
+        throw new Violation(`${place} (read ${read}); its run took it from ${row?.before} to ${row?.after}`);
     }
   }
 
   /** Two commands at once do not both write, unless they are two shards of one split. */
   private checkAlone([first, second]: readonly Command[]): void {
     if (!first || !second) return;
-    const [one, other] = [shardOf(first), shardOf(second)];
-    if (one !== undefined && other !== undefined && one !== other) return;
+    const [shard, otherShard] = [shardOf(first), shardOf(second)];
+    if (shard !== undefined && otherShard !== undefined && shard !== otherShard) return;
     const placesOf = ({ number }: Command) =>
-      [...this.world.service.changes.entries()]
-        .filter(([, { command }]) => command === number)
-        .map(([at]) => at);
+      this.changes.flatMap(({ command }, at) => (command === number ? at : []));
     const [early, late] = [placesOf(first), placesOf(second)];
     if (early.length === 0 || late.length === 0) return;
-    const isAfter = (some: readonly number[], others: readonly number[]) =>
-      Math.min(...some) > Math.max(...others);
+    const isAfter = (places: readonly number[], others: readonly number[]) =>
+      Math.min(...places) > Math.max(...others);
     if (!isAfter(early, late) && !isAfter(late, early))
       throw new Violation(`commands ${first.number} and ${second.number} wrote at the same time`);
   }
@@ -155,57 +196,80 @@ export class Model {
   /** The rejects of a delivery hold only rows that were certainly not booked, and that resume will not take. */
   private checkRejects(): void {
     for (const { path, file, rows } of this.world.readRejects())
-      if (file.kind === 'delivery')
-        for (const { petId, state, status } of rows) {
-          const isFinal =
-            state === 'invalid' || (state === 'failed' && !/^(3\d\d|401|403|412|429|503)$/.test(status));
-          if (!isFinal)
-            throw new Violation(`${path} has pet ${petId}, ${state} ${status}, which resume takes too`);
-        }
+      for (const { id, state, status } of file.kind === 'delivery' ? rows : []) {
+        const isFinal = state === 'failed' && !/^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status);
+        if (state !== 'invalid' && !isFinal)
+          throw new Violation(`${path} has record ${id}, ${state} ${status}, which resume takes too`);
+      }
   }
 
   /** What a run says about a row is true. */
-  private async checkRows(run: KnownRun, command: Command): Promise<void> {
+  private async checkRows(run: RunRecord, command: Command): Promise<void> {
     const earlier = run.rows;
     run.rows = await this.world.show(run.id);
-    const changes = this.changesOf(run);
-    for (const [petId, { state, after }] of run.rows) {
-      const place = `run ${run.id}, pet ${petId}, ${state}`;
-      const own = changes.filter((change) => change.petId === petId);
-      if ((state === 'failed' || state === 'invalid') && own.length > 0)
-        throw new Violation(`${place}: it was applied`, { isLimit: true });
-      if (state === 'applied' && own.length === 0 && !this.isDisturbed(run.id, petId))
-        throw new Violation(`${place}: it was never applied`, { isLimit: true });
-      if (state === 'unchanged' && own.some(({ before, after }) => before !== after))
-        throw new Violation(`${place}: it was applied`, { isLimit: true });
-      if (state !== 'applied' && state !== 'unchanged') continue;
-      if (earlier.get(petId)?.state === state) continue;
-      const seen = this.countsDuring(command, petId);
-      if (!seen.has(after))
-        throw new Violation(`${place}: the count was ${[...seen]}, and not ${after}, while the command ran`);
+    const delivery = this.deliveryOf(run);
+    for (const [id, { state, after, code }] of run.rows) {
+      const place = `run ${run.id}, record ${id}, ${state}`;
+      const writes = this.changesOf(run).filter((change) => change.id === id);
+      const lastWrites = writes.filter((change) => change.command === command.number);
+      if (state === 'invalid' && writes.length > 0) throw new Violation(`${place}: it was written`);
+      if (earlier.get(id)?.state === state && lastWrites.length === 0) continue;
+      const isLost =
+        lastWrites.length > 0 &&
+        this.changes.filter((change) => change.id === id).at(-1) !== lastWrites.at(-1);
+      // A row that sets may be refused after somebody replaced what its first attempt wrote.
+      if (state === 'failed' && lastWrites.length > 0 && (delivery !== undefined || !isLost))
+        throw new Violation(`${place} ${code}: it was written`);
+      if (state === 'unchanged' && lastWrites.some(({ before, after }) => before !== after))
+        throw new Violation(`${place}: it was written`);
+      if (
+        state === 'applied' &&
+        writes.length === 0 &&
+        (delivery !== undefined || !this.isDisturbed(run.id, id))
+      )
+        throw new Violation(`${place}: it was never written`);
+      const isBooked = delivery !== undefined && state === 'unchanged';
+      if (isBooked && run.undoes === undefined && changeOf(run.file as InputFile, id) !== 0)
+        this.checkBooked(delivery, id, place);
+      if ((state !== 'applied' && state !== 'unchanged') || isBooked || after === undefined) continue;
+      const values = this.valuesDuring(run, command, id);
+      if (!values.has(after))
+        throw new Violation(`${place}: the value was ${[...values]}, and not ${after}, while it ran`);
     }
   }
 
-  /** The counts that a pet had while a command ran. */
-  private countsDuring({ from, to }: Command, petId: string): Set<number | undefined> {
-    const { changes } = this.world.service;
-    const of = (some: readonly Change[]) => some.filter((change) => change.petId === petId);
-    return new Set([
-      of(changes.slice(0, from)).at(-1)?.after,
-      ...of(changes.slice(from, to)).map(({ after }) => after),
-    ]);
+  /** A row that is left out because its delivery has it already is booked. */
+  private checkBooked(delivery: string, id: string, place: string): void {
+    let times = 0;
+    const requests = new Set<number>();
+    for (const run of this.records.values())
+      for (const change of this.deliveryOf(run) === delivery ? this.changesOf(run) : [])
+        if (change.id === id && !requests.has(change.request)) {
+          requests.add(change.request);
+          times += run.undoes === undefined ? 1 : -1;
+        }
+    if (times < 1) throw new Violation(`${place}: delivery ${delivery} was never booked on it`);
+  }
+
+  /** The values that a record had while the commands of a run up to this one ran. */
+  private valuesDuring(run: RunRecord, command: Command, id: string): Set<number | undefined> {
+    const first = Math.min(
+      ...this.world.commands.filter(({ number }) => run.commands.has(number)).map(({ from }) => from),
+    );
+    const earlier = this.changes.slice(0, first).filter((change) => change.id === id);
+    const start = earlier.length > 0 ? earlier.at(-1)?.after : this.world.history.stock.get(id);
+    const later = this.changes.slice(first, command.to).filter((change) => change.id === id);
+    return new Set([start, ...later.map(({ after }) => after)]);
   }
 
   /** The sums, the exit code and the way on that a command reports. */
   private checkReport(command: Command, listed: readonly ListedRun[]): void {
     const { number, words, code, summary, error, stderr, wasSignalled } = command;
     const place = `command ${number}, exit ${code}`;
-    if (stderr.includes('internal:')) throw new Violation(`${place}: ${stderr}`);
+    if (/internal:|TypeError|RangeError/.test(stderr)) throw new Violation(`${place}: ${stderr}`);
     const wrote = this.world.service.writesOf(number) > 0;
     if (wrote && (words.includes('--dry-run') || !words.includes('--yes')))
       throw new Violation(`${place}: it wrote, although nobody confirmed it`);
-    if (command.touched.some((id) => this.known.has(id)) && words.includes('--dry-run'))
-      throw new Violation(`${place}: a dry run leaves a run`);
     if (code === 2 && wrote) throw new Violation(`${place}: it wrote`);
     if (error?.code === 'already_booked' && !namedCommand(command))
       throw new Violation(`${place}: the refusal names no command: ${JSON.stringify(error)}`);
@@ -214,19 +278,20 @@ export class Model {
       if (code === 0 && error) throw new Violation(`${place}: ${stderr}`);
       return;
     }
-    const count = (name: string) => Number(summary[name]);
+    const count = (name: string) => Number(summary[name] ?? 0);
     const sum = states.reduce((total, state) => total + count(state), 0);
     if (sum !== summary.rows)
       throw new Violation(`${place}: ${summary.rows} rows, and the states make ${sum}`);
     const run = listed.find(({ id }) => id === summary.run);
     for (const name of ['rows', ...states])
-      if (run && run[name] !== summary[name])
+      if (run && Number(run[name] ?? 0) !== count(name))
         throw new Violation(`${place}: ${name} is ${summary[name]} in the summary and ${run[name]} in runs`);
     const wrong = count('failed') + count('unknown') + count('invalid') + count('unprocessed');
     const right = count('applied') + count('unchanged');
+    const isRedirected = String(error?.message).includes('redirect');
     const isAllowed =
       (wasSignalled && code === 130) ||
-      (wrong === 0 ? code === 0 : [4, 6, right === 0 || isRedirected(error) ? 1 : 3].includes(code));
+      (wrong === 0 ? code === 0 : [4, 6, right === 0 || isRedirected ? 1 : 3].includes(code));
     if (!isAllowed && run?.kind !== 'undo')
       throw new Violation(`${place}: ${right} rows are as the file says, and ${wrong} are not`);
     if (count('unprocessed') > 0 && summary.run !== undefined && !namedCommand(command))
@@ -235,104 +300,64 @@ export class Model {
 
   /** Once all is well: each run that stopped comes to its end by what the program names. */
   async settle(
-    step: (words: 'resume' | 'follow', run?: string) => Promise<readonly Command[]>,
+    step: (words: 'resume' | 'undo' | 'follow', run?: string) => Promise<readonly Command[]>,
   ): Promise<void> {
-    const resumed = new Set<string>();
+    const settled = new Set<string>();
     for (let turn = 0; turn < 12; turn += 1) {
-      const open = await this.open(resumed);
-      const run = open[turn % Math.max(1, open.length)];
-      if (run === undefined) return;
-      resumed.add(run);
-      let taken = await step('resume', run);
+      const run = (await this.openRuns(settled))[0];
+      if (!run) break;
+      settled.add(run.id);
+      let taken = await step(
+        run.kind === 'undo' ? 'undo' : 'resume',
+        run.kind === 'undo' ? run.file : run.id,
+      );
       for (let hop = 0; hop < 3 && taken.some(({ code }) => code === 2); hop += 1) {
-        if (!taken.some(namedCommand)) throw new Violation(`resume ${run} is refused and names no command`);
+        const isInWords = taken.some(({ error }) => /apply|look/.test(`${error?.hint} ${error?.message}`));
+        if (isInWords) break;
+        if (!taken.some(namedCommand)) throw new Violation(`${run.id} is refused, and no way on is named`);
         taken = await step('follow');
       }
     }
-    const left = await this.open(resumed);
-    if (left.length > 0)
-      throw new Violation(`${left} cannot be brought to an end by the commands that are named`, {
-        isLimit: true,
-      });
+    await this.checkEnd();
   }
 
-  /**
-   * The runs that are not at their end. One that was resumed is, if all that is left are rows whose counts somebody else
-   * changed: a person must look at them.
-   */
-  private async open(resumed: ReadonlySet<string>): Promise<string[]> {
-    const open: string[] = [];
-    for (const { id, state, undoneBy } of await this.world.runs()) {
-      // A run that is being undone ends with its undo.
-      if (state !== 'stopped' || undoneBy !== undefined) continue;
-      const rows = [...(await this.world.show(id)).values()].filter((row) => isLeft(row));
-      if (
-        !resumed.has(id) ||
-        rows.length === 0 ||
-        rows.some(({ petId, state }) => state !== 'unknown' || !this.isDisturbed(id, petId))
-      )
-        open.push(id);
-    }
-    return open;
+  private async openRuns(settled: ReadonlySet<string>): Promise<ListedRun[]> {
+    const runs = await this.world.runs();
+    const isOpen = ({ id, state, undoneBy }: ListedRun) =>
+      !['finished', 'undone'].includes(state) && (undoneBy ?? null) === null && !settled.has(id);
+    return runs.filter(isOpen).reverse();
   }
 
-  /** Whether somebody else, or another run, changed the count of a pet since a run first did or could have. */
-  private isDisturbed(id: string, petId: string): boolean {
-    const run = this.known.get(id);
-    const { changes } = this.world.service;
-    const others = changes
-      // The first changes put the entries there.
-      .slice(this.world.history.stock.size)
-      .filter((change) => change.petId === petId)
-      .filter(({ command }) => command === undefined || !run?.commands.has(command));
-    return others.length > 0;
-  }
-
-  /** At the end: a row is unknown only if somebody else changed its count. */
-  async checkEnd(): Promise<void> {
-    const finished = (await this.world.runs())
-      .filter(({ undoneBy }) => undoneBy === undefined)
-      .map(({ id }) => id);
-    for (const { id, rows } of this.known.values())
-      for (const [petId, { state }] of rows)
-        if (finished.includes(id) && state === 'unknown' && !this.isDisturbed(id, petId))
-          throw new Violation(`run ${id}, pet ${petId} stays unknown, and nobody else changed it`, {
-            isLimit: true,
-          });
-    this.checkRejected(finished);
-  }
-
-  /** Each row that failed for a reason of its own is in a file of rejects. */
-  private checkRejected(finished: readonly string[]): void {
-    const rejected = new Set(
-      this.world
-        .readRejects()
-        .flatMap(({ file, rows }) => rows.map(({ petId }) => `${keyOf(this.world, file)} ${petId}`)),
+  /** Whether somebody else, or another run, wrote to a record since a run first did or could have. */
+  private isDisturbed(id: string, record: string): boolean {
+    const run = this.records.get(id);
+    return this.changes.some(
+      (change) =>
+        change.id === record && (change.command === undefined || !run?.commands.has(change.command)),
     );
-    for (const { id, file, rows } of this.known.values())
-      for (const [petId, row] of file && finished.includes(id) ? rows : [])
-        if (
-          file &&
-          row.state === 'failed' &&
-          !isLeft(row) &&
-          !rejected.has(`${keyOf(this.world, file)} ${petId}`)
-        )
-          throw new Violation(`run ${id}, pet ${petId} failed, and is in no file of rejects`);
   }
-}
 
-/** Whether resume takes the row. */
-function isLeft({ state, passes }: ShownRow): boolean {
-  return state === 'unprocessed' || state === 'unknown' || (state === 'failed' && passes);
-}
+  /** At the end a row is unknown only if nobody can know, and each row that failed for good is in the rejects. */
+  private async checkEnd(): Promise<void> {
+    const rejected = new Set(
+      this.world.readRejects().flatMap(({ file, rows }) => rows.map(({ id }) => `${this.keyOf(file)} ${id}`)),
+    );
+    const runs = await this.world.runs();
+    const isEnded = (id: string) =>
+      runs.some((run) => run.id === id && run.state === 'finished' && (run.undoneBy ?? null) === null);
+    for (const { id: run, file, rows } of this.records.values())
+      for (const [id, { state, code }] of isEnded(run) ? rows : []) {
+        const isKnowable = !this.isDisturbed(run, id) && !this.world.service.disputed.has(id);
+        if (state === 'unknown' && isKnowable)
+          throw new Violation(`run ${run}, record ${id} stays unknown (${code}), and nobody else changed it`);
+        if (file && state === 'failed' && !rejected.has(`${this.keyOf(file)} ${id}`))
+          throw new Violation(`run ${run}, record ${id} failed, and is in no file of rejects`);
+      }
+  }
 
-function keyOf({ history }: World, file: InputFile): number {
-  return history.files.indexOf(file);
-}
-
-/** Whether a redirect stopped the run. */
-function isRedirected(error: Command['error']): boolean {
-  return String(error?.message).includes('redirect');
+  private keyOf(file: InputFile): number {
+    return this.world.history.files.indexOf(file);
+  }
 }
 
 /** The shard that a command applies or, for a resume, undefined. */
@@ -341,6 +366,17 @@ function shardOf({ words }: Command): string | undefined {
   return at === -1 ? undefined : words[at + 1];
 }
 
-function changeOf({ lines }: InputFile, petId: string): number {
-  return lines.filter(([id]) => id === petId).reduce((sum, [, value]) => sum + value, 0);
+/** All lines that a file may have, with its addition and its invalid line mended. */
+function linesOf({ lines, addition, invalidId }: InputFile): InputFile['lines'] {
+  return [
+    ...lines,
+    ...(addition ? [addition] : []),
+    ...(invalidId === undefined ? [] : [[invalidId, 3] as const]),
+  ];
+}
+
+function changeOf(file: InputFile, id: string): number {
+  return linesOf(file)
+    .filter(([lineId]) => lineId === id)
+    .reduce((sum, [, value]) => sum + value, 0);
 }

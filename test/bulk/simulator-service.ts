@@ -1,8 +1,17 @@
-import type { ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { answer, reply, type StockRequest, type StockServer, stockServer } from '../helpers/stock-server.ts';
+import { listenHere } from '../helpers/listen.ts';
 import { die, type SimulatedProcess } from './simulator-disk.ts';
 import { type Random, randomOf } from './simulator-random.ts';
+
+// The service of the simulator: it misbehaves as a command's conduct says, others write to it between any two requests,
+// and it records every change. It does nothing that the limits of runs (`help bulk`) exclude:
+//
+//   "a request that reaches the service after its answer was given up": what is carried out is carried out at once.
+//   "a count that others moved away and back, or by exactly the same change": others always write a new value.
+//   "an answer that shows what was sent is believed": a success that shows the value is always carried out.
+//   "a proxy that sends twice, passes on the 412 and has a sale in between": nobody writes after such a 412.
+//   "a service without ETags has a moment between reading and write": the model compares a write with the reading.
 
 /** How the service treats one command. */
 export interface Conduct {
@@ -12,133 +21,143 @@ export interface Conduct {
   readonly readFaults: number;
   /** The only fault of writes; undefined for all kinds in turn. */
   readonly only: Fault | undefined;
-  /** The share of readings of a pet before which somebody else changes its count. */
+  /** The share of requests after which somebody else writes. */
   readonly edits: number;
-  /** The request at which the process dies, and whether that request is still carried out. */
+  /** The request at which the process dies, and whether that request is still carried out; 0 for none. */
   readonly dieAt: number;
   readonly diesAfter: boolean;
   /** The requests at which the process gets a first and a second Ctrl-C; 0 for none. */
   readonly signals: readonly number[];
 }
 
+const bodies = {
+  failure: '{"success":false,"error":"the record is locked"}',
+  problem: '{"type":"about:blank","title":"locked","status":423}',
+  error: '{"code":"internal","message":"it broke","status":500}',
+  array: '[]',
+  null: 'null',
+  text: '"locked"',
+  object: '{}',
+};
+
+/** What goes wrong with a request. */
 export interface Fault {
   /** Undefined if there is no answer. */
   readonly status?: number;
-  /** Whether the request is carried out; undefined: either. Never true where the answer proves a refusal. */
+  /** Whether the request is carried out; undefined: either. */
   readonly applied?: boolean;
   readonly retryAfter?: string;
-  readonly body?: 'other pet' | 'other quantity' | 'error' | 'cut' | 'nothing' | 'html';
+  readonly body?: keyof typeof bodies | 'other record' | 'other value' | 'cut' | 'nothing' | 'html';
   /** The request stays without an answer until the client gives up. */
   readonly hangs?: boolean;
 }
 
-const refusals = [
-  ...[300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505],
-];
+/** A proxy sends the write twice and passes on the answer to the second one. */
+const isTwice = { applied: true };
 
-/** Each status, carried out or not where the answer leaves that open. */
 export const writeFaults: readonly Fault[] = [
-  ...refusals.filter((status) => status !== 300).map((status) => ({ status, applied: false })),
-  ...[300, 304, 408, 500, 502, 503, 504, 507].map((status) => ({ status })),
-  ...[429, 503, 503].map((status) => ({ status, applied: false, retryAfter: '0' })),
-  { status: 429, applied: false, retryAfter: '300' },
-  { status: 500, retryAfter: '0' },
-  ...[202, 206, 207].map((status) => ({ status })),
-  ...(['other pet', 'other quantity', 'error', 'cut', 'html'] as const).map((body) => ({
-    status: 200,
-    body,
+  ...[307, 308, 400, 401, 403, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505].map((status) => ({
+    ...{ status, applied: false },
   })),
-  { status: 204, applied: true, body: 'nothing' },
-  { status: 201, applied: true },
+  ...[301, 302, 303, 304, 408, 500, 502, 503, 504, 507, 202, 206, 207].map((status) => ({ status })),
+  ...[429, 503].map((status) => ({ status, applied: false, retryAfter: '0' })),
+  { status: 429, applied: false, retryAfter: '300' },
+  ...[409, 412, 429].map((status) => ({ status, ...isTwice })),
+  { status: 503, retryAfter: '0', ...isTwice },
+  ...(Object.keys(bodies) as (keyof typeof bodies)[]).map((body) => ({ status: 200, body })),
+  ...(['other record', 'other value', 'cut', 'html'] as const).map((body) => ({ status: 200, body })),
+  ...[200, 201, 204].map((status) => ({ status, applied: true, body: 'nothing' as const })),
   {},
   {},
   {},
   { hangs: true },
 ];
 
-const readFaultKinds: readonly Fault[] = [
+const readFaults: readonly Fault[] = [
   ...[400, 401, 403, 408, 429, 500, 502, 503, 504].map((status) => ({ status })),
-  ...[429, 503].map((status) => ({ status, retryAfter: '0' })),
+  { status: 503, retryAfter: '0' },
   { status: 503, retryAfter: '300' },
-  ...(['other pet', 'cut', 'html'] as const).map((body) => ({ status: 200, body })),
+  ...(['other record', 'failure', 'array', 'null', 'cut', 'html'] as const).map((body) => ({
+    ...{ status: 200, body },
+  })),
   {},
   {},
   { hangs: true },
 ];
 
-/** A change of a count, by the program or by somebody else. */
+/** A record: a count, or the number in a name, and a field that no file names. */
+interface Entry {
+  readonly value: number;
+  readonly rest: number;
+}
+
+/** A change of a value, by the program or by somebody else. */
 export interface Change {
   /** The command; undefined for somebody else. */
   readonly command: number | undefined;
-  readonly petId: string;
+  /** The number of the request; a proxy may make two changes of one. */
+  readonly request: number;
+  readonly id: string;
   readonly before: number | undefined;
   readonly after: number | undefined;
+  /** What the command last read of the record. */
+  readonly read: number | undefined;
+  /** Whether the field that no file names was changed too. */
+  readonly isWider: boolean;
+}
+
+export interface ServiceShape {
+  readonly noun: 'inventory' | 'pets';
+  /** Random ones are new in every answer, and match nothing. */
+  readonly etags: 'strong' | 'weak' | 'random' | 'none';
+  /** Whether a PUT creates a missing entry; else it is answered 404, and a POST creates it. */
+  readonly putCreates: boolean;
+  /** Whether lists lack a record now and then. */
+  readonly hasGaps: boolean;
 }
 
 /** A command as the service knows it: its process, and how its requests are treated. */
 interface Visitor {
   readonly process: SimulatedProcess;
   readonly conduct: Conduct;
-  /** The number of requests so far, by method and pet, and of all. */
+  /** How many requests there were, by method and record. */
   readonly seen: Map<string, number>;
+  readonly read: Map<string, number | undefined>;
   requests: number;
   writes: number;
   raise(): void;
 }
 
-interface Request extends StockRequest {
-  readonly visitor: Visitor;
+interface Request {
+  readonly number: number;
   readonly command: number;
+  readonly visitor: Visitor;
+  readonly method: string;
+  /** Undefined for a list. */
+  readonly id: string | undefined;
+  readonly query: URLSearchParams;
+  /** What a write sets. */
+  readonly entry: Entry | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly isOfNoun: boolean;
   readonly nth: number;
 }
 
-/** Counts that remember each change. */
-class Shelves extends Map<string, number> {
-  /** The command that changes them now; undefined for somebody else. */
-  writer: number | undefined;
-  readonly changes: Change[] = [];
-  /** The number of the last change of each pet. */
-  readonly versions = new Map<string, number>();
-
-  override set(petId: string, count: number): this {
-    this.record(petId, count);
-    return super.set(petId, count);
-  }
-
-  override delete(petId: string): boolean {
-    this.record(petId, undefined);
-    return super.delete(petId);
-  }
-
-  private record(petId: string, after: number | undefined): void {
-    this.changes.push({ command: this.writer, petId, before: this.get(petId), after });
-    this.versions.set(petId, this.changes.length);
-  }
-}
-
-export interface ServiceShape {
-  readonly sendsETags: boolean;
-  /** Whether a PUT creates a missing entry; else it is answered 404, and a POST creates it. */
-  readonly putCreates: boolean;
-  /** Counts that others set are new ones, or those that the count had before: the second of the *Limits*. */
-  readonly movesBack: boolean;
-  /** Requests without an answer may be carried out much later: the first of the *Limits*. */
-  readonly arrivesLate: boolean;
-}
-
-/** An inventory on a loopback socket that misbehaves as it is told to, and records every change. */
 export class SimulatedService {
-  readonly stock = new Shelves();
-  /** What must not happen: two requests of one command for one pet at once. */
-  readonly breaches: string[] = [];
-  /** The tag of a command in its requests. */
+  /** The header that names the command of a request. */
   static readonly tag = 'x-command';
+  readonly entries = new Map<string, Entry>();
+  readonly changes: Change[] = [];
+  /** What must not happen: two requests of one command for one record at once. */
+  readonly breaches: string[] = [];
+  /** Records of which a write was carried out and then refused: whether it was this one, nobody can know. */
+  readonly disputed = new Set<string>();
   private readonly shape: ServiceShape;
   private readonly visitors = new Map<number, Visitor>();
   private readonly open = new Set<string>();
-  private server!: StockServer;
-  /** Requests whose answers were given up, and the number of requests at which they arrive. */
-  private late: { readonly at: number; readonly request: Request }[] = [];
+  private readonly quiet = new Set<string>();
+  private readonly server = createServer((message, response) => void this.receive(message, response));
+  private port = 0;
   private received = 0;
   private pending = 0;
   private fresh = 1_000_000;
@@ -148,66 +167,96 @@ export class SimulatedService {
   }
 
   async listen(): Promise<void> {
-    this.server = await stockServer(this.stock);
-    this.server.sendsETags = this.shape.sendsETags;
-    this.server.versionOf = (petId) => this.stock.versions.get(petId);
-    this.server.misbehave = async (request, response) => {
-      await this.receive(request, response);
-      return true as const;
-    };
+    this.port = await listenHere(this.server);
   }
 
-  get url(): string {
-    return this.server.url;
-  }
-
-  get changes(): readonly Change[] {
-    return this.stock.changes;
+  /** The same service by different addresses. */
+  address(alias: number): string {
+    const { port } = this;
+    return [
+      `http://127.0.0.1:${port}/v1`,
+      `http://127.0.0.1:${port}//v1/`,
+      `http://localhost:${port}/%761`,
+      `http://LOCALHOST:${port}/v1/`,
+    ][alias % 4] as string;
   }
 
   async close(): Promise<void> {
-    await this.server[Symbol.asyncDispose]();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
   }
 
   admit(command: number, visitor: Pick<Visitor, 'process' | 'conduct' | 'raise'>): void {
-    this.visitors.set(command, { ...visitor, seen: new Map(), requests: 0, writes: 0 });
+    this.visitors.set(command, { ...visitor, seen: new Map(), read: new Map(), requests: 0, writes: 0 });
   }
 
-  /** The number of requests of a command that would change something, carried out or not. */
+  /** How many requests of a command would change something, carried out or not. */
   writesOf(command: number): number {
     return this.visitors.get(command)?.writes ?? 0;
   }
 
-  /** Somebody else changes the count of a pet. */
-  edit(petId: string, random: Random): void {
-    if (!this.stock.has(petId)) return;
+  /** Somebody else sets the value of a record, or its other field, or removes it. */
+  edit(id: string, random: Random): void {
+    const entry = this.entries.get(id);
+    if (!entry || this.quiet.has(id)) return;
     this.fresh += 1000;
-    const earlier = this.changes
-      .filter((change) => change.petId === petId)
-      .flatMap(({ before, after }) => [before, after])
-      .filter((count) => count !== undefined);
-    this.stock.writer = undefined;
-    this.stock.set(petId, this.shape.movesBack && earlier.length > 0 ? random.pick(earlier) : this.fresh);
+    if (this.shape.noun === 'pets' && random.chance(0.3))
+      this.entries.set(id, { ...entry, rest: this.fresh });
+    else if (this.shape.noun === 'inventory' && random.chance(0.03)) this.change(id, undefined);
+    else this.change(id, { ...entry, value: this.fresh });
   }
 
-  private async receive(given: StockRequest, response: ServerResponse): Promise<void> {
-    const command = Number(given.headers[SimulatedService.tag]);
+  /** Returns when no request is in flight. */
+  async idle(): Promise<void> {
+    do await sleep(1);
+    while (this.pending > 0);
+  }
+
+  private change(id: string, entry: Entry | undefined, request?: Request): void {
+    const before = this.entries.get(id);
+    this.changes.push({
+      command: request?.command,
+      request: request?.number ?? 0,
+      id,
+      before: before?.value,
+      after: entry?.value,
+      read: request?.visitor.read.get(id),
+      isWider: before !== undefined && entry !== undefined && before.rest !== entry.rest,
+    });
+    if (entry) this.entries.set(id, entry);
+    else this.entries.delete(id);
+  }
+
+  private async receive(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    try {
+      for await (const chunk of message) text += chunk;
+    } catch {
+      // The client has gone away.
+      return;
+    }
+    const command = Number(message.headers[SimulatedService.tag]);
     const visitor = this.visitors.get(command);
-    if (!visitor || visitor.process.isDead) return void response.destroy();
+    if (!visitor || visitor.process.isDead) {
+      response.destroy();
+      return;
+    }
     visitor.requests += 1;
     this.received += 1;
-    this.letArrive();
     for (const at of visitor.conduct.signals) if (at === visitor.requests) visitor.raise();
     const isLast = visitor.requests === visitor.conduct.dieAt;
     if (isLast && !visitor.conduct.diesAfter) die(visitor.process);
-    if (visitor.process.isDead) return void response.destroy();
-    const request = toRequest(given, command, visitor);
-    const key = `${command} ${request.petId}`;
-    if (request.petId !== undefined && this.open.has(key))
-      this.breaches.push(`two requests of command ${command} for pet ${request.petId} at once`);
+    if (visitor.process.isDead) {
+      response.destroy();
+      return;
+    }
+    const request = this.toRequest(message, text, command, visitor);
+    const key = `${command} ${request.id}`;
+    if (request.isOfNoun && request.id !== undefined && this.open.has(key))
+      this.breaches.push(`two requests of command ${command} for record ${request.id} at once`);
     this.open.add(key);
     this.pending += 1;
-    // Others arrive meanwhile. Not a timer: then a client that gave up might read the count before this write.
+    // Others arrive meanwhile. Not a timer: then a client that gave up might read the value before this write.
     await setImmediate();
     await setImmediate();
     this.pending -= 1;
@@ -219,119 +268,184 @@ export class SimulatedService {
     response.destroy();
   }
 
+  private toRequest(
+    { method = '', url = '', headers }: IncomingMessage,
+    text: string,
+    command: number,
+    visitor: Visitor,
+  ): Request {
+    const { pathname, searchParams } = new URL(decodeURI(url).replace(/\/{2,}/g, '/'), 'http://x');
+    const base = this.shape.noun === 'pets' ? '/v1/pets' : '/v1/store/inventory';
+    const isOfNoun = pathname.startsWith(base);
+    const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+    const id = isOfNoun ? (pathname.slice(base.length + 1) || body.petId)?.toString() : undefined;
+    const entry =
+      this.shape.noun === 'pets'
+        ? { value: numberIn(body.name), rest: Number(body.categoryId) }
+        : { value: Number(body.quantity), rest: 0 };
+    if (method !== 'GET') visitor.writes += 1;
+    const key = `${method} ${pathname}`;
+    const nth = (visitor.seen.get(key) ?? 0) + 1;
+    visitor.seen.set(key, nth);
+    const facts = { number: this.received, command, visitor, method, id, headers, isOfNoun, nth };
+    return { ...facts, query: searchParams, entry: text === '' ? undefined : entry };
+  }
+
   /** A request that was in flight when its process died may still be carried out; nobody hears the answer. */
   private serveTheDead(request: Request, response: ServerResponse): void {
-    const { visitor, method, petId, nth } = request;
-    const random = randomOf(visitor.conduct.seed, 'dead', method, petId ?? '', nth);
+    const { visitor, method, id, nth } = request;
+    const random = randomOf(visitor.conduct.seed, 'dead', method, id ?? '', nth);
     if (this.isPossible(request) && random.chance(0.5)) this.carryOut(request);
     response.destroy();
   }
 
-  private carryOut({ method, petId = '', quantity = 0, command }: Request): void {
-    this.stock.writer = command;
-    if (method === 'DELETE') this.stock.delete(petId);
-    else this.stock.set(petId, quantity);
-  }
-
-  /** Returns when no request is in flight. */
-  async idle(): Promise<void> {
-    do await sleep(1);
-    while (this.pending > 0);
+  private carryOut(request: Request): void {
+    const { method, id = '', entry } = request;
+    this.change(id, method === 'DELETE' ? undefined : entry, request);
   }
 
   private serve(request: Request, response: ServerResponse): void {
-    const { visitor, method, petId, nth } = request;
+    const { visitor, method, id, nth, isOfNoun } = request;
     const { conduct } = visitor;
-    if (petId !== undefined && method === 'GET') {
-      const chance = randomOf(conduct.seed, 'edit', petId, nth);
-      if (chance.chance(conduct.edits)) this.edit(petId, chance);
+    if (!isOfNoun) {
+      reply(response, 200, '[]');
+      return;
     }
-    const random = randomOf(conduct.seed, method, petId ?? request.path, nth);
-    const share = method === 'GET' ? conduct.readFaults : conduct.writeFaults;
-    const kinds = method === 'GET' ? readFaultKinds : conduct.only ? [conduct.only] : writeFaults;
-    const drawn = random.chance(share) ? random.pick(kinds) : undefined;
-    // These would say that an entry is gone, and it is not.
-    const isLie =
-      method === 'DELETE' && /^(404|410|200)$/.test(String(drawn?.status)) && drawn?.body !== 'cut';
-    const fault = isLie ? undefined : drawn;
-    if (fault) {
-      this.misbehave(request, response, fault, random);
-      // Before the program tries again.
-      if (method !== 'GET' && petId !== undefined && random.chance(conduct.edits)) this.edit(petId, random);
-    } else this.answer(request, response);
+    const random = randomOf(conduct.seed, method, id ?? 'list', nth);
+    const isRead = method === 'GET';
+    const kinds = isRead ? readFaults : conduct.only ? [conduct.only] : writeFaults;
+    const fault = random.chance(isRead ? conduct.readFaults : conduct.writeFaults)
+      ? random.pick(kinds)
+      : undefined;
+    if (fault) this.misbehave(request, response, fault, random);
+    else this.answer(request, response, random);
+    if (!random.chance(conduct.edits)) return;
+    const ids = [...this.entries.keys()];
+    if (ids.length > 0) this.edit(id !== undefined && random.chance(0.6) ? id : random.pick(ids), random);
   }
 
   private misbehave(request: Request, response: ServerResponse, fault: Fault, random: Random): void {
-    const { method, petId = '0', quantity } = request;
-    const isApplied = (fault.applied ?? random.chance(0.5)) && this.isPossible(request);
-    if (fault.applied === true && !isApplied) {
-      this.answer(request, response);
+    const { method, id = '0', headers } = request;
+    const isPossible = this.isPossible(request);
+    if (fault.applied === true && !isPossible) {
+      this.answer(request, response, random);
       return;
     }
-    if (isApplied) this.carryOut(request);
-    else if (this.shape.arrivesLate && fault.applied === undefined && method !== 'GET')
-      this.late.push({ at: this.received + 1 + random.below(12), request });
+    if ((fault.applied ?? random.chance(0.5)) && isPossible) {
+      this.carryOut(request);
+      const isRefused = fault.applied === true && (fault.status ?? 0) >= 400;
+      if (isRefused) this.disputed.add(id);
+      if (isRefused && headers['if-match'] !== undefined) this.quiet.add(id);
+    }
     const { status, body, retryAfter, hangs } = fault;
     if (hangs) return;
     if (status === undefined) {
       response.destroy();
       return;
     }
+    const shown = method === 'DELETE' ? this.entries.get(id) : (request.entry ?? this.entries.get(id));
+    const entry = shown ?? { value: 0, rest: 0 };
     const fields = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
-    const item = (id: string, count: number | undefined) =>
-      `{"petId":${id},"quantity":${count ?? 0},"status":"available"}`;
-    const count = quantity ?? this.stock.get(petId);
-    if (status >= 300 && status < 400) reply(response, status, '', { location: `${this.url}/elsewhere` });
+    if (status >= 300 && status < 400)
+      reply(response, status, '', { location: `http://127.0.0.1:${this.port}/elsewhere` });
     else if (status >= 400) reply(response, status, errorBody(status), fields);
+    else if (body === undefined) reply(response, status, this.item(id, entry));
     else if (body === 'nothing') response.writeHead(status).end();
-    else if (body === 'other pet') reply(response, status, item('999999', count));
-    else if (body === 'other quantity') reply(response, status, item(petId, (count ?? 0) + 1));
-    else if (body === 'error') reply(response, status, errorBody(500));
+    else if (body === 'other record') reply(response, status, this.item('999999', entry));
+    else if (body === 'other value')
+      reply(response, status, this.item(id, { ...entry, value: entry.value + 1 }));
     else if (body === 'html')
       response.writeHead(status, { 'content-type': 'text/html' }).end('<html>please log in</html>');
     else if (body === 'cut') {
       response.writeHead(status, { 'content-type': 'application/json', 'content-length': '500' });
       response.write('{"petId":', () => response.destroy());
-    } else reply(response, status, item(petId, count));
-  }
-
-  private letArrive(): void {
-    const due = this.late.filter(({ at }) => at <= this.received);
-    this.late = this.late.filter(({ at }) => at > this.received);
-    for (const { request } of due) if (this.isPossible(request)) this.carryOut(request);
+    } else reply(response, status, bodies[body]);
   }
 
   /** Whether a healthy service would carry the write out. */
-  private isPossible({ method, petId, headers }: Request): boolean {
-    if (method === 'GET' || petId === undefined) return false;
-    const ifMatch = headers['if-match'];
-    const isStale = ifMatch !== undefined && ifMatch !== `"${this.stock.versions.get(petId)}"`;
-    if (this.shape.sendsETags && isStale) return false;
-    if (method === 'POST') return !this.stock.has(petId);
-    return this.stock.has(petId) || (method === 'PUT' && this.shape.putCreates);
+  private isPossible(request: Request): boolean {
+    const { method, id } = request;
+    if (method === 'GET' || id === undefined || this.isStale(request)) return false;
+    if (method === 'POST') return !this.entries.has(id);
+    const isUpsert = method === 'PUT' && this.shape.putCreates && this.shape.noun === 'inventory';
+    return this.entries.has(id) || isUpsert;
   }
 
-  private answer(request: Request, response: ServerResponse): void {
-    const { method, path, command, petId = '' } = request;
-    if (path.startsWith('/pets?')) reply(response, 200, []);
-    else if (method === 'PUT' && !this.stock.has(petId) && this.isPossible(request)) {
-      this.carryOut(request);
-      reply(response, 201, { petId: Number(petId), quantity: request.quantity, status: 'available' });
-    } else {
-      this.stock.writer = command;
-      answer(this.server, request, response);
+  private isStale({ id = '', headers }: Request): boolean {
+    const ifMatch = headers['if-match'];
+    if (ifMatch === undefined || this.shape.etags === 'none') return false;
+    return this.shape.etags !== 'strong' || ifMatch !== this.etag(id);
+  }
+
+  private etag(id: string): string {
+    const entry = this.entries.get(id);
+    const version = `"${entry?.value}.${entry?.rest}"`;
+    if (this.shape.etags === 'random') return `"${this.received}"`;
+    return this.shape.etags === 'weak' ? `W/${version}` : version;
+  }
+
+  private answer(request: Request, response: ServerResponse, random: Random): void {
+    const { method, id, visitor } = request;
+    if (method === 'GET' && id === undefined) {
+      this.list(request, response, random);
+      return;
     }
+    const entry = this.entries.get(id ?? '');
+    if (method === 'GET') visitor.read.set(id ?? '', entry?.value);
+    if (method !== 'GET' && this.isPossible(request)) {
+      this.carryOut(request);
+      if (method === 'DELETE') response.writeHead(204).end();
+      else this.show(response, entry ? 200 : 201, id ?? '');
+      return;
+    }
+    if (method === 'POST') {
+      reply(response, 409, errorBody(409));
+      return;
+    }
+    if (!entry) {
+      reply(response, 404, errorBody(404));
+      return;
+    }
+    if (method !== 'GET') {
+      reply(response, 412, errorBody(412));
+      return;
+    }
+    this.show(response, 200, id ?? '');
+  }
+
+  private show(response: ServerResponse, status: number, id: string): void {
+    const fields = this.shape.etags === 'none' ? {} : { etag: this.etag(id) };
+    reply(response, status, this.item(id, this.entries.get(id) as Entry), fields);
+  }
+
+  private list({ query, visitor }: Request, response: ServerResponse, random: Random): void {
+    const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
+    const rest = [...this.entries].filter(([id]) => Number(id) > after);
+    rest.sort(([id], [other]) => Number(id) - Number(other));
+    const page = rest.slice(0, limit);
+    const next = `<?limit=${limit}&after=${page.at(-1)?.[0]}>; rel="next"`;
+    const gap = this.shape.hasGaps && random.chance(0.5) ? random.below(page.length + 1) : -1;
+    const items = page.filter((_, at) => at !== gap);
+    for (const [id, entry] of items) visitor.read.set(id, entry.value);
+    const texts = items.map(([id, entry]) => this.item(id, entry));
+    reply(response, 200, `[${texts}]`, rest.length > limit ? { link: next } : {});
+  }
+
+  private item(id: string, { value, rest }: Entry): string {
+    return this.shape.noun === 'pets'
+      ? `{"id":${id},"name":"Pet ${value}","categoryId":${rest},"status":"available"}`
+      : `{"petId":${id},"quantity":${value},"status":"available"}`;
   }
 }
 
-function toRequest(request: StockRequest, command: number, visitor: Visitor): Request {
-  const { method, path, newPetId } = request;
-  const petId = request.petId ?? newPetId;
-  if (method !== 'GET') visitor.writes += 1;
-  const key = `${method} ${petId ?? path}`;
-  const nth = (visitor.seen.get(key) ?? 0) + 1;
-  visitor.seen.set(key, nth);
-  return { ...request, petId, visitor, command, nth };
+/** The first number in a text. */
+export function numberIn(text: unknown): number {
+  return Number(/\d+/.exec(String(text))?.[0]);
+}
+
+function reply(response: ServerResponse, status: number, body: string, fields = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...fields });
+  response.end(body);
 }
 
 function errorBody(status: number): string {

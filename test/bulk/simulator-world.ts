@@ -15,6 +15,7 @@ import {
   rejectedRows,
   runsOf,
   type ShownRow,
+  shownRows,
   Violation,
 } from './simulator-command.ts';
 import { cutPower, die, running, type SimulatedProcess, settleFile, settleFolder } from './simulator-disk.ts';
@@ -44,7 +45,7 @@ export class World {
 
   async open(): Promise<void> {
     await this.service.listen();
-    for (const [petId, count] of this.history.stock) this.service.stock.set(petId, count);
+    for (const [id, value] of this.history.stock) this.service.entries.set(id, { value, rest: 0 });
     settleFolder(this.folder);
   }
 
@@ -57,10 +58,10 @@ export class World {
   async take(step: Step): Promise<readonly Command[]> {
     if (step.kind === 'others') {
       const random = randomOf(step.conduct.seed);
-      for (const petId of [...this.service.stock.keys()])
+      for (const id of [...this.service.entries.keys()])
         if (random.chance(0.3)) {
-          this.service.edit(petId, random);
-          this.trace.push(`somebody sets pet ${petId} to ${this.service.stock.get(petId)}`);
+          this.service.edit(id, random);
+          this.trace.push(`somebody sets record ${id} to ${this.service.entries.get(id)?.value}`);
         }
       return [];
     }
@@ -78,7 +79,7 @@ export class World {
     // A dead process may still wait for something that its command no longer waits for; nothing that it does counts.
     for (let turn = 0; countTimers() > timers && turn < 50; turn += 1) await sleep(2);
     if (step.losesPower && taken.some(({ hasCrashed }) => hasCrashed)) this.losePower(step);
-    this.findRejects(taken);
+    this.findRejects();
     return taken;
   }
 
@@ -97,19 +98,7 @@ export class World {
   async show(run: string): Promise<ReadonlyMap<string, ShownRow>> {
     const { code, stdout, stderr } = await this.look(['runs', 'show', run, '-o', 'jsonl']);
     if (code !== 0) throw new Violation(`runs show ${run} says: ${stderr}`);
-    const rows = stdout
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
-    return new Map(
-      rows.map(({ petId, state, before, after, reason }) => [
-        String(petId),
-        {
-          ...{ petId: String(petId), state, before: before ?? undefined, after: after ?? undefined },
-          passes: reason?.passes === true,
-        },
-      ]),
-    );
+    return new Map(shownRows(stdout).map((row) => [row.id, row]));
   }
 
   /** The rows of all files of rejects, with the input that they come from. */
@@ -128,50 +117,48 @@ export class World {
   }
 
   private look(words: readonly string[]) {
-    return runCli(['inventory', ...words], { cwd: this.folder, env: this.env() });
+    return runCli(words, { cwd: this.folder, env: this.env() });
   }
 
-  private env(host = '127.0.0.1') {
+  private env(alias = 0) {
     return {
       PETSTORE_STATE_DIR: join(this.folder, 'state'),
-      PETSTORE_BASE_URL: this.service.url.replace('127.0.0.1', host),
+      PETSTORE_BASE_URL: this.service.address(alias),
     };
   }
 
   /** What is typed for a step; undefined if there is nothing to type. */
-  private lineOf(step: Step): Line | undefined {
+  private lineOf(step: Step): CommandLine | undefined {
     this.numbers += 1;
     const number = this.numbers;
     const { kind, pick, words } = step;
-    const line = (typed: readonly string[], file?: InputFile, isRejects = false): Line => ({
-      ...{ number, step, file, isRejects },
+    const line = (typed: readonly string[], file?: InputFile): CommandLine => ({
+      ...{ number, step, file },
       words: [
         ...typed,
-        ...words.filter((word) => word !== '--no-yes'),
+        ...words.filter((word) => word !== '--no-yes' && (word !== '--again' || file?.kind === 'delivery')),
         ...(words.includes('--no-yes') ? [] : ['--yes']),
       ],
     });
     if (kind === 'apply') {
       const { files } = this.history;
       const file = files[(pick ?? 0) % files.length] as InputFile;
-      const { text, extension } = fileText(file, step.form);
-      const name = `${file.kind}-${number}.${extension}`;
+      const { text, extension } = fileText(file, step);
+      const name = `${file.kind}-${files.indexOf(file)}-${number}.${extension}`;
       this.write(name, text);
-      return line(['apply', name, ...flagsOf(file)], file);
+      return line([...verbOf(file), name, ...flagsOf(file)], file);
     }
     if (kind === 'rejects') {
-      const found = [...this.rejects];
-      const [path, file] = found[(pick ?? 0) % Math.max(1, found.length)] ?? [];
+      const rejects = [...this.rejects];
+      const [path, file] = rejects[(pick ?? 0) % Math.max(1, rejects.length)] ?? [];
       if (path === undefined || file === undefined || !fs.existsSync(join(this.folder, path)))
         return undefined;
-      return line(['apply', path, ...flagsOf(file)], file, true);
+      return line([...verbOf(file), path, ...flagsOf(file)], file);
     }
     if (kind === 'follow') {
       const last = this.commands.at(-1);
       const named = last && namedCommand(last);
-      if (!named) return undefined;
-      const file = named[0] === 'apply' ? last.file : undefined;
-      return line(named, file, file !== undefined && named[1] !== last.words[1]);
+      return named && line(named, named[1] === 'apply' || named[1] === 'update' ? last.file : undefined);
     }
     const known = this.knownRuns();
     const id = pick === undefined ? undefined : known[pick % Math.max(1, known.length)];
@@ -188,14 +175,14 @@ export class World {
     settleFile(path);
   }
 
-  private async run({ number, words, step, file, isRejects }: Line): Promise<Command> {
+  private async run({ number, words, step, file }: CommandLine): Promise<Command> {
     const { conduct } = step;
     const hangs = conduct.writeFaults + conduct.readFaults > 0;
     const argv = [
-      ...['inventory', ...words, '-o', 'json', '-H', `${SimulatedService.tag}: ${number}`],
+      ...[...words, '-o', 'json', '-H', `${SimulatedService.tag}: ${number}`],
       ...(hangs ? ['--timeout', '100ms'] : []),
     ];
-    const io = fakeIo({ cwd: this.folder, env: this.env(step.host) });
+    const io = fakeIo({ cwd: this.folder, env: this.env(step.alias) });
     let wasSignalled = false;
     let died = () => {};
     const death = new Promise<void>((resolve) => {
@@ -228,7 +215,7 @@ export class World {
     }
     const [stdout, stderr] = [io.written('stdout'), io.written('stderr')];
     const command: Command = {
-      ...{ number, words, step, file, isRejects, code, stdout, stderr, wasSignalled, from },
+      ...{ number, words, step, file, code, stdout, stderr, wasSignalled, from },
       hasCrashed: process.isDead,
       summary: process.isDead ? undefined : (parseJson(stdout) as Record<string, unknown> | undefined),
       error: process.isDead ? undefined : errorOf(stderr),
@@ -242,23 +229,18 @@ export class World {
 
   /** What was changed in the service, and by which command; `-` is somebody else. */
   describeChanges(): string[] {
-    const { changes } = this.service;
-    return changes
-      .slice(this.history.stock.size)
-      .map(({ command, petId, before, after }) => `   ${command ?? '-'}: pet ${petId} ${before} -> ${after}`);
+    return this.service.changes.map(
+      ({ command, id, before, after, read }) =>
+        `   ${command ?? '-'}: record ${id} ${before} -> ${after}${command === undefined ? '' : ` (read ${read})`}`,
+    );
   }
 
   /** Remembers which file each new file of rejects belongs to. */
-  private findRejects(taken: readonly Command[]): void {
-    for (const name of readdirSync(this.folder))
-      if (name.includes('.rejects') && !this.rejects.has(name)) {
-        const origin = /^(delivery|count)/.exec(name)?.[1] ?? '';
-        const from = [...taken, ...this.commands].find(
-          ({ words }) => words[1] && name.startsWith(`${stem(words[1])}.`),
-        );
-        const file = from?.file ?? this.history.files.find(({ kind }) => kind === origin);
-        if (file) this.rejects.set(name, file);
-      }
+  private findRejects(): void {
+    for (const name of readdirSync(this.folder)) {
+      const at = /^\w+-(\d+)-.*\.rejects/.exec(name)?.[1];
+      if (at !== undefined) this.rejects.set(name, this.history.files[Number(at)] as InputFile);
+    }
   }
 }
 
@@ -268,25 +250,25 @@ function countTimers(): number {
 }
 
 /** A command line that is to be run. */
-interface Line {
+interface CommandLine {
   readonly number: number;
   readonly words: readonly string[];
   readonly step: Step;
   readonly file: InputFile | undefined;
-  readonly isRejects: boolean;
 }
 
-function flagsOf({ kind, lines, createMissing, hasInvalid }: InputFile): string[] {
-  const isRepeated = new Set(lines.map(([petId]) => petId)).size < lines.length;
+function verbOf({ kind }: InputFile): string[] {
+  return kind === 'records' ? ['pets', 'update', '--from'] : ['inventory', 'apply'];
+}
+
+function flagsOf({ kind, number, lines, createMissing, invalidId }: InputFile): string[] {
+  const isRepeated = new Set(lines.map(([id]) => id)).size < lines.length;
   return [
-    ...(kind === 'delivery' ? ['--relative'] : ['--allow-zero']),
+    ...(kind === 'delivery' ? ['--relative'] : []),
+    ...(kind === 'count' ? ['--allow-zero'] : []),
+    ...(number === undefined ? [] : ['--delivery', number]),
     ...(isRepeated ? ['--sum'] : []),
     ...(createMissing ? ['--create-missing'] : []),
-    ...(hasInvalid ? ['--skip-invalid'] : []),
+    ...(invalidId === undefined ? [] : ['--skip-invalid']),
   ];
-}
-
-/** The name of a file without its endings. */
-function stem(name: string): string {
-  return name.slice(0, name.indexOf('.'));
 }

@@ -56,7 +56,7 @@ test.each([
   terminal.press(keys);
   expect((await terminal.ended).code).toBe(expected);
   expect(shop.writes()).toEqual([]);
-  expect((await shop.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
+  expect((await shop.run('runs -o ids')).stdout).toBe('');
 });
 
 test('Ctrl-C in a terminal waits for what is in flight, and prints the command that goes on', async () => {
@@ -72,9 +72,9 @@ test('Ctrl-C in a terminal waits for what is in flight, and prints the command t
   );
   expect(text).toMatch(/\d+ not processed\n/);
   expect(text).not.toContain('unknown');
-  expect(text).toMatch(/hint: go on with: petstore inventory resume r1\n/);
+  expect(text).toMatch(/hint: go on with: petstore resume r1\n/);
   shop.misbehave = undefined;
-  expect(await shop.summary(['resume', '--yes'])).toMatchObject({ code: 0, applied: rows });
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: rows });
 });
 
 test('a second Ctrl-C in a terminal stops at once, and calls unknown what was in flight', async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Run, type RunOptions, runCli } from './run-cli.ts';
+import { type Line, type Run, type RunOptions, runCli, wordsOf } from './run-cli.ts';
 import { type Counts, type StockServer, stockServer } from './stock-server.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -13,10 +13,22 @@ export interface StockDesk {
   files(): string[];
   /** The path of the journal of a run, whose id is as a summary has it. */
   journal(run: unknown): string;
-  /** `petstore inventory <words>`; `runs`, `resume` and `undo` are commands of their own. */
+  /** `petstore <line>`. */
+  run(line: Line, options?: RunOptions): Promise<Run>;
+  /** The same with `-o json`: the summary that it prints, and its error. */
+  report(line: Line, options?: RunOptions): Promise<Report>;
+  /** The states of the rows of a run, by record. */
+  states(run: string): Promise<Record<string, string>>;
+  /** `petstore inventory <words>`. */
   inventory(words: readonly string[], options?: RunOptions): Promise<Run>;
   /** The same, with the summary that it prints as JSON. */
   summary(words: readonly string[], options?: RunOptions): Promise<Summary>;
+}
+
+interface Report extends Record<string, unknown> {
+  readonly code: number;
+  readonly stderr: string;
+  readonly error: { readonly code?: string; readonly message: string; readonly hint?: string } | undefined;
 }
 
 interface Summary extends Record<string, unknown> {
@@ -24,21 +36,26 @@ interface Summary extends Record<string, unknown> {
   readonly stderr: string;
 }
 
-/** The commands of runs, which are no verbs of `inventory`. */
-const runVerbs = new Set(['runs', 'resume', 'undo']);
-
 export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
   const folder = temporaryFolder();
   const env = { PETSTORE_STATE_DIR: join(folder, 'state'), PETSTORE_BASE_URL: server.url };
   const inventory = (words: readonly string[], options: RunOptions = {}) =>
-    runCli(runVerbs.has(words[0] ?? '') ? words : ['inventory', ...words], {
-      cwd: folder,
-      ...options,
-      env: { ...env, ...options.env },
-    });
+    runCli(['inventory', ...words], { cwd: folder, ...options, env: { ...env, ...options.env } });
+  const run = (line: Line, options: RunOptions = {}) =>
+    runCli(wordsOf(line), { cwd: folder, ...options, env: { ...env, ...options.env } });
   return {
     folder,
     env,
+    run,
+    async report(line, options) {
+      const { code, stdout, stderr } = await run([...wordsOf(line), '-o', 'json'], options);
+      const error = parseJson(stderr.trim().split('\n').at(-1) ?? '')?.error as Report['error'];
+      return { ...parseJson(stdout), code, stderr, error };
+    },
+    async states(id) {
+      const rows = JSON.parse((await run(`runs show ${id} -o json`)).stdout) as Record<string, unknown>[];
+      return Object.fromEntries(rows.map(({ id, petId, state }) => [id ?? petId, state]));
+    },
     write: (name, text) => writeFileSync(join(folder, name), text),
     read: (name) => readFileSync(join(folder, name), 'utf8'),
     files: () => readdirSync(folder).sort(),
@@ -49,6 +66,14 @@ export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
       return { ...(stdout === '' ? {} : JSON.parse(stdout)), code, stderr };
     },
   };
+}
+
+function parseJson(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A service with these counts, and a person with these files at work on it. */

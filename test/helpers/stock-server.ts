@@ -33,8 +33,8 @@ export interface StockServer extends AsyncDisposable {
   misbehave: Misbehave | undefined;
   /** Whether single entries have an ETag, and If-Match is checked. */
   sendsETags: boolean;
-  /** What the ETag of an entry is made from: its count. */
-  versionOf: (petId: string) => number | undefined;
+  /** The ETag of an entry, made from its count. A weak one matches nothing. */
+  etagOf: (petId: string) => string;
   writes(): StockRequest[];
 }
 
@@ -80,7 +80,7 @@ export async function stockServer(counts: Counts | Map<string, number>): Promise
     mostAtOnce: 0,
     misbehave: undefined,
     sendsETags: false,
-    versionOf: (petId) => stock.get(petId),
+    etagOf: (petId) => `"${stock.get(petId)}"`,
     writes: () => self.seen.filter(({ method }) => method !== 'GET'),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -192,7 +192,10 @@ function put(
 function isStale(server: StockServer, { method, headers }: StockRequest, petId: string): boolean {
   const expected = headers['if-match'];
   return (
-    method !== 'GET' && server.sendsETags && expected !== undefined && expected !== etagOf(server, petId)
+    method !== 'GET' &&
+    server.sendsETags &&
+    expected !== undefined &&
+    (expected.startsWith('W/') || expected !== server.etagOf(petId))
   );
 }
 
@@ -230,9 +233,10 @@ function toItem({ stock }: StockServer, petId: string): string {
 }
 
 function etagFields(server: StockServer, petId: string) {
-  return server.sendsETags ? { etag: etagOf(server, petId) } : {};
+  return server.sendsETags ? { etag: server.etagOf(petId) } : {};
 }
 
-function etagOf({ versionOf }: StockServer, petId: string): string {
-  return `"${versionOf(petId)}"`;
+/** Sends writes twice, as some proxies do, and passes on what the second one is answered: a refusal. */
+export function sendTwice(server: StockServer, status: number, fields = {}): void {
+  trouble(server, (_, nth) => (nth === 1 ? status : undefined), { isApplied: true, fields });
 }

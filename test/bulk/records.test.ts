@@ -1,0 +1,175 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { listenHere } from '../helpers/listen.ts';
+import { stockDesk } from '../helpers/stock-desk.ts';
+
+// `update --from` is a run, for pets, categories and orders: it plans, asks, writes what differs, and is undone.
+
+type Entry = Record<string, unknown> & { id: number };
+
+/** A service of records below /pets, /categories and /store/orders with strong ETags, and a person at work on it. */
+async function recordShop(records: Readonly<Record<string, readonly Entry[]>>) {
+  const stored = new Map<string, Entry>();
+  for (const [path, entries] of Object.entries(records))
+    for (const entry of entries) stored.set(`${path}/${entry.id}`, entry);
+  const shop = {
+    stored,
+    writes: [] as string[],
+    /** Is called before each request is served; returns a status to answer instead. */
+    before: (_method: string, _path: string): number | undefined => undefined,
+  };
+  const etagOf = (entry: Entry) => `"${Buffer.from(JSON.stringify(entry)).toString('base64')}"`;
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { method = '', url = '', headers } = request;
+    const path = url.replace(/\?.*/, '');
+    const status = shop.before(method, path);
+    const reply = (code: number, body: unknown, entry?: Entry) => {
+      response.writeHead(code, { 'content-type': 'application/json', ...(entry && { etag: etagOf(entry) }) });
+      response.end(JSON.stringify(body));
+    };
+    const refuse = (code: number) => reply(code, { code: `no_${code}`, message: 'no', status: code });
+    if (method !== 'GET') shop.writes.push(path);
+    const entry = stored.get(path);
+    if (status !== undefined) return refuse(status);
+    if (records[path]) {
+      const all = [...stored].filter(([key]) => key.startsWith(`${path}/`)).map(([, value]) => value);
+      return reply(200, url.includes('after=') ? [] : all);
+    }
+    if (!entry) return refuse(404);
+    if (method === 'GET') return reply(200, entry, entry);
+    if (headers['if-match'] !== undefined && headers['if-match'] !== etagOf(entry)) return refuse(412);
+    const after = { ...JSON.parse(text), id: entry.id };
+    stored.set(path, after);
+    reply(200, after, after);
+  });
+  const url = `http://127.0.0.1:${await listenHere(server)}`;
+  const field = (path: string, name: string) => stored.get(path)?.[name];
+  return Object.assign(shop, stockDesk({ url }), {
+    field,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+const pets = [1, 2, 3].map((id) => ({ id, name: `Pet ${id}`, categoryId: 1, status: 'available' }));
+const update = 'pets update --from pets.csv --yes';
+
+test.each([
+  ['pets', '/pets', 'name', ['Luna', 'Rex'], { name: 'Old', categoryId: 1, status: 'sold' }],
+  ['categories', '/categories', 'description', ['Small', 'Large'], { name: 'Dogs', description: 'Old' }],
+  ['orders', '/store/orders', 'quantity', [7, 8], { petId: 1, quantity: 1, complete: false }],
+] as const)('%s: plans, asks, writes what differs, and is undone', async (noun, path, name, values, rest) => {
+  await using shop = await recordShop({ [path]: [1, 2, 3].map((id) => ({ id, ...rest })) });
+  const before = JSON.stringify([...shop.stored]);
+  shop.write('file.csv', `id,${name}\n1,${values[0]}\n2,${values[1]}\n3,${(rest as Partial<Entry>)[name]}\n`);
+  const words = `${noun} update --from file.csv`;
+  expect((await shop.run(words)).code).toBe(2);
+  expect((await shop.run(`${words} --dry-run`)).code).toBe(0);
+  expect(shop.writes).toEqual([]);
+  expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, applied: 2, unchanged: 1 });
+  expect([1, 2, 3].map((id) => shop.field(`${path}/${id}`, name))).toEqual([
+    ...values,
+    (rest as Partial<Entry>)[name],
+  ]);
+  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toMatchObject([
+    { id: 'r1', noun, state: 'finished' },
+  ]);
+  expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, unchanged: 3 });
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(JSON.stringify([...shop.stored])).toBe(before);
+});
+
+test('shows old and new values in the plan', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('pets.csv', 'id,name\n1,Luna\n');
+  const { stdout, stderr } = await shop.run('pets update --from pets.csv --dry-run');
+  expect(stdout + stderr).toContain('Pet 1');
+  expect(stdout + stderr).toContain('Luna');
+});
+
+test('writes back no other field than those of the file, whatever somebody changes meanwhile', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
+  shop.before = (method, path) => {
+    const pet = shop.stored.get(path);
+    if (method === 'PUT' && pet?.categoryId === 1) shop.stored.set(path, { ...pet, categoryId: 9 });
+    return undefined;
+  };
+  expect(await shop.report(update)).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.stored.get('/pets/1')).toEqual({ id: 1, name: 'Luna', categoryId: 9, status: 'available' });
+});
+
+test('undo leaves a record alone that somebody changed since, in the fields of the file', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n3,Tom\n');
+  await shop.report(update);
+  shop.stored.set('/pets/1', { ...(shop.stored.get('/pets/1') as Entry), name: 'Bella' });
+  shop.stored.set('/pets/2', { ...(shop.stored.get('/pets/2') as Entry), status: 'sold' });
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
+  expect(shop.stored.get('/pets/1')?.name).toBe('Bella');
+  expect(shop.stored.get('/pets/2')).toMatchObject({ name: 'Pet 2', status: 'sold' });
+});
+
+test('stops, is resumed without the file, and keeps rejects with the columns of the file', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n3,Tom\n9,Nobody\n');
+  shop.before = (method, path) => (method === 'PUT' && path !== '/pets/1' ? 401 : undefined);
+  expect(await shop.report(`${update} --concurrency 1`)).toMatchObject({ code: 4, applied: 1 });
+  shop.before = () => undefined;
+  shop.write('pets.csv', 'gone');
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
+  const rejects = shop.files().filter((name) => name.includes('.rejects'));
+  expect(rejects.map((name) => shop.read(name)).join('\n')).toMatch(/^9,Nobody,5,failed,/m);
+});
+
+test('a killed run has its rows unsettled; resume and undo compare', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
+  await shop.report(update);
+  const path = join(shop.folder, 'state', 'runs', 'r1.jsonl');
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const planned = lines.findIndex((line) => line.includes('"planned"'));
+  writeFileSync(path, `${lines.slice(0, planned + 1).join('\n')}\n`);
+  shop.stored.set('/pets/2', { ...(shop.stored.get('/pets/2') as Entry), name: 'Pet 2' });
+  expect(Object.values(await shop.states('r1'))).toEqual(['unsettled', 'unsettled']);
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.field('/pets/2', 'name')).toBe('Rex');
+});
+
+test('a guard stops it, and a record that does not exist is failed', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n8,Tom\n');
+  expect(await shop.report(`${update} --max-changes 1`)).toMatchObject({ code: 2, error: { code: 'guard' } });
+  expect(shop.writes).toEqual([]);
+  expect(await shop.report(update)).toMatchObject({ code: 3, applied: 2, failed: 1 });
+});
+
+test('refuses a column that is no field, and an invalid row, before any request', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  for (const text of ['id,nmae\n1,Luna\n', 'id,name,status\n1,Luna,lost\n', 'id,name\nx,Luna\n']) {
+    shop.write('pets.csv', text);
+    expect({ text, code: (await shop.run(update)).code }).toEqual({ text, code: 2 });
+  }
+  expect(shop.writes).toEqual([]);
+});
+
+test('runs of records and of counts are told apart: the one does not keep the other from being resumed', async () => {
+  await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
+  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
+  shop.before = (method, path) => (method === 'PUT' && path === '/pets/2' ? 401 : undefined);
+  expect((await shop.report(`${update} --concurrency 1`)).code).toBe(4);
+  shop.before = () => undefined;
+  shop.stored.set('/store/inventory/1', { id: 1, petId: 1, quantity: 5, status: 'sold' });
+  shop.write('stock.csv', 'petId,quantity\n1,6\n');
+  await shop.report('inventory apply stock.csv --yes');
+  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
+  shop.write('pets.csv', 'id,name\n1,Max\n');
+  await shop.report(update);
+  expect((await shop.run('runs --pet 1 -o ids')).stdout).toContain('r3');
+});
