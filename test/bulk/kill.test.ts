@@ -140,7 +140,7 @@ test('two processes never work on the same target at once, and a killed one leav
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(shop.files().filter((name) => name.startsWith('petstore-input-'))).toEqual([]);
-  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nstopped\n');
+  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nunfinished\n');
 });
 
 test('a full disk stops a run, which reports what it did and can be resumed', async () => {
@@ -152,9 +152,7 @@ test('a full disk stops a run, which reports what it did and can be resumed', as
   });
   const { code, stdout, stderr } = await outcomeOf(child);
   expect(code).toBe(3);
-  const applied = Number(/^applied ([\d,]+) of/m.exec(stdout)?.[1]?.replace(',', ''));
-  expect(applied).toBe(shop.writes().length);
-  expect(stdout).toMatch(new RegExp(`^${1200 - applied} not processed$`, 'm'));
+  expect(stdout).toContain(`applied ${shop.writes().length} of 1,200 rows`);
   expect(stderr).toMatch(
     /^error: .*: stopped: write .*\.jsonl: file too large; \d+ of 1,200 rows are not processed$/m,
   );

@@ -131,9 +131,20 @@ test('books a delivery once on the embedded store, whatever link names its file'
     return desk.run('inventory apply delivery.csv --relative --yes --offline', { env });
   };
   expect((await apply(desk.folder)).code).toBe(0);
-  expect((await apply(join(desk.folder, 'link'))).stderr).toContain(
-    'this delivery was already applied by run r1',
-  );
+  const again = await apply(join(desk.folder, 'link'));
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('r1');
+});
+
+test('the embedded store is another target after a reset', async () => {
+  const desk = stockDesk({ url: '' });
+  const env = { PETSTORE_OFFLINE_STORE: join(desk.folder, 'store.json'), PETSTORE_BASE_URL: '' };
+  desk.write('d.csv', 'petId,change\n1,+1\n');
+  const words = 'inventory apply d.csv --relative --delivery LS-1 --yes --offline';
+  expect(await desk.report(words, { env })).toMatchObject({ code: 0, applied: 1 });
+  expect(await desk.report(words, { env })).toMatchObject({ code: 0, unchanged: 1 });
+  expect((await desk.run('offline reset --yes', { env })).code).toBe(0);
+  expect(await desk.report(words, { env })).toMatchObject({ code: 0, applied: 1 });
 });
 
 test('a protected profile asks for its name', async () => {

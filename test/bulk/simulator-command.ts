@@ -66,6 +66,7 @@ export interface RejectedRow {
   readonly id: string;
   readonly state: string;
   readonly status: string;
+  readonly code: string;
 }
 
 /** The rows of a file of rejects; its cells hold no commas but in the message, which comes after these. */
@@ -75,8 +76,13 @@ export function rejectedRows(text: string): RejectedRow[] {
     return lines.flatMap((line) => {
       const record = parseJson(line) as Record<string, unknown> | undefined;
       if (!record) return [];
-      const { id, petId, _state, _status } = record;
-      return { id: String(id ?? petId), state: String(_state), status: String(_status ?? '') };
+      const { id, petId, _state, _status, _code } = record;
+      return {
+        id: String(id ?? petId),
+        state: String(_state),
+        status: String(_status ?? ''),
+        code: String(_code),
+      };
     });
   const [header = [], ...rows] = lines.map((line) => line.replace('\r', '').split(','));
   const cell = (row: readonly string[], name: string) => row[header.indexOf(name)] ?? '';
@@ -84,6 +90,7 @@ export function rejectedRows(text: string): RejectedRow[] {
     id: cell(row, header.includes('id') ? 'id' : 'petId'),
     state: cell(row, '_state'),
     status: cell(row, '_status'),
+    code: cell(row, '_code'),
   }));
 }
 

@@ -16,6 +16,9 @@ interface RunRecord {
 
 const states = ['applied', 'unchanged', 'failed', 'unknown', 'invalid', 'skipped', 'unprocessed'] as const;
 
+/** Why a row fails that only a person can mend. */
+const finalCodes = ['no_entry', 'below_zero', 'too_large', 'changed', 'booked_otherwise'];
+
 /**
  * What runs promise, checked after each command against what the service saw:
  *
@@ -196,8 +199,9 @@ export class Model {
   /** The rejects of a delivery hold only rows that were certainly not booked, and that resume will not take. */
   private checkRejects(): void {
     for (const { path, file, rows } of this.world.readRejects())
-      for (const { id, state, status } of file.kind === 'delivery' ? rows : []) {
-        const isFinal = state === 'failed' && !/^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status);
+      for (const { id, state, status, code } of file.kind === 'delivery' ? rows : []) {
+        const mayPass = /^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status);
+        const isFinal = state === 'failed' && (!mayPass || finalCodes.includes(code));
         if (state !== 'invalid' && !isFinal)
           throw new Violation(`${path} has record ${id}, ${state} ${status}, which resume takes too`);
       }

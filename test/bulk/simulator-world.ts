@@ -132,6 +132,7 @@ export class World {
     this.numbers += 1;
     const number = this.numbers;
     const { kind, pick, words } = step;
+    if (kind === 'others' || kind === 'power') return undefined;
     const line = (typed: readonly string[], file?: InputFile): CommandLine => ({
       ...{ number, step, file },
       words: [

@@ -211,7 +211,7 @@ test('removes an entry only with the ETag of its reading', async () => {
     if (method === 'DELETE' && petId === '2' && shop.stock.get('2') === 7) shop.stock.set('2', 8);
     return undefined;
   };
-  expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 2, unknown: 1 });
   expect([shop.stock.get('2'), shop.stock.has('3')]).toEqual([8, false]);
 });
 
