@@ -140,7 +140,7 @@ test('two processes never work on the same target at once, and a killed one leav
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(shop.files().filter((name) => name.startsWith('petstore-input-'))).toEqual([]);
-  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nunfinished\n');
+  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nstopped\n');
 });
 
 test('a full disk stops a run, which reports what it did and can be resumed', async () => {

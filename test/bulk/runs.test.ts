@@ -23,7 +23,7 @@ test('lists runs, the newest first, with kind, file, time, state and counts in 8
   expect(runs).toMatchObject([
     { id: 'r3', kind: 'undo', file: 'r2', state: 'finished' },
     { id: 'r2', kind: 'apply', file: 'a-count-of-the-whole-warehouse.csv', state: 'undone', undoneBy: 'r3' },
-    { id: 'r1', file: 'stock.csv', state: 'unfinished', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
+    { id: 'r1', file: 'stock.csv', state: 'stopped', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
   ]);
   const { stdout } = await shop.run('runs', {
     terminals: ['stdout'],
@@ -87,7 +87,7 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
   writeFileSync(path, `${lines.slice(0, planned + 1).join('\n')}\n`);
   const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({
-    ...{ state: 'unfinished', rows: 41, invalid: 1, skipped: report.skipped },
+    ...{ state: 'stopped', rows: 41, invalid: 1, skipped: report.skipped },
     ...{ unsettled: report.applied, unknown: 0, unprocessed: 0 },
   });
 });
