@@ -46,7 +46,9 @@ function isPreflight({ method, fields }: HttpRequest): boolean {
 }
 
 function readable(answer: HttpResponse, origin: string): HttpResponse {
-  const exposed = { 'access-control-expose-headers': 'link, location, retry-after, deprecation, sunset' };
+  const exposed = {
+    'access-control-expose-headers': 'etag, link, location, retry-after, deprecation, sunset',
+  };
   return { ...answer, fields: { ...answer.fields, ...allowing(origin), ...exposed } };
 }
 
@@ -56,7 +58,7 @@ function allowing(origin: string): HttpFields {
 
 const preflightFields: HttpFields = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-allow-headers': 'authorization, content-type, if-match',
   'access-control-max-age': '600',
 };
 
