@@ -82,7 +82,7 @@ function hintOfStatus(status: number, call: Call, attempts: Attempts): string | 
       : 'it was changed in the meantime: read it again, then decide';
   if (status !== 401 && status !== 403) return undefined;
   if (credential === undefined)
-    return 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';
+    return 'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service';
   return status === 401
     ? `is the token of ${credential} that of this service, and still valid?`
     : `the token of ${credential} may not do this`;

@@ -36,7 +36,10 @@ export function planToken(settings: Settings, { baseUrl, places }: TokenTarget):
     return {
       kind: 'withheld',
       source,
-      why: `it belongs to ${owners[0]}, not to ${origin}; create a profile for that service to use another`,
+      why:
+        source.kind === 'variable'
+          ? `it is meant for ${owners[0]}; set PETSTORE_BASE_URL to the address that it is for`
+          : `it is meant for ${owners[0]}; create a profile for ${origin} to use another`,
       isInsecure: false,
     };
   const isPlain = protocol === 'http:' && !isLoopbackHost(bareHost(hostname));
@@ -112,11 +115,12 @@ export async function readCredential(
   if (plan.kind === 'withheld') {
     if (plan.isInsecure)
       throw new UsageError(
-        `the token of ${source} is not sent: ${plan.why}`,
+        `${source} is not sent: ${plan.why}`,
         'use https, or set allow-insecure-http in the profile to send it anyway',
         'insecure',
       );
-    await reader.warn(`warning: the token of ${source} is not sent: ${plan.why}`);
+    const { origin } = new URL(target.baseUrl);
+    await reader.warn(`warning: ${source} is not sent to ${origin}: ${plan.why}`);
     return undefined;
   }
   const secret = await reader.readToken(plan.source);

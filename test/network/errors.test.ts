@@ -86,7 +86,8 @@ test('an untrusted certificate reads the same on every Node', () => {
   expect(toUnavailable(error, { sent: false }).message).toBe('TLS: self-signed certificate');
 });
 
-const give = 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';
+const give =
+  'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service';
 const token = { PETSTORE_TOKEN: 's3cret' };
 
 test.each([

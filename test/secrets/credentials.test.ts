@@ -139,7 +139,7 @@ describe('a token that belongs to one origin', () => {
     ]) {
       const { isSent, stderr } = await show(config, given);
       expect(isSent).toBe(false);
-      expect(stderr).toMatch(/^warning: the token of token file .* is not sent: it belongs to https:..shop/);
+      expect(stderr).toMatch(/^warning: token file .* is not sent to \S+: it is meant for https:..shop/);
       expect(stderr.match(/is not sent/g)).toHaveLength(1);
     }
   });
@@ -165,7 +165,9 @@ describe('a token that belongs to one origin', () => {
   ])('of PETSTORE_TOKEN is not sent elsewhere, with the config %j and %j', async (config, env, origin) => {
     const run = await show(config, { env: { ...token, ...env }, flags: '--base-url https://b.example' });
     expect(run).toMatchObject({ isSent: false });
-    expect(run.stderr).toContain(`it belongs to ${origin}, not to https://b.example`);
+    expect(run.stderr).toContain(
+      `warning: PETSTORE_TOKEN is not sent to https://b.example: it is meant for ${origin}; set PETSTORE_BASE_URL`,
+    );
   });
 
   test.each([
@@ -200,7 +202,7 @@ test.each([
 ])('over plain http to %s a token is sent: %s; else it is a usage error', async (host, isSent) => {
   const run = await show({}, { env: token, flags: `--base-url http://${host}` });
   expect(run).toMatchObject({ code: isSent ? 0 : 2, isSent });
-  expect(run.stderr).toMatch(isSent ? /^$/ : /^error: the token of PETSTORE_TOKEN is not sent: http:/);
+  expect(run.stderr).toMatch(isSent ? /^$/ : /^error: PETSTORE_TOKEN is not sent: http:/);
 });
 
 test('a token file may be a pipe; one that nobody writes to ends in time', async () => {

@@ -254,7 +254,7 @@ test('explain shows whether the token is sent, and never the token', async () =>
   expect(stdout).toMatch(/^token\tset\tenvironment\tPETSTORE_TOKEN$/m);
   expect(stdout).not.toContain('s3cret');
   const elsewhere = await run('explain --base-url https://other.example -o tsv', { env });
-  expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it belongs to https:\/\/shop\.example/m);
+  expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it is meant for https:\/\/shop\.example/m);
 });
 
 function run(words: string, options: RunOptions = {}) {
