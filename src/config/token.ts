@@ -68,9 +68,9 @@ export function credentialPlace(settings: Settings, places: readonly CredentialP
   return places[0] ?? header;
 }
 
-export function isSamePlace(one: CredentialPlace, other: CredentialPlace): boolean {
-  const isSameName = one.name.toLowerCase() === other.name.toLowerCase();
-  return one.in === other.in && (one.in === 'header' ? isSameName : one.name === other.name);
+export function isSamePlace(a: CredentialPlace, b: CredentialPlace): boolean {
+  const isSameName = a.name.toLowerCase() === b.name.toLowerCase();
+  return a.in === b.in && (a.in === 'header' ? isSameName : a.name === b.name);
 }
 
 /** Such as `the header X-Key`. */

@@ -57,9 +57,9 @@ function createCommandBreaker(): (piece: string) => string {
       const escaped = `\\u${command.charCodeAt(last).toString(16).padStart(4, '0')}`;
       return at + last < before.length ? command : command.slice(0, last) + escaped;
     };
-    const shown = text.replace(runnerCommands, escapeLast).slice(before.length);
+    const brokenUp = text.replace(runnerCommands, escapeLast).slice(before.length);
     before = endOfLine(text);
-    return shown;
+    return brokenUp;
   };
 }
 

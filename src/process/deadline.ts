@@ -141,8 +141,8 @@ function watch(signal: AbortSignal): void {
   if (watched.has(signal)) return;
   watched.add(signal);
   signal.addEventListener('abort', () => {
-    for (const each of running.filter(({ limits }) => limits.signals?.includes(signal)))
-      each.cancel(signal.reason);
+    for (const stopped of running.filter(({ limits }) => limits.signals?.includes(signal)))
+      stopped.cancel(signal.reason);
   });
 }
 

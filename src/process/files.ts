@@ -14,8 +14,8 @@ import { fileError, systemCode } from './system-error.ts';
  */
 export async function writeFileAtomic(path: string, data: Content, mode = 0o600): Promise<void> {
   try {
-    const found = await stat(path).catch(() => undefined);
-    if (found && !found.isFile() && !found.isDirectory()) await fill(await openDevice(path), data);
+    const stats = await stat(path).catch(() => undefined);
+    if (stats && !stats.isFile() && !stats.isDirectory()) await fill(await openDevice(path), data);
     else await replace(realFile(path), data, mode);
   } catch (error) {
     throw fileError('write', path, error);

@@ -33,9 +33,9 @@ export async function defaultRejectsFile(
   folder: string,
   format: 'csv' | 'tsv' | 'json' | 'jsonl',
 ): Promise<NewFile> {
-  const own = extname(input);
-  const ending = format === 'csv' || format === 'tsv' ? own || `.${format}` : '.jsonl';
-  const stem = `${input.slice(0, input.length - own.length)}.rejects`;
+  const inputEnding = extname(input);
+  const ending = format === 'csv' || format === 'tsv' ? inputEnding || `.${format}` : '.jsonl';
+  const stem = `${input.slice(0, input.length - inputEnding.length)}.rejects`;
   let name = stem + ending;
   for (let number = 2; await exists(resolve(folder, name)); number += 1) name = `${stem}.${number}${ending}`;
   return { path: resolve(folder, name), name, flag: '--rejects', mayReplace: false };

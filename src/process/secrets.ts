@@ -42,7 +42,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   const fieldNames = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
   let patterns: readonly RegExp[] = [];
   const mask = (text: string) =>
-    patterns.reduce((shown, pattern) => shown.replace(pattern, masked), maskUrl(text));
+    patterns.reduce((rest, pattern) => rest.replace(pattern, masked), maskUrl(text));
   const add = (secret: string) => {
     if (secret.length < minLength || secrets.has(secret)) return;
     secrets.add(secret);

@@ -5,7 +5,7 @@ type Activity = 'file' | 'command' | 'connection' | 'listening';
 
 /** What the system's error codes mean to an operator. */
 const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> = {
-  EACCES: { command: 'permission denied', listening: 'this user may not listen there' },
+  EACCES: { command: 'permission denied', listening: 'permission denied' },
   EADDRINUSE: { listening: 'the port is in use' },
   EADDRNOTAVAIL: { listening: 'this machine does not have that address' },
   EAI_AGAIN: { connection: 'cannot be looked up now' },
@@ -34,8 +34,8 @@ export function isMissing(error: unknown): boolean {
  * `ENOSPC: no space left on device, write` becomes `no space left on device`.
  */
 export function systemReason(error: unknown, activity: Activity = 'file'): string {
-  const known = reasons[systemCode(error) ?? '']?.[activity];
-  if (known !== undefined) return known;
+  const reason = reasons[systemCode(error) ?? '']?.[activity];
+  if (reason !== undefined) return reason;
   const message = messageOf(error);
   return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;
 }

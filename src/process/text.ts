@@ -82,8 +82,8 @@ export function groupDigits(value: number | bigint): string {
 }
 
 /** `1 row`, `2,000 rows`. */
-export function counted(count: number, one: string, many: string): string {
-  return `${groupDigits(count)} ${count === 1 ? one : many}`;
+export function counted(count: number, singular: string, plural: string): string {
+  return `${groupDigits(count)} ${count === 1 ? singular : plural}`;
 }
 
 /** A multiple of 1024 bytes for people: `64 KiB`, `1 GiB`. */
@@ -115,7 +115,7 @@ export function shellWord(text: string): string {
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
-    .sort((one, other) => one.distance - other.distance);
+    .sort((a, b) => a.distance - b.distance);
   // Any two-letter word is within two letters of a one-letter word.
   const most = Math.min(2, Math.floor(word.length / 2));
   return ranked[0] !== undefined && ranked[0].distance <= most ? ranked[0].candidate : undefined;
