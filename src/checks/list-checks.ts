@@ -92,7 +92,7 @@ async function faultOfPages(
     isPaged && size ? await context.ask(operation, { query: { limit } }) : isPaged ? undefined : whole;
   const isEnd = nextOf(second) === undefined && !isPaged;
   const all = large ? idsOf(operation, large).slice(0, isEnd ? undefined : both.length) : [];
-  const fault = compareToPages(context, operation, { page, second, before, after, all });
+  const fault = comparePages(context, operation, { page, second, before, after, all });
   if (!fault) return undefined;
   const idsBefore = new Set([...both, ...all, ...idsOf(operation, whole)]);
   const now = idsOf(operation, await (isPaged ? context.ask(operation, {}) : askFirst()));
@@ -108,7 +108,7 @@ interface Pages {
   readonly all: readonly bigint[];
 }
 
-function compareToPages(
+function comparePages(
   { round: { mask } }: CheckContext,
   operation: Operation,
   { page, second, before, after, all }: Pages,
