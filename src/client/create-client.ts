@@ -64,7 +64,6 @@ export function createClient(options: ClientOptions): Client {
           options.observe?.({ kind: 'note', line });
           return readThroughList(client, id, input[idName(id) ?? ''] as bigint, callOptions);
         }
-        if (operation && mergesEntry(operation, input)) return mergeEntry(client, id, input, callOptions);
         const call = prepare(id, input, callOptions);
         return fetchAnswer(call, intentOf(call.operation, input));
       } catch (error) {
@@ -236,21 +235,4 @@ async function readToEnd(
     if (page.done) return { doubt: page.value, records };
     for (const record of page.value) records.push(record);
   }
-}
-
-/** Whether a count is set in a body that has further fields of the entry, which would be wiped. */
-function mergesEntry({ id, partial }: Operation, { before }: CallInput): boolean {
-  return id === 'updateInventory' && !partial && before === undefined;
-}
-
-/** Reads the entry right before its count is set, and sends its other fields back as they came. */
-async function mergeEntry(
-  client: Client,
-  id: OperationId,
-  input: CallInput,
-  options: CallOptions,
-): Promise<Answer<unknown>> {
-  const { ifMatch, ...readOptions } = options;
-  const { value, etag } = await client.call('getInventory', { petId: input.petId as bigint }, readOptions);
-  return client.call(id, { ...input, before: value }, { ...options, ifMatch: ifMatch ?? etag });
 }
