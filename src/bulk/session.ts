@@ -1,8 +1,7 @@
 import { eachAtPace } from '../client/pace.ts';
-import { writeRejects } from '../input/rejects.ts';
+import { rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf } from '../process/errors.ts';
-import { defaultRejectsFile, type NewFile } from '../process/new-file.ts';
 import { systemReason } from '../process/system-error.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome, Row } from './decide.ts';
@@ -32,7 +31,7 @@ export interface SessionOptions extends RunOptions {
 /** Where the rejects go. */
 export interface RejectsPlace {
   /** The file of `--rejects`. */
-  readonly named: NewFile | undefined;
+  readonly named: string | undefined;
   /** The folder in which the user works, for the default file. */
   readonly folder: string;
 }
@@ -163,9 +162,9 @@ export class Session {
       journal?.sync();
       const rejected = rejectsOf(run);
       if (rejected.length > 0) {
-        const file = named ?? (await defaultRejectsFile(stemOf(header), folder, header.format.kind));
-        await writeRejects(file, header.format, rejected, header.flags.sum ? undefined : again);
-        rejects = file.name;
+        const name = named ?? rejectsName(stemOf(header), header.format);
+        const original = header.flags.sum ? undefined : again;
+        rejects = await writeRejects({ name, folder }, header.format, rejected, original);
       }
       // Without its rejects the session has not ended: resume writes them.
       journal?.end({

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { confirmWrite } from '../asking.ts';
 import type { Plan } from '../bulk/plan.ts';
 import type { Report } from '../bulk/report.ts';
@@ -13,10 +12,10 @@ import type { StopReason } from '../client/pace.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { withProgress } from '../output/progress.ts';
-import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
+import { CliError, exitCodes, InterruptedError } from '../process/errors.ts';
 import { realFile } from '../process/files.ts';
 import type { Signal } from '../process/io.ts';
-import { checkNewFile, type NewFile } from '../process/new-file.ts';
+import { checkFolder } from '../process/new-file.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { printReport, summaryView } from './report-run.ts';
@@ -67,7 +66,8 @@ export async function runSession(
 ): Promise<void> {
   if (context.flags.dryRun) return preview(context, parts, flags, 'dry run');
   if (parts.earlier) await lock.nameRun(parts.earlier.header.run);
-  const named = await checkRejects(context, parts, flags);
+  const { rejects: named } = flags;
+  if (named !== undefined) await checkFolder({ name: named, folder: context.io.cwd }, '--rejects');
   const session = openSession(context, parts, flags, await context.client('bulk'));
   const { run } = session;
   const plan = await planSession(context, session);
@@ -127,21 +127,6 @@ export async function paceHere(context: Context): Promise<NewRun['pace']> {
   return { concurrency: settings.get('concurrency'), rate: settings.get('rate') ?? null };
 }
 
-/** The file of --rejects, with a number if its name is taken. @throws UsageError if it is the input */
-async function checkRejects(
-  { io }: Context,
-  { header }: RunParts,
-  { rejects: name }: WriteFlags,
-): Promise<NewFile | undefined> {
-  if (name === undefined) return undefined;
-  const path = resolve(io.cwd, name);
-  if (header.file !== null && realFile(path) === realFile(header.file))
-    throw new UsageError(`--rejects ${name}: it is the input`);
-  const file: NewFile = { path, name, flag: '--rejects', mayReplace: false };
-  await checkNewFile(file);
-  return file;
-}
-
 /** Reads the records and plans. @throws InterruptedError, or CliError if the run had to stop: then there is no plan. */
 async function planSession(context: Context, session: Session): Promise<Plan> {
   const { stop, header, progress } = session.run;
@@ -191,7 +176,7 @@ async function writeSession(
   context: Context,
   session: Session,
   plan: Plan,
-  { named, lock }: { readonly named: NewFile | undefined; readonly lock: TargetLock },
+  { named, lock }: { readonly named: string | undefined; readonly lock: TargetLock },
 ): Promise<Report> {
   const { stop, progress, pace, header } = session.run;
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,7 @@
+import { extname } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { printJson } from '../process/exact-json.ts';
-import { type NewFile, writeNewFile } from '../process/new-file.ts';
+import { type FileName, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
 import { isColumnNumber } from './column-map.ts';
 import { type RawRecord, readRaw } from './raw-record.ts';
@@ -57,6 +58,13 @@ export function isRejectColumn(name: string): boolean {
   return column === textColumn || rejectColumns.some((candidate) => candidate === column);
 }
 
+/** The name of the rejects of an input: `stock.rejects.csv`. */
+export function rejectsName(input: string, format: InputFormat): string {
+  const ending = extname(input);
+  const stem = input.slice(0, input.length - ending.length);
+  return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;
+}
+
 /** Where the original columns of rejected rows are. */
 interface OriginalInput<Row extends InputRow> {
   readonly source: Source;
@@ -66,17 +74,19 @@ interface OriginalInput<Row extends InputRow> {
 /**
  * Writes rejected rows, in the order of their lines: a table for a table, JSON lines for JSON. They have the original
  * columns if the input still has the same rows on the same lines; otherwise the columns that the command reads.
+ *
+ * @returns the name of the file, with a number if the name was in use.
  */
 export async function writeRejects<Row extends InputRow>(
-  file: NewFile,
+  file: FileName,
   format: InputFormat,
   rows: readonly Reject[],
   original?: OriginalInput<Row>,
-): Promise<void> {
+): Promise<string> {
   const rejects = rows.toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0));
   const line = isTable(format) ? tableLine(format) : jsonLine;
   const isSame = original !== undefined && (await hasRows(original, rejects));
-  await writeNewFile(file, async (output) => {
+  return writeNewFile(file, async (output) => {
     let isFirst = true;
     for await (const { names, values, reject } of isSame
       ? originalRows(original, rejects)

@@ -1,10 +1,9 @@
 import { confirmWrite } from '../asking.ts';
 import { commandLine } from '../context.ts';
 import { type InputRow, isTable, type RowInput, type RowLayout, readRows } from '../input/read-rows.ts';
-import { writeRejects } from '../input/rejects.ts';
+import { rejectsName, writeRejects } from '../input/rejects.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { CliError, messageOf } from '../process/errors.ts';
-import { defaultRejectsFile } from '../process/new-file.ts';
 import { counted } from '../process/text.ts';
 import { noteUnknownFields } from './body-fields.ts';
 import type { Access, Body, EditAccess } from './noun.ts';
@@ -156,10 +155,10 @@ export async function endFile<Entity, Row extends RecordRow>(
       fields: item.values,
     }));
     try {
-      const target = await defaultRejectsFile(source.name, context.io.cwd, format.kind);
-      await writeRejects(target, format, rejects, { source, layout });
-      const again = commandLine(context, [noun.many, verb, '--from', target.name]);
-      await context.warn(`note: ${some}: see ${target.name}, and run: ${again}`);
+      const place = { name: rejectsName(source.name, format), folder: context.io.cwd };
+      const name = await writeRejects(place, format, rejects, { source, layout });
+      const again = commandLine(context, [noun.many, verb, '--from', name]);
+      await context.warn(`note: ${some}: see ${name}, and run: ${again}`);
     } catch (problem) {
       await context.warn(`warning: ${some}, and no file of them: ${messageOf(problem)}`);
     }

@@ -1,11 +1,11 @@
-import { existsSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { refuse, toCsv, trouble } from '../helpers/stock-server.ts';
 
 const apply = ['apply', 'stock.csv', '--yes'];
-const notes = '_line,_state,_status,_code,_message,_attempts,_request_id,_run';
+const notes = '_line,_state,_status,_code,_message,_attempts,_request_id';
 
 test('writes the rejected rows with their own columns, and can apply that file', async () => {
   const text = 'note;Pet ID;stock\n"a;b";1;6\n"c""d";2;7\n;3;6\n" x";4;8\n';
@@ -15,8 +15,8 @@ test('writes the rejected rows with their own columns, and can apply that file',
   const lines = shop.read('stock.rejects.csv').split('\n');
   expect(lines).toEqual([
     `note;Pet ID;stock;${notes.replaceAll(',', ';')}`,
-    expect.stringMatching(/^"c""d";2;7;3;failed;409;no;.*it says no.*;1;;r1$/),
-    expect.stringMatching(/^ x;4;8;5;failed;409;no;.*it says no.*;1;;r1$/),
+    expect.stringMatching(/^"c""d";2;7;3;failed;409;no;.*it says no.*;1;$/),
+    expect.stringMatching(/^ x;4;8;5;failed;409;no;.*it says no.*;1;$/),
     '',
   ]);
   const again = await shop.summary(['apply', 'stock.rejects.csv', '--yes']);
@@ -33,8 +33,8 @@ test('skips invalid rows with --skip-invalid, exits 3, and writes them with thei
   expect(summary).toMatchObject({ code: 3, rows: 3, applied: 1, invalid: 2 });
   expect(shop.read('stock.rejects.csv')).toBe(
     `name,petId,quantity,${notes}\n` +
-      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991, in digits alone",,,r1\n' +
-      'Ana,3,,4,invalid,,invalid,"the row has 2 cells, the header has 3",,,r1\n',
+      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991, in digits alone",,\n' +
+      'Ana,3,,4,invalid,,invalid,"the row has 2 cells, the header has 3",,\n',
   );
 });
 
@@ -63,18 +63,13 @@ test('the command that tries rejected rows again reads and writes them as the ru
   expect(await shop.summary([...again.split(' ').slice(2), '--yes'])).toMatchObject({ code: 0, applied: 1 });
 });
 
-test('never overwrites a file without --force', async () => {
+test('takes the next free number for a name that is in use, given or not', async () => {
   await using shop = await stockShop([], { 'stock.csv': toCsv([[1, 2]]), 'mine.csv': 'precious' });
-  const run = await shop.inventory([...apply, '--rejects', 'mine.csv']);
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('--rejects mine.csv: the file exists');
-  symlinkSync(join(shop.folder, 'stock.csv'), join(shop.folder, 'link'));
-  const input = await shop.inventory([...apply, '--rejects', 'link', '--force']);
-  expect(input.stderr).toContain('--rejects link: it is the input');
-  expect(shop.seen).toEqual([]);
-  expect([shop.read('stock.csv'), shop.read('mine.csv')]).toEqual([toCsv([[1, 2]]), 'precious']);
-  await shop.inventory([...apply, '--rejects', 'mine.csv', '--force']);
-  expect(shop.read('mine.csv')).toContain('1,2,2,failed');
+  expect(await shop.summary([...apply, '--rejects', 'mine.csv'])).toMatchObject({ rejects: 'mine.2.csv' });
+  expect(shop.read('mine.2.csv')).toContain('1,2,2,failed');
+  expect(shop.read('mine.csv')).toBe('precious');
+  expect(await shop.summary([...apply, '--rejects', 'stock.csv'])).toMatchObject({ rejects: 'stock.2.csv' });
+  expect(shop.read('stock.csv')).toBe(toCsv([[1, 2]]));
   // A name is in use although its link leads nowhere.
   shop.write('stock.rejects.csv', 'precious');
   symlinkSync('/nonexistent/place', join(shop.folder, 'stock.rejects.2.csv'));
@@ -83,15 +78,50 @@ test('never overwrites a file without --force', async () => {
   expect(existsSync('/nonexistent/place')).toBe(false);
 });
 
-test('reports rejects that cannot be written, and keeps a file that came meanwhile', async () => {
-  await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
+test('has the columns that apply reads if the input came from a pipe and another session ends the run', async () => {
+  await using shop = await stockShop([5, 5], {});
+  trouble(shop, { 2: 409 });
+  const piped = await shop.inventory(['apply', '-', '--yes'], { stdin: 'name,id,stock\nRex,1,6\nTom,2,7\n' });
+  expect(piped.code).toBe(3);
+  expect(shop.read('stdin.rejects.csv')).toMatch(/^name,id,stock,_line.*\nTom,2,7,3,failed,409,/);
+});
+
+test('a file without a header is rejected without one, and read again with the same --map', async () => {
+  await using shop = await stockShop([5, 5], { 'stock.csv': '1;Rex;6\n2;Tom;7\n' });
+  trouble(shop, { 2: 409 });
+  const map = ['--map', 'petId=1,quantity=3'];
+  expect(await shop.summary([...apply, ...map])).toMatchObject({ applied: 1, failed: 1 });
+  expect(shop.read('stock.rejects.csv')).toMatch(/^2;Tom;7;2;failed;409;/);
+  shop.misbehave = undefined;
+  const again = await shop.summary(['apply', 'stock.rejects.csv', '--yes', ...map]);
+  expect(again).toMatchObject({ code: 0, applied: 1 });
+});
+
+test('an input that was changed meanwhile gives no wrong columns', async () => {
+  await using shop = await stockShop([5, 5], { 'stock.csv': 'id,note,qty\n1,a,6\n2,b,7\n' });
   shop.misbehave = ({ method, petId }, response) => {
-    if (method === 'PUT') shop.write('mine.csv', 'precious');
+    if (method === 'PUT') shop.write('stock.csv', 'id,note,qty\n2,c,9\n1,d,9\n');
+    return method === 'PUT' && petId === '2' ? refuse(response, 409, 'no') : undefined;
+  };
+  expect(await shop.summary(apply)).toMatchObject({ applied: 1, failed: 1 });
+  expect(shop.read('stock.rejects.csv')).toMatch(/^petId,quantity,_line.*\n2,7,3,failed,409,/);
+});
+
+test('reports rejects that cannot be written', async () => {
+  await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
+  const folder = join(shop.folder, 'out');
+  mkdirSync(folder);
+  shop.misbehave = ({ method, petId }, response) => {
+    if (method === 'PUT') rmSync(folder, { recursive: true, force: true });
     return method === 'PUT' && petId === '1' ? refuse(response, 409, 'no') : undefined;
   };
-  const summary = await shop.summary([...apply, '--rejects', 'mine.csv']);
+  const summary = await shop.summary([...apply, '--rejects', 'out/mine.csv']);
   expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(summary).not.toHaveProperty('rejects');
-  expect(summary.stderr).toContain('mine.csv');
-  expect(shop.read('mine.csv')).toBe('precious');
+  expect(summary.stderr).toContain('out/mine.csv');
+  const nowhere = await shop.inventory([...apply, '--rejects', 'gone/mine.csv']);
+  expect(nowhere).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--rejects gone/mine.csv: no such folder'),
+  });
 });

@@ -1,0 +1,267 @@
+import { expect, test } from 'vitest';
+import { type CountFlags, type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
+import { parseShard, shardOf } from '../../src/bulk/run-flags.ts';
+import { parseColumnMap } from '../../src/input/column-map.ts';
+import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
+import { type CliError, ManyError } from '../../src/process/errors.ts';
+
+type Options = Partial<CountFlags> & ReadOptions & { readonly name?: string };
+
+function read(text: string, options: Options = {}): Promise<RowInput<CountRow>> {
+  const { name = 'stock.csv', skipInvalid = true, isSelected, ...flags } = options;
+  async function* bytes() {
+    yield Buffer.from(text);
+  }
+  const source = { name, path: undefined, bytes, close: async () => {} };
+  const layout = countLayout({ map: {}, thousands: null, relative: false, sum: false, ...flags });
+  return readRows(source, layout, { skipInvalid, isSelected });
+}
+
+/** The error of an input that is refused. */
+async function refusal(text: string, options: Options = {}): Promise<CliError> {
+  return read(text, { skipInvalid: false, ...options }).then(
+    () => expect.unreachable('it was read'),
+    (error) => error,
+  );
+}
+
+/** The valid rows as `pet=count`, or `pet=change` of a relative input. */
+function rowsOf({ rows }: RowInput<CountRow>): string {
+  return rows
+    .map(({ id, intent }) => `${id}=${intent.kind === 'add' ? intent.change : intent.value}`)
+    .join(' ');
+}
+
+const issuesOf = ({ invalid }: RowInput<CountRow>) =>
+  invalid.map(({ line, column, at = { line, column }, message }) => `${at.line}:${at.column}: ${message}`);
+
+const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
+const json = { name: 'a.json' };
+const lines = { name: 'a.jsonl' };
+const relative = { relative: true };
+const largest = '9223372036854775807=9007199254740991';
+
+test.each<[text: string, rows: string, options?: Options]>([
+  // Every digit counts.
+  [
+    'petId,quantity\n9223372036854775807,9007199254740991\n9007199254740993,0\n',
+    `${largest} 9007199254740993=0`,
+  ],
+  [
+    '{"petId":"2","quantity":"3"}\n{"petId":9223372036854775807,"quantity":9007199254740991}',
+    `2=3 ${largest}`,
+    lines,
+  ],
+  // Headers match regardless of case, spaces and underscores; other columns are ignored.
+  ...['Pet_ID,Quantity', 'id,stock', 'PET,count', '"pet id",QUANTITY', ' petId , quantity '].map(
+    (header): [string, string] => [`${header}\n1,2\n`, '1=2'],
+  ),
+  ['name,quantity,_line,petId\nRex,2,9,1\n', '1=2'],
+  ['[{"status":"sold","quantity":2,"petId":1}]', '1=2', json],
+  ['id,sku,quantity,on_hand\n9,1,8,2\n', '1=2', { map: parseColumnMap(['petId=SKU', 'quantity=On hand']) }],
+  ['7,Rex,3\n8,Tom,4\n', '7=3 8=4', { map: parseColumnMap(['petId=1,quantity=3']) }],
+  ['7;Rex, x;3\n', '7=3', { map: parseColumnMap(['petId=1', 'quantity=3']) }],
+  // Numbers may be padded with zeros.
+  ['id,qty\n000000000000007001,007\n', '7001=7'],
+  ['id,change\n01,+05\n2,-007\n', '1=5 2=-7', relative],
+  ['petId,quantity\n1,"1\'234"\n', '1=1234', { thousands: "'" }],
+  ['petId\tquantity\n1\t2\n', '1=2'],
+  ['"petId"\t"quantity"\n"1"\t"2"\n', '1=2'],
+  // Only what groups digits in threes is a separator.
+  ['petId;quantity\n1;1.234\n2;12\n', '1=1234 2=12', { thousands: '.' }],
+  ['petId,quantity\n1,"1,234,567"\n', '1=1234567', { thousands: ',' }],
+  ['petId,quantity\n1,1 234\n2,1\u00a0234\n', '1=1234 2=1234', { thousands: ' ' }],
+  ['petId,delta\n1,+24\n2,-3\n3,0\n4, 7 \n', '1=24 2=-3 3=0 4=7', relative],
+  ['petId,change\n1,+5\n2,1\n1,+5\n1,-2\n', '1=8 2=1', { relative: true, sum: true }],
+  // A row that is repeated counts once.
+  ['petId,quantity\n1,2\n3,4\n1,2\n1,2\n', '1=2 3=4'],
+  ['petId,quantity\n', ''],
+  ['[]', '', json],
+])('reads %j', async (text, rows, options) => {
+  const input = await read(text, options);
+  expect({ rows: rowsOf(input), issues: issuesOf(input) }).toEqual({ rows, issues: [] });
+});
+
+test.each([...['', ' ', '12.0', '1e3', '+5', '-1', '0x10', '1,000', 'NaN', '5 6', '٣', '9007199254740992']])(
+  'refuses %j as a quantity, in every format',
+  async (value) => {
+    const csv = await read(`petId;quantity\n7;3\n8;${value}\n`);
+    expect(issuesOf(csv)).toHaveLength(1);
+    expect(issuesOf(csv)[0]).toMatch(/^3:3: quantity (is empty|".*"): must be a whole number from 0 to/);
+    expect((await read(JSON.stringify([{ petId: 8, quantity: value }]), json)).invalid).toHaveLength(1);
+  },
+);
+
+test.each(['-1', '', '1.0', '9223372036854775808', 'abc', '1e3'])('refuses %j as an id', async (id) => {
+  const [issue] = issuesOf(await read(`petId,quantity\n${id},3\n`));
+  expect(issue).toMatch(/^2:1: petId (is empty|".*"): must be/);
+});
+
+test.each<[text: string, issues: readonly unknown[], options?: Options]>([
+  [
+    'petId,quantity\n1,2\n3\n4,5,6\n\n7,8\n',
+    ['3:1: the row has 1 cell, the header has 2', '4:1: the row has 3 cells, the header has 2'],
+  ],
+  // Excel's line, empty rows and spaces keep the numbers of lines.
+  ['sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n', [`6:3: quantity "x": ${quantityRule}`]],
+  ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [`4:5: expected "x": ${quantityRule}`]],
+  [
+    'petId,quantity\n1,2\n3,4\n1,5\n1,2\n',
+    ['2:1: pet 1 has 5 on line 4 and 2 on line 2', '4:1: pet 1 has 5 on line 4 and 2 on line 2'],
+  ],
+  [
+    'petId;quantity\n1;1.23\n2;1234.567\n3;0.123\n',
+    [2, 3, 4].map((line) => expect.stringContaining(`${line}:3: quantity`)),
+    { thousands: '.' },
+  ],
+  [
+    'petId,delta\n1,+ 1\n2,--1\n3,1.0\n',
+    [2, 3, 4].map((line) => expect.stringContaining(`${line}:3: delta`)),
+    relative,
+  ],
+  [
+    'petId,change\n1,+5\n1,+5\n',
+    ['2:1: pet 1 has +5 on line 3 and +5 on line 2', '3:1: pet 1 has +5 on line 3 and +5 on line 2'],
+    relative,
+  ],
+  [
+    '{"petId":1,"quantity":12.0}\n{"petId":3,"quantity":1e3}\n{"petId":4,"quantity":null}\n',
+    [
+      `1:23: quantity "12.0": ${quantityRule}`,
+      `2:23: quantity "1e3": ${quantityRule}`,
+      `3:23: quantity is empty: ${quantityRule}`,
+    ],
+    lines,
+  ],
+  [
+    '{"petId":1}\n{"petId":1,"quantity":2\n[1,2]\n',
+    [
+      '1:1: no column quantity (or qty, stock, count); its names are petId',
+      expect.stringMatching(/^2:1: not valid JSON: /),
+      '3:1: "[1,2]" is not a JSON object',
+    ],
+    lines,
+  ],
+  [
+    '{}\n{"id":1,"pet":2,"count":3}\n',
+    [
+      '1:1: no column petId (or id, pet); the object is empty',
+      '2:1: the columns id and pet may both be petId; its names are id, pet, count',
+    ],
+    lines,
+  ],
+  ['{"petId":1,"quantity":5}\nnonsense', [expect.stringContaining('2:1: not valid JSON')], lines],
+])('says what is wrong in %j, and where', async (text, issues, options) => {
+  expect(issuesOf(await read(text, options))).toEqual(issues);
+});
+
+test.each<[text: string, message: string | RegExp, options?: Options]>([
+  ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); the header has sku, quantity'],
+  ['petId,Delta\n1,2\n', 'no column quantity (or qty, stock, count); Delta is a column for --relative;'],
+  ['petId,name\n1,2\n', 'no column quantity (or qty, stock, count); the header has petId, name'],
+  [
+    'id,petId,quantity\n1,1,2\n',
+    'the columns id and petId may both be petId; the header has id, petId, quantity',
+  ],
+  ['petId,count,count\n1,1,2\n', 'duplicate column count'],
+  ['petId,change,quantity\n1,2,3\n', 'the columns change and quantity may both be quantity', relative],
+  ['1,2\n3,4\n', 'no column petId (or id, pet); the header has 1, 2'],
+  // A truncated file is not a bad row.
+  ['petId,quantity\n1,2\n2,"3\n4,5\n', /^stock.csv:3: the quote opened on line 3/, { skipInvalid: true }],
+  [
+    `petId,quantity\n1,${'5'.repeat(2 ** 20)}\n`,
+    'stock.csv:2: the record is longer than 1 MiB',
+    { skipInvalid: true },
+  ],
+  [
+    '{"petId":1,"quantity":5}\n{"petId":2,"quan',
+    'a.jsonl:2: the value that begins here is never closed',
+    { ...lines, skipInvalid: true },
+  ],
+  [
+    'PK\u0003\u0004rest',
+    'stock.xlsx: not text: the file looks like an Excel workbook',
+    { name: 'stock.xlsx' },
+  ],
+])('refuses all of %.40j', async (text, message, options) => {
+  await expect(read(text, options)).rejects.toThrow(message);
+});
+
+test('splits a file into shards so that each pet is in one, counted from 0 or from 1', async () => {
+  expect(parseShard('3/3')).toEqual(parseShard('0/3'));
+  const text = `petId,quantity\n${Array.from({ length: 3000 }, (_, at) => `${at + 1},1`).join('\n')}`;
+  const parts = await Promise.all(
+    ['1/3', '2/3', '3/3'].map(parseShard).map(({ index, count }) => {
+      return read(text, { isSelected: (id) => shardOf(id, count) === index });
+    }),
+  );
+  const ids = parts.flatMap(({ rows }) => rows.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(3000);
+  for (const { rows, skipped } of parts) {
+    expect(rows.length).toBeGreaterThan(900);
+    expect(rows.length + skipped).toBe(3000);
+  }
+});
+
+test.each([
+  [() => parseColumnMap(['sku']), "--map 'sku': must be petId=<column>"],
+  [() => parseColumnMap(['petId=a', 'pet_id=b']), 'gives petId two columns'],
+  [() => parseColumnMap(['petId=1']), 'must give petId and quantity their numbers'],
+  [() => parseColumnMap(['petId=1,quantity=Stock']), 'must give petId and quantity their numbers'],
+  [() => parseShard('4/3'), "--shard '4/3': must be <i>/<n>"],
+])('refuses the flag of %s', (parse, message) => {
+  expect(parse).toThrow(message);
+});
+
+test.each<[text: string, options: Options, hint: string | undefined]>([
+  ['petId,quantity\n1,1.234\n2,5.000\n3,x\n', {}, 'if that separates the thousands, add --thousands .'],
+  ['petId,quantity\n1,+5\n2,-3\n', {}, 'if the rows are changes, add --relative'],
+  ['petId,change\n1,5\n', {}, 'if the rows are changes, add --relative'],
+  ['petId,change\n1,+5\n1,+3\n', relative, 'if they are several deliveries, --sum adds them up'],
+  ['petId,quantity\n1,5\n1,3\n', {}, 'remove all but one row of each record'],
+  [
+    `petId,quantity\n1,x\n${Array.from({ length: 30 }, (_, at) => `${at + 2},1\n`).join('')}`,
+    {},
+    '--skip-invalid applies the other rows',
+  ],
+  ['petId,quantity\n1,x\n2,1\n', {}, undefined],
+])('the hint fits what is wrong: %j', async (text, options, hint) => {
+  const { details } = await refusal(text, options);
+  expect(details).toMatchObject({ code: 'invalid_input' });
+  expect(details.hint).toBe(hint);
+});
+
+test('people read the first problem of each kind and the number of its like, conflicts first; programs all of them', async () => {
+  const text = `petId,quantity\n${'1,x\n'.repeat(330)}2,\n3,4\n3,5\n`;
+  const error = await refusal(text);
+  expect(error).toBeInstanceOf(ManyError);
+  const { errors, examples, message } = error as ManyError;
+  expect(message).toBe(
+    'stock.csv: 1 row conflicts with another row of the same record and 331 rows are invalid; nothing was sent',
+  );
+  expect(examples.map((example) => example.message)).toEqual([
+    'stock.csv:334:1: pet 3 has 5 on line 334 and 4 on line 333',
+    `stock.csv:2:3: quantity "x": ${quantityRule} (and 329 more like this)`,
+    `stock.csv:332:3: quantity is empty: ${quantityRule}`,
+    message,
+  ]);
+  expect(errors).toHaveLength(332);
+  expect(errors.at(-1)?.details.line).toBe(334);
+});
+
+test('an input without a byte is refused, and a header alone has no rows', async () => {
+  expect((await refusal('')).message).toBe('stock.csv: is empty');
+  expect(await read('petId,quantity\n')).toMatchObject({ rows: [], invalid: [], skipped: 0 });
+});
+
+test('counts what is left out, and says why', async () => {
+  const input = await read('petId,quantity\n1,2\n1,2\n3,x\n4,5\n4,6\n');
+  expect(rowsOf(input)).toBe('1=2');
+  expect(input).toMatchObject({ skipped: 1, invalid: [{ line: 4 }, { line: 5 }, { line: 6 }] });
+  expect(input.warnings).toEqual([
+    'stock.csv: 3 rows are invalid and skipped',
+    'stock.csv:5:1: pet 4 has 6 on line 6 and 5 on line 5 (and 1 more like this)',
+    `stock.csv:4:3: quantity "x": ${quantityRule}`,
+    'stock.csv: 1 row is repeated, and counted once',
+  ]);
+});
