@@ -50,7 +50,7 @@ export function createClient(options: ClientOptions): Client {
   };
   const masked = (request: HttpRequest): HttpRequest =>
     withMaskedParameter({ ...request, fields: secrets.maskFields(request.fields) }, parameter);
-  const doubtful = new Set<OperationId>();
+  const lists: Lists = { client: options, prepare, doubtful: new Set() };
   const client: Client = {
     contract,
     baseUrl,
@@ -70,8 +70,7 @@ export function createClient(options: ClientOptions): Client {
         return Promise.reject(error);
       }
     }) as Client['call'],
-    list: ((id, filters = {}, listOptions = {}) =>
-      list(prepare, doubtful, options, id, filters, listOptions)) as Client['list'],
+    list: ((id, filters = {}, listOptions = {}) => list(lists, id, filters, listOptions)) as Client['list'],
     toRequest: (id, input: CallInput, callOptions = {}) => masked(prepare(id, input, callOptions).request),
     async send(id, input, callOptions = {}, changes = {}) {
       const { request, ...call } = prepare(id, input, callOptions);
@@ -177,21 +176,27 @@ function rawError(
   }
 }
 
-/** The pages of a list. @param doubtful the lists of which the user knows that they may be cut. */
+/** What the lists of one client have in common. */
+interface Lists {
+  readonly client: ClientOptions;
+  prepare(id: ListId, input: CallInput, options: CallOptions): OperationCall;
+  /** The lists of which the user knows that they may be cut. */
+  readonly doubtful: Set<OperationId>;
+}
+
+/** The pages of a list. */
 async function* list(
-  prepare: (id: ListId, input: CallInput, options: CallOptions) => OperationCall,
-  doubtful: Set<OperationId>,
-  options: ClientOptions,
+  { client, prepare, doubtful }: Lists,
   id: ListId,
   filters: Filters,
   listOptions: ListOptions,
 ): AsyncGenerator<unknown[]> {
   let last: { readonly call: Call; readonly attempts: readonly Attempt[] } | undefined;
   const source: ListSource = {
-    contract: options.contract,
+    contract: client.contract,
     toRequest: (query) => prepare(id, { query }, listOptions).request,
     async fetchPage(operation, request) {
-      const call = { client: options, operation, request, options: listOptions };
+      const call = { client, operation, request, options: listOptions };
       const { value, fields, attempts } = await fetchAnswer(call, { id: undefined, values: {} });
       last = { call, attempts };
       return {
@@ -204,7 +209,7 @@ async function* list(
   try {
     const pages = readList(source, id, filters, listOptions);
     // Nothing is to be done with the first page of a list that turns out to be cut.
-    const isHeldBack = listOptions.whole && options.contract.operations.get(id)?.paging?.kind === 'unknown';
+    const isHeldBack = listOptions.whole && client.contract.operations.get(id)?.paging?.kind === 'unknown';
     const { doubt, records } = isHeldBack ? await readToEnd(pages) : { doubt: yield* pages };
     if (doubt === undefined) {
       if (records) yield records;
@@ -217,7 +222,7 @@ async function* list(
         'unbound',
       );
     if (!doubtful.has(id))
-      options.observe?.({ kind: 'note', line: `warning: there may be more records: ${doubt} (${id})` });
+      client.observe?.({ kind: 'note', line: `warning: there may be more records: ${doubt} (${id})` });
     doubtful.add(id);
   } catch (error) {
     const isOfList = error instanceof UnavailableError && error.details.url === undefined;
