@@ -335,7 +335,7 @@ export const cases: readonly Case[] = [
     'list',
     'shows a self-signed certificate',
     secure({}),
-    /TLS: .*self-signed[\s\S]*config set ca-cert/,
+    /TLS: .*self-signed[\s\S]*PETSTORE_CA_CERT/,
     unknownCa,
   ),
   row('list', 'shows an expired certificate', secure({ trusted: true, days: -1 }), /TLS: .*expired/, unseen),

@@ -92,7 +92,7 @@ test('the file of SSL_CERT_FILE is trusted, and named if it cannot be used', asy
   expect(await list(url, further)).toMatchObject({ code: 0 });
   const untrusted = await list(url, { SSL_CERT_FILE: fileOf(other.cert) });
   expect(untrusted).toMatchObject({ code: 6 });
-  expect(untrusted.stderr).toContain('petstore config set ca-cert <file>');
+  expect(untrusted.stderr).toContain('PETSTORE_CA_CERT=<file>');
   for (const path of ['/nonexistent.pem', fileOf('no certificate')]) {
     const wrong = await list(url, { SSL_CERT_FILE: path });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining(`SSL_CERT_FILE: ${path}: `) });
@@ -114,7 +114,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
       PETSTORE_CA_CERT: fileOf(certificate.cert),
     });
     expect(run).toMatchObject({ code: 6, stdout: '' });
-    expect(run.stderr).toMatch(/TLS: .*\n?hint: .*`petstore config set client-cert <file>`/s);
+    expect(run.stderr).toMatch(/TLS: .*\n?hint: .*PETSTORE_CLIENT_CERT=<file>/s);
   },
 );
 

@@ -44,11 +44,11 @@ const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] 
 const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
   [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
-    'if you trust its authority, name its certificate: `petstore config set ca-cert <file>`',
+    'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
   ],
   [
     /ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNKNOWN_CA)/,
-    'the service may want a client certificate that it knows: `petstore config set client-cert <file>`',
+    'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
   ],
 ];
 
