@@ -195,9 +195,9 @@ function isUnnumbered({ paging }: Operation): boolean {
   return paging?.kind === 'number' && paging.first === undefined;
 }
 
-function isSamePage(one: readonly JsonObject[], other: readonly JsonObject[], idField: string): boolean {
-  if (one.length !== other.length) return false;
-  return one.every((record, at) => record[idField] != null && record[idField] === other[at]?.[idField]);
+function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], idField: string): boolean {
+  if (before.length !== page.length) return false;
+  return before.every((record, at) => record[idField] != null && record[idField] === page[at]?.[idField]);
 }
 
 /** @throws UnavailableError if the ids do not grow, as the contract of the table orders them. */

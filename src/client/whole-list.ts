@@ -33,25 +33,25 @@ export interface ListOptions extends CallOptions {
 export async function* readList(
   source: ListSource,
   id: ListId,
-  given: Filters,
+  wanted: Filters,
   { limit, after }: ListOptions,
 ): AsyncGenerator<JsonObject[], string | undefined> {
   const operation = offeredOperation(source.contract, id);
-  const filters = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+  const filters = Object.entries(wanted).flatMap(([name, value]): [string, unknown][] => {
     const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
     return only === undefined ? [] : [[name, only]];
   });
-  checkFilters(operation, given);
-  const asked = filters.flatMap(([name, wanted]): [string, unknown][] => {
-    const value = askedValue(operation, name, wanted);
+  checkFilters(operation, wanted);
+  const parameters = filters.flatMap(([name, filter]): [string, unknown][] => {
+    const value = parameterOf(operation, name, filter);
     return value === undefined ? [] : [[name, value]];
   });
-  const isExact = asked.length === filters.length;
+  const isExact = parameters.length === filters.length;
   const size = pageSize(operation, isExact ? limit : undefined);
   let left = limit ?? Number.POSITIVE_INFINITY;
   let doubt: string | undefined;
   for (const part of partsOf(operation, filters)) {
-    const query = { ...Object.fromEntries(asked), ...part, after, limit: size };
+    const query = { ...Object.fromEntries(parameters), ...part, after, limit: size };
     // A service may ignore a parameter without an error.
     const checked = [...filters, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
     const pages = pagesOf(source, operation, query);
@@ -114,9 +114,9 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
 }
 
 /** The value with which the service can be asked for just these records; undefined if there is none. */
-function askedValue(operation: Operation, name: string, wanted: unknown): unknown {
-  if (Array.isArray(wanted) || !operation.parameters.some((each) => each.name === name)) return undefined;
-  return isJsonObject(wanted as JsonValue) ? (wanted as JsonObject).id : wanted;
+function parameterOf(operation: Operation, name: string, filter: unknown): unknown {
+  if (Array.isArray(filter) || !takesParameter(operation, name)) return undefined;
+  return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }
 
 /**
@@ -124,16 +124,17 @@ function askedValue(operation: Operation, name: string, wanted: unknown): unknow
  * default for, or applies although its records do not show it.
  */
 function partsOf(operation: Operation, filters: readonly (readonly [string, unknown])[]): readonly Filters[] {
-  const given = new Map(filters);
+  const values = new Map(filters);
   const isPaging = (name: string) => name === 'limit' || name === 'after';
   const narrowed = operation.parameters.find(({ name, fallback, required, in: place, value }) => {
     if (place !== 'query' || isPaging(name) || value !== undefined) return false;
-    if (given.has(name) && !Array.isArray(given.get(name))) return false;
-    return required || fallback !== undefined || (given.has(name) && !hasField(operation, name));
+    if (values.has(name) && !Array.isArray(values.get(name))) return false;
+    return required || fallback !== undefined || (values.has(name) && !hasField(operation, name));
   });
   if (!narrowed) return [{}];
-  const values = given.get(narrowed.name) ?? narrowed.bounds?.enum ?? filterValues[narrowed.name];
-  if (Array.isArray(values) && values.length > 0) return values.map((value) => ({ [narrowed.name]: value }));
+  const choices = values.get(narrowed.name) ?? narrowed.bounds?.enum ?? filterValues[narrowed.name];
+  if (Array.isArray(choices) && choices.length > 0)
+    return choices.map((value) => ({ [narrowed.name]: value }));
   return [{}];
 }
 
