@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isatty, ReadStream } from 'node:tty';
 import { withDeadline } from './deadline.ts';
 import { exitCodes, type Signal } from './errors.ts';
-import { kindOf, type OutputStream, processOutput } from './output-stream.ts';
+import { type OutputStream, processOutput, streamKindOf } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
 
 export type { Signal } from './errors.ts';
@@ -135,7 +135,7 @@ function leaveTlsWarning(): void {
  * @param all true after a hang-up: then the terminals will be gone in a moment.
  */
 function leaveGoneTerminals(all: boolean): void {
-  const devices = [0, 1, 2].filter((descriptor) => kindOf(descriptor) === 'device');
+  const devices = [0, 1, 2].filter((descriptor) => streamKindOf(descriptor) === 'device');
   for (const descriptor of devices) if (all || !isatty(descriptor)) closeSync(descriptor);
 }
 

@@ -35,7 +35,7 @@ type Kind = 'file' | 'pipe' | 'device' | 'closed';
 
 /** @param open returns Node's stream of the descriptor; called when it is first needed. */
 export function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
-  const kind = kindOf(descriptor);
+  const kind = streamKindOf(descriptor);
   let opened: WriteStream | undefined;
   const stream = (): WriteStream => {
     // A failed write rejects its own promise; without a listener the same error would also end the process.
@@ -72,7 +72,7 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
 }
 
 /** The kind of file behind a descriptor. */
-export function kindOf(descriptor: number): Kind {
+export function streamKindOf(descriptor: number): Kind {
   try {
     const stats = fstatSync(descriptor);
     if (stats.isFile() || isNullDevice(stats)) return 'file';

@@ -18,7 +18,7 @@ function page(length: number): string {
   return `[${rows.join(',')},{"petId":12345678901234567,"quantity":1,"status":"sold"}]`;
 }
 
-test('reading a huge page ends at the deadline and at Ctrl-C', async () => {
+test('reading a huge page ends at the deadline', async () => {
   // Nearly 32 MiB.
   const huge = page(580_000);
   await using server = await misbehave({ onRequest: (exchange) => answerJson(exchange, huge) });
@@ -26,13 +26,6 @@ test('reading a huge page ends at the deadline and at Ctrl-C', async () => {
   const late = await outcomeOf(startCli([...list, '--timeout', '300ms']));
   expect(late).toMatchObject({ code: 6, stdout: '' });
   expect(late.stderr).toContain('no answer within 0.3 s');
-  const child = startCli([...list, '--timeout', '60s']);
-  const outcome = outcomeOf(child);
-  while (server.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
-  // The page has arrived by then, and takes longer to read.
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  child.kill('SIGINT');
-  expect((await outcome).code).toBe(130);
 }, 60_000);
 
 test('a page that is longer than 32 MiB is refused', async () => {

@@ -71,7 +71,7 @@ export async function decodeBody(response: HttpResponse): Promise<HttpResponse> 
   try {
     for (const encoding of encodings.reverse())
       if (encoding !== '' && encoding !== 'identity' && bytes.length > 0)
-        bytes = await decode(encoding, bytes, maxBytesOf(status));
+        bytes = await undoEncoding(encoding, bytes, maxBytesOf(status));
   } catch (error) {
     if (status < 400) throw error;
     bytes = new Uint8Array();
@@ -79,7 +79,11 @@ export async function decodeBody(response: HttpResponse): Promise<HttpResponse> 
   return { status, fields, body: bytes };
 }
 
-async function decode(encoding: string, bytes: Uint8Array, maxOutputLength: number): Promise<Uint8Array> {
+async function undoEncoding(
+  encoding: string,
+  bytes: Uint8Array,
+  maxOutputLength: number,
+): Promise<Uint8Array> {
   const zlib = await import('node:zlib');
   const options = { maxOutputLength };
   try {

@@ -36,14 +36,14 @@ export function createTlsContext(
 
 /** The authorities that are trusted without a `ca-cert`. */
 function authorities(roots: string | undefined, extraFile: string | undefined): readonly string[] {
-  const extra = extraFile ? readable(extraFile) : [];
+  const extra = extraFile ? readAuthorities(extraFile) : [];
   if (roots !== undefined) return [roots, ...extra];
   const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
   return getCACertificates?.('default') ?? [...tls.rootCertificates, ...extra];
 }
 
 /** The file's authorities; none if it cannot be read: Node has already warned about that. */
-function readable(file: string): string[] {
+function readAuthorities(file: string): string[] {
   try {
     return [readFileSync(file, 'utf8')];
   } catch {

@@ -24,7 +24,7 @@ export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }
   const code = systemCode(root) ?? root.name;
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
-  return new UnavailableError(wordsOf(root, code, reason), { reason, sent, hint, cause: error });
+  return new UnavailableError(clauseFor(root, code, reason), { reason, sent, hint, cause: error });
 }
 
 /** Several addresses were tried and all failed: report the last error. */
@@ -52,10 +52,10 @@ const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
   ],
 ];
 
-function wordsOf(error: Error, code: string, reason: UnavailableReason): string {
+function clauseFor(error: Error, code: string, reason: UnavailableReason): string {
   if (reason === 'reset') return 'the connection was closed before the whole answer came';
   if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
-  if (reason === 'tls') return `TLS: ${tlsWordsOf(error, code)}`;
+  if (reason === 'tls') return `TLS: ${tlsClause(error, code)}`;
   const why = systemReason(error, 'connection');
   const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
   if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
@@ -68,9 +68,9 @@ function wordsOf(error: Error, code: string, reason: UnavailableReason): string 
  * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`; of
  * a certificate, the reason without the advice that Node 24 adds, which is about a flag of node.
  */
-function tlsWordsOf(error: Error, code: string): string {
+function tlsClause(error: Error, code: string): string {
   const { message } = error;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return nameWordsOf(error as NameError);
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return nameClause(error as NameError);
   if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
   const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
   return why === 'wrong version number' || why === 'packet length too long'
@@ -87,7 +87,7 @@ interface NameError extends Error {
 /** Names in a certificate that are listed. */
 const mostNames = 5;
 
-function nameWordsOf({ host, cert: { subject, subjectaltname } }: NameError): string {
+function nameClause({ host, cert: { subject, subjectaltname } }: NameError): string {
   const names = subjectaltname?.split(', ').map((name) => name.replace(/^[\w ]+:/, '')) ?? [subject?.CN];
   const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
   const list = names.filter(Boolean).slice(0, mostNames).join(', ') || 'nobody';
