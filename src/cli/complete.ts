@@ -49,7 +49,7 @@ export async function complete(unfinished: Unfinished, context: Context, program
   const { current } = unfinished;
   const { kept, offers } = await offersFor(unfinished, context, program);
   const begun = current.slice(kept.length);
-  const shown =
+  const lines =
     offers === 'file'
       ? [':file']
       : offers
@@ -57,7 +57,7 @@ export async function complete(unfinished: Unfinished, context: Context, program
           // A name with unsafe characters can neither be shown nor typed.
           .filter(({ word }) => startsAlike(word, begun) && sanitize(word) === word)
           .map(({ word, summary }) => (summary ? `${kept}${word}\t${sanitize(summary)}` : kept + word));
-  await context.io.stdout.write(shown.map((line) => `${line}\n`).join(''));
+  await context.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   return exitCodes.done;
 }
 
@@ -72,10 +72,10 @@ async function offersFor(
   context: Context,
   program: Program,
 ): Promise<Completions> {
-  const { command, given, problem } = line;
+  const { command, flagUses, problem } = line;
   if (before.includes('--')) return { kept: '', offers: 'file' };
   const operands = line.operands.filter((word) => !word.startsWith('-')).slice(0, -1);
-  const flag = given.find(({ text }) => text === cursor)?.flag;
+  const flag = flagUses.find(({ text }) => text === cursor)?.flag;
   if (flag) {
     const kept = flag.isList
       ? current.slice(0, Math.max(attached.length, current.lastIndexOf(',') + 1))
@@ -112,12 +112,12 @@ async function valuesFor(
   context: Context,
   program: Program,
 ): Promise<readonly Offer[] | 'file'> {
-  const known = choices ?? offers;
-  if (known === 'file') return known;
-  if (known === 'command') return [...offersOf(program.verbs), ...topicNames];
-  if (typeof known !== 'string') return known;
-  const looked = Promise.resolve(program.lookUp(known, context, typed)).catch(() => []);
-  return withDeadline(looked, patienceMs, () => []);
+  const source = choices ?? offers;
+  if (source === 'file') return source;
+  if (source === 'command') return [...offersOf(program.verbs), ...topicNames];
+  if (typeof source !== 'string') return source;
+  const offered = Promise.resolve(program.lookUp(source, context, typed)).catch(() => []);
+  return withDeadline(offered, patienceMs, () => []);
 }
 
 /** Ignores case, as the commands do when they look up names. */

@@ -43,14 +43,14 @@ type Task =
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
     const unfinished = await (await import('./complete.ts')).readUnfinished(argv.slice(1), program);
-    return { flags: globalsOf(unfinished.line.given), name: '', task: { kind: 'completion', unfinished } };
+    return { flags: globalsOf(unfinished.line.flagUses), name: '', task: { kind: 'completion', unfinished } };
   }
   if (argv.length === 0) return { flags: {}, name: '', task: { kind: 'introduction' } };
   const helpWords = wordsOfHelp(argv);
   const line = await readWords(program, helpWords ?? argv, helpWords !== undefined);
-  const flags = globalsOf(line.given);
+  const flags = globalsOf(line.flagUses);
   const name = line.path.join(' ');
-  const isGiven = (key: string) => line.given.some((each) => each.key === key);
+  const isGiven = (key: string) => line.flagUses.some((each) => each.key === key);
   if (isGiven('version')) return { flags, name, task: { kind: 'version' } };
   try {
     const task = await taskOf(line, helpWords !== undefined || isGiven('help'));
@@ -62,7 +62,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
 
 /** @throws UsageError if the words are wrong, or a value is. */
 async function taskOf(line: Line, asksHelp: boolean): Promise<Task> {
-  const { path, command, operands, given, problem } = line;
+  const { path, command, operands, flagUses, problem } = line;
   const isWrong = problem && problem.code !== (asksHelp ? '' : 'commander.help');
   if (isWrong && (!asksHelp || problem.code === 'commander.unknownCommand')) {
     const isSearch = asksHelp && path.length === 0;
@@ -75,19 +75,19 @@ async function taskOf(line: Line, asksHelp: boolean): Promise<Task> {
   const action = isGroup(command) ? command.alone : command;
   if (!action) return { kind: 'usage', line };
   const flags = flagsOf(action);
-  const misplaced = given.find(({ key }) => !(key in flags));
+  const misplaced = flagUses.find(({ key }) => !(key in flags));
   if (misplaced) throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplaced.flag)}'`);
   return {
     kind: 'action',
     action,
-    values: { ...argumentsOf(operands, action.args), ...valuesOf(given, flags) },
+    values: { ...argumentsOf(operands, action.args), ...valuesOf(flagUses, flags) },
   };
 }
 
 /** `petstore --help` alone does without commander. */
 async function readWords(program: Program, words: readonly string[], isLenient: boolean): Promise<Line> {
   if (words.length === 0)
-    return { path: [], named: program, command: program, group: program, given: [], operands: [] };
+    return { path: [], named: program, command: program, group: program, flagUses: [], operands: [] };
   return (await import('./tree.ts')).readLine(program, words, isLenient);
 }
 

@@ -28,7 +28,7 @@ async function linesOf(path: readonly string[], group: Group): Promise<Line[]> {
     const command = await loadCommand(named);
     const words = [...path, named.name];
     if (isGroup(command)) return linesOf(words, command);
-    return [{ path: words, named, command, group, given: [], operands: [] }];
+    return [{ path: words, named, command, group, flagUses: [], operands: [] }];
   });
   return (await Promise.all(lines)).flat();
 }

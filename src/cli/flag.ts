@@ -153,8 +153,8 @@ function collect<Value>(parse: (text: string) => Value): (text: string, before: 
 /** Parses one of a few words, without regard to case. */
 export function parseWord<Word extends string>(words: readonly Word[]): (text: string, name: string) => Word {
   return (text, name) => {
-    const found = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());
-    if (found !== undefined) return found;
+    const match = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());
+    if (match !== undefined) return match;
     throw new UsageError(`${name} '${text}': must be one of ${inWords(words)}`);
   };
 }
@@ -182,7 +182,7 @@ export function takesMany({ written }: Written): boolean {
 }
 
 /** A flag on a command line, not yet parsed. */
-export interface GivenFlag {
+export interface FlagUse {
   /** Its key among the flags of the command. */
   readonly key: string;
   readonly flag: Flag;
@@ -196,9 +196,9 @@ export interface GivenFlag {
  *
  * @throws UsageError that names the flag.
  */
-export function valuesOf(given: readonly GivenFlag[], flags: Readonly<Record<string, Flag>>) {
+export function valuesOf(flagUses: readonly FlagUse[], flags: Readonly<Record<string, Flag>>) {
   const values: Record<string, unknown> = {};
-  for (const { key, flag, text } of given) {
+  for (const { key, flag, text } of flagUses) {
     if (!(key in flags)) continue;
     const { stands, parse } = flag;
     if (stands) values[stands.key] = stands.value;

@@ -6,7 +6,7 @@ import {
   type SettingKey,
   settingKeys,
 } from '../config/keys.ts';
-import { count, type Flag, flag, type GivenFlag, type ValuesOf, value, values, valuesOf } from './flag.ts';
+import { count, type Flag, type FlagUse, flag, type ValuesOf, value, values, valuesOf } from './flag.ts';
 
 /** The flag of a setting, derived from the row of its key. */
 function keyFlag(key: SettingKey): Flag<string | undefined> {
@@ -77,6 +77,6 @@ export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Obje
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & KeyFlags;
 
 /** The values of the global flags among the given ones. */
-export function globalsOf(given: readonly GivenFlag[]): GlobalFlags {
-  return valuesOf(given, { ...globalFlags, ...writeFlags }) as GlobalFlags;
+export function globalsOf(flagUses: readonly FlagUse[]): GlobalFlags {
+  return valuesOf(flagUses, { ...globalFlags, ...writeFlags }) as GlobalFlags;
 }

@@ -3,7 +3,7 @@ import type { Io } from '../process/io.ts';
 import { type Flag, meaningOf, nameOf } from './flag.ts';
 import { type Block, formatBlock, type Item, type TermList, topicNames } from './topics.ts';
 import type { Line } from './tree.ts';
-import { type Action, type CommandName, commandName, type Group, isGroup, ownFlags } from './verb.ts';
+import { type Action, type CommandName, commandFlags, commandName, type Group, isGroup } from './verb.ts';
 
 /** The text of `petstore` without a command: a first orientation, not the whole help. */
 export const introduction = `petstore works with a pet store service: pets, categories, orders and inventory.
@@ -91,7 +91,7 @@ function argumentsSection({ args = {} }: Action): TermList {
 
 function flagSections(command: Action | Group): TermList[] {
   const byTitle = new Map<string, Item[]>([['Flags:', []]]);
-  for (const flag of Object.values(ownFlags(command))) {
+  for (const flag of Object.values(commandFlags(command))) {
     if (flag.topic !== undefined) continue;
     const title = flag.group ?? 'Flags:';
     byTitle.set(title, [...(byTitle.get(title) ?? []), [flagTerm(flag), meaningOf(flag)]]);
@@ -108,8 +108,8 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   if (path.length === 0)
     return `\`petstore <command> --help\` shows more; \`petstore help <topic>\` explains what several commands share: ${topicNames.join(', ')}.`;
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
-  const named = Object.values(ownFlags(command)).filter(({ topic }) => topic !== undefined);
-  const own = named.map(({ written }) => written.split(' ')[0]).join(', ');
-  const also = own === '' ? '' : `also ${own}: petstore help ${named[0]?.topic}\n`;
+  const named = Object.values(commandFlags(command)).filter(({ topic }) => topic !== undefined);
+  const names = named.map(({ written }) => written.split(' ')[0]).join(', ');
+  const also = names === '' ? '' : `also ${names}: petstore help ${named[0]?.topic}\n`;
   return `${also}also -o, --fields, --sort, --base-url, --offline, -y, -q, …: petstore help flags`;
 }

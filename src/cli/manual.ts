@@ -4,7 +4,7 @@ import { globalFlags } from './global-flags.ts';
 import { described, usageOf } from './help.ts';
 import { type Block, flagItem, type Item, readTopics, type Topic } from './topics.ts';
 import type { Program } from './verb.ts';
-import { type Action, type CommandName, type Group, isGroup, loadCommand, ownFlags } from './verb.ts';
+import { type Action, type CommandName, commandFlags, type Group, isGroup, loadCommand } from './verb.ts';
 
 /**
  * The manual page petstore(1) in roff, generated from the verbs and the help topics.
@@ -72,7 +72,7 @@ function detailBlocks(path: readonly string[], command: Action | Group): Block[]
   if (isGroup(command)) return path.length === 1 ? [examples] : [];
   const args = Object.values(command.args ?? {});
   const items = args.map((each): Item => [`<${nameOf(each)}>`, meaningOf(each)]);
-  return [{ items: [...items, ...Object.values(ownFlags(command)).map(flagItem)] }, examples];
+  return [{ items: [...items, ...Object.values(commandFlags(command)).map(flagItem)] }, examples];
 }
 
 function termLines([term, meaning]: Item): string[] {

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { type Flag, type GivenFlag, nameOf } from './flag.ts';
+import { type Flag, type FlagUse, nameOf } from './flag.ts';
 import { type Action, type CommandName, flagsOf, type Group, isGroup, loadCommand } from './verb.ts';
 
 /** What commander has read of a command line: the command that the words name, and their texts, not yet parsed. */
@@ -11,7 +11,7 @@ export interface Line {
   /** The group that contains it, or the command itself if it is a group. */
   readonly group: Group;
   /** The flags in their order. */
-  readonly given: readonly GivenFlag[];
+  readonly flagUses: readonly FlagUse[];
   /** The words that are neither names of commands nor flags; after a problem, the words that were left. */
   readonly operands: readonly string[];
   /** What is wrong with the words. */
@@ -29,7 +29,7 @@ export async function readLine(
   words: readonly string[],
   isLenient: boolean,
 ): Promise<Line> {
-  const given: GivenFlag[] = [];
+  const flagUses: FlagUse[] = [];
   let place: Place = { path: [], named: program, command: program, group: program };
   const root = new Command(program.name);
   let entered = root;
@@ -60,7 +60,7 @@ export async function readLine(
       const option = toOption(flag, flags);
       command.addOption(option);
       command.on(`option:${option.name()}`, (text?: string | null) =>
-        given.push({ key, flag, text: text ?? undefined }),
+        flagUses.push({ key, flag, text: text ?? undefined }),
       );
     }
     const action = isGroup(next.command) ? next.command.alone : next.command;
@@ -92,7 +92,7 @@ export async function readLine(
       throw thrown;
     },
   );
-  return { ...place, given, operands: entered.args, problem };
+  return { ...place, flagUses, operands: entered.args, problem };
 }
 
 type Place = Pick<Line, 'path' | 'named' | 'command' | 'group'>;

@@ -29,7 +29,7 @@ export interface Action {
   /** Arguments by the names that `run` gets, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;
-  run(context: Context, given: Readonly<Record<string, unknown>>): Promise<void>;
+  run(context: Context, values: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 type Verb = CommandName & Action;
@@ -78,7 +78,7 @@ type Definition<Base, Args extends Record<string, Argument>, Flags extends Recor
 > & {
   readonly args?: Args;
   readonly flags?: Flags;
-  run(context: Context, given: ValuesOf<Args> & ValuesOf<Flags>): Promise<void>;
+  run(context: Context, values: ValuesOf<Args> & ValuesOf<Flags>): Promise<void>;
 };
 
 // biome-ignore lint/complexity/noBannedTypes: a verb without flags adds nothing to the parameter of `run`.
@@ -108,11 +108,11 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
   // The commands at the top level are not loaded to find out.
   const mayWrite = (verb: Command) => 'load' in verb || ('write' in verb && verb.write);
   const hasWrites = isGroup(command) && command.verbs.some(mayWrite);
-  return { ...ownFlags(command), ...globalFlags, ...(hasWrites && writeFlags) };
+  return { ...commandFlags(command), ...globalFlags, ...(hasWrites && writeFlags) };
 }
 
 /** The flags of this command only. */
-export function ownFlags(command: Action | Group): Record<string, Flag> {
+export function commandFlags(command: Action | Group): Record<string, Flag> {
   if (isGroup(command)) return { ...command.flags };
   const preview = command.write === 'planned' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
   const ofWrites = command.write ? { ...writeFlags, dryRun: { ...writeFlags.dryRun, summary: preview } } : {};

@@ -152,8 +152,8 @@ export function toStoredValue(key: SettingKey, text: string, label: string, cwd:
 /** The content of a profile from its flags. @throws UsageError for a wrong value. */
 export function toSection(flags: KeyFlags, cwd: string): Partial<Record<SettingKey, StoredValue>> {
   const entries = settingKeys.flatMap((key) => {
-    const given = flags[flagKey(key)];
-    return given === undefined ? [] : [[key, toStoredValue(key, String(given), `--${key}`, cwd)]];
+    const value = flags[flagKey(key)];
+    return value === undefined ? [] : [[key, toStoredValue(key, String(value), `--${key}`, cwd)]];
   });
   return Object.fromEntries(entries);
 }

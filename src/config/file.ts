@@ -74,14 +74,15 @@ export function readTrusted(path: string): string {
 }
 
 /** As ssh does for its config: the owner must be this user or root, and nobody else may write. Windows has no owners. */
-function checkTrusted(found: Stats): void {
-  if (!found.isFile()) throw new Error(found.isDirectory() ? 'is a folder' : 'is not a regular file');
+function checkTrusted(stats: Stats): void {
+  if (!stats.isFile()) throw new Error(stats.isDirectory() ? 'is a folder' : 'is not a regular file');
   const user = userId();
   if (user === undefined) return;
-  const shown = `owner ${found.uid}, mode ${(found.mode & 0o777).toString(8).padStart(4, '0')}`;
-  if (found.uid !== user && found.uid !== 0)
-    throw new Error(`belongs to another user (${shown}), so nothing of it is used`);
-  if ((found.mode & 0o022) !== 0) throw new Error(`others may write it (${shown}), so nothing of it is used`);
+  const access = `owner ${stats.uid}, mode ${(stats.mode & 0o777).toString(8).padStart(4, '0')}`;
+  if (stats.uid !== user && stats.uid !== 0)
+    throw new Error(`belongs to another user (${access}), so nothing of it is used`);
+  if ((stats.mode & 0o022) !== 0)
+    throw new Error(`others may write it (${access}), so nothing of it is used`);
 }
 
 /** The content of a config file; an empty file is an empty config. @throws Error if the text is not a JSON object. */

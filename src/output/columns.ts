@@ -53,8 +53,8 @@ export function pickFields<Entity>(columns: readonly Column<Entity>[], record: E
 function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
   const column = view.columns.find((candidate) => candidate.name === name);
   if (column) return column;
-  const known = view.columns.map((candidate) => candidate.name).join(', ');
-  throw new UsageError(`${flag}: no field '${name}'; ${view.noun} have ${known}`);
+  const names = view.columns.map((candidate) => candidate.name).join(', ');
+  throw new UsageError(`${flag}: no field '${name}'; ${view.noun} have ${names}`);
 }
 
 /** A cell as text; objects and arrays as JSON. */
@@ -72,26 +72,26 @@ type Cell = JsonValue | undefined;
  * @param sort `name` or `-name`.
  * @throws UsageError for a field that the view lacks.
  */
-export function compareBy<Entity>(view: View<Entity>, sort: string): (one: Entity, other: Entity) => number {
+export function compareBy<Entity>(view: View<Entity>, sort: string): (left: Entity, right: Entity) => number {
   const descends = sort.startsWith('-');
   const column = findColumn(view, '--sort', descends ? sort.slice(1) : sort);
-  return (one, other) => {
-    const [a, b] = [column.value(one), column.value(other)];
+  return (left, right) => {
+    const [a, b] = [column.value(left), column.value(right)];
     if (isAbsent(a) || isAbsent(b)) return Number(isAbsent(a)) - Number(isAbsent(b));
     return descends ? compareCells(b, a) : compareCells(a, b);
   };
 }
 
-function compareCells(one: Cell, other: Cell): number {
-  if (isNumber(one) && isNumber(other)) return order(one, other);
-  if (isNumber(one) !== isNumber(other)) return isNumber(one) ? -1 : 1;
-  return order(cellText(one), cellText(other));
+function compareCells(left: Cell, right: Cell): number {
+  if (isNumber(left) && isNumber(right)) return order(left, right);
+  if (isNumber(left) !== isNumber(right)) return isNumber(left) ? -1 : 1;
+  return order(cellText(left), cellText(right));
 }
 
 /** Bigints and numbers compare exactly with each other; strings with strings. */
-function order<Value extends string | number | bigint>(one: Value, other: Value): number {
-  if (one < other) return -1;
-  return one > other ? 1 : 0;
+function order<Value extends string | number | bigint>(left: Value, right: Value): number {
+  if (left < right) return -1;
+  return left > right ? 1 : 0;
 }
 
 function isNumber(cell: Cell): cell is number | bigint {

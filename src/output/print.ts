@@ -72,8 +72,8 @@ export class Printer {
   /** Whether a column is shown or sorted by, so that fetching its data is worth it. */
   shows<Entity>(view: View<Entity>, column: string): boolean {
     const { fields, sort } = this.options;
-    const shown = fields || columnFormats.includes(this.format) ? pickColumns(view, fields) : [];
-    return shown.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
+    const columns = fields || columnFormats.includes(this.format) ? pickColumns(view, fields) : [];
+    return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
   }
 
   /**
@@ -238,7 +238,7 @@ async function* withCount<Entity>(
 
 async function* sorted<Entity>(
   pages: Pages<Entity>,
-  compare: (one: Entity, other: Entity) => number,
+  compare: (left: Entity, right: Entity) => number,
 ): AsyncGenerator<Entity[]> {
   const records: Entity[] = [];
   for await (const page of pages) for (const record of page) records.push(record);

@@ -40,8 +40,8 @@ export function openScreen({ stdout }: Io): Screen {
     async draw(lines) {
       const begin = isOpen ? home : `${hideCursor}${'\n'.repeat(height())}${home}`;
       isOpen = true;
-      const shown = fitHeight(lines, height()).map((line) => `${line}${eraseRestOfLine}\n`);
-      await stdout.write(`${begin}${cutLines}${shown.join('')}${foldLines}${eraseBelow}`);
+      const body = fitHeight(lines, height()).map((line) => `${line}${eraseRestOfLine}\n`);
+      await stdout.write(`${begin}${cutLines}${body.join('')}${foldLines}${eraseBelow}`);
     },
     async close() {
       if (!isOpen) return;

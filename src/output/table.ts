@@ -15,30 +15,30 @@ const maxLines = 1000;
  * list of more than 300 records is printed as aligned columns instead, page by page.
  */
 export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  let held: Entity[] = [];
+  let buffer: Entity[] = [];
   let aligned: Writer<Entity> | undefined;
   let notice: string | undefined;
-  const drawHeld = async () => {
-    const { columns, frame } = await drawFrame(sheet, held);
+  const drawBuffer = async () => {
+    const { columns, frame } = await drawFrame(sheet, buffer);
     const left = sheet.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
-    if (left.length > 0 && held.length > 0)
+    if (left.length > 0 && buffer.length > 0)
       notice = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
     if (frame !== undefined) return frame;
     const writer = alignedWriter({ ...sheet, columns });
-    return (await writer.print(held)) + (await writer.end());
+    return (await writer.print(buffer)) + (await writer.end());
   };
   return {
     async print(records) {
       if (aligned) return aligned.print(records);
-      held = held.concat(records);
-      if (held.length <= maxFramed) return '';
-      const first = held;
-      held = [];
+      buffer = buffer.concat(records);
+      if (buffer.length <= maxFramed) return '';
+      const first = buffer;
+      buffer = [];
       aligned = alignedWriter(sheet);
       return aligned.print(first);
     },
-    end: () => aligned?.end() ?? (held.length > 0 ? drawHeld() : alignedWriter(sheet).end()),
-    abandon: () => (held.length > 0 ? drawHeld() : ''),
+    end: () => aligned?.end() ?? (buffer.length > 0 ? drawBuffer() : alignedWriter(sheet).end()),
+    abandon: () => (buffer.length > 0 ? drawBuffer() : ''),
     notice: () => notice,
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
 import { globalFlags } from '../../src/cli/global-flags.ts';
-import { isGroup, ownFlags } from '../../src/cli/verb.ts';
+import { commandFlags, isGroup } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { main } from '../../src/main.ts';
 import { commandsOf } from '../helpers/commands.ts';
@@ -86,7 +86,7 @@ test('petstore help of a word that no help has is exit code 2', async () => {
 
 test.each([
   ['pet get', "pets get: missing required argument 'id or name'\nhint: see `petstore pets get --help`"],
-  ['inventory runs --below 2', "inventory runs: unknown option '--below'"],
+  ['runs --below 2', "runs: unknown option '--below'"],
   ['--limit 2 pets list', "unknown option '--limit'"],
   ['pets -q 2', "pets: unknown command '2'"],
   ['--dry-run petz', "unknown command 'petz'"],
@@ -181,7 +181,9 @@ test.each([
 test('no argument or flag of a command has the key of another', async () => {
   for await (const { path, command } of commandsOf(program)) {
     if (isGroup(command)) continue;
-    const keys = [command.args, ownFlags(command), globalFlags].flatMap((each) => Object.keys(each ?? {}));
+    const keys = [command.args, commandFlags(command), globalFlags].flatMap((each) =>
+      Object.keys(each ?? {}),
+    );
     expect(new Set(keys).size, path.join(' ')).toBe(keys.length);
   }
 });

@@ -51,7 +51,7 @@ test.each([
   ['profile delete ', ['shop']],
   ['config unset prof', ['profile']],
   ['config --dry', ['']],
-  ['inventory runs --dry', ['']],
+  ['runs --dry', ['']],
   ['inventory --dry', ['--dry-run\tprint the request and send nothing']],
 ])('petstore %s<Tab> offers %j', async (line, offers) => {
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { shop: {} } }), { mode: 0o600 });
