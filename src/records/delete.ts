@@ -1,4 +1,5 @@
 import { confirmWrite } from '../asking.ts';
+import type { CallOptions } from '../client/call.ts';
 import { type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
@@ -13,7 +14,7 @@ import {
 } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { sendWrite, type Write } from './send-write.ts';
-import { type Place, Work } from './work.ts';
+import { Work, type WorkOptions } from './work.ts';
 import { showWrites, stopAtSignal, type WriteResult } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
@@ -59,7 +60,7 @@ async function deleteFromFile<Entity>(
   access: Access<Entity, EditableNoun<Entity>>,
   path: string,
 ): Promise<void> {
-  const [{ endFile, placeInFile }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
+  const [{ endFile, paceOf, placeInFile }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
     import('./from-file.ts'),
     import('./record-layout.ts'),
     import('../input/read-rows.ts'),
@@ -81,36 +82,42 @@ async function deleteFromFile<Entity>(
       what: `delete ${counted(rows.length, noun.one, noun.many)}`,
       destructive: true,
     });
-    const result = await removeAll(access, rows, { known: new Map(), place });
+    const pace = paceOf(context, context.settings.get('concurrency'));
+    const result = await removeAll(access, rows, { known: new Map(), place, ...pace });
     await endFile(access, 'delete', { file, layout, result });
   } finally {
     await source.close();
   }
 }
 
-function deletion<Entity>({ operations }: Noun<Entity>, id: bigint): Write {
-  return { operation: operations.delete, input: inputFor(operations.delete, id) };
+function deletion<Entity>({ operations }: Noun<Entity>, id: bigint, options: CallOptions = {}): Write {
+  return { operation: operations.delete, input: inputFor(operations.delete, id), options };
+}
+
+interface Removal<Item> extends Pick<WorkOptions<Item>, 'place' | 'stop'> {
+  readonly known: Known;
+  readonly options?: CallOptions;
 }
 
 /** Deletes each record, and reports it on stderr. The first signal begins no further one. */
 async function removeAll<Entity, Item extends { readonly id: bigint }>(
   access: Access<Entity>,
   items: readonly Item[],
-  { known, place }: { readonly known: Known; readonly place?: (item: Item) => Place },
+  { known, options, ...workOptions }: Removal<Item>,
 ): Promise<WriteResult<Item>> {
   const { context, noun } = access;
   const remove = async ({ id }: Item) => {
     const missing = known.get(id)?.missing;
     if (missing) throw missing;
-    const { isAccepted } = await sendWrite(access, deletion(noun, id)).catch((error: unknown) => {
+    const { isAccepted } = await sendWrite(access, deletion(noun, id, options)).catch((error: unknown) => {
       throw withHolders(context, noun, id, error);
     });
     const what = nameWhatGoes(noun, [id], known);
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = context.settings.get('concurrency');
-  const work = new Work(items, remove, { unit: noun.many, atOnce, place });
-  const release = stopAtSignal(context, work);
+  const work = new Work(items, remove, { unit: noun.many, atOnce, ...workOptions });
+  const release = items.length > 1 ? stopAtSignal(context, work) : () => {};
   try {
     for await (const line of work.results) await context.warn(line);
   } finally {

@@ -1,9 +1,11 @@
 import { confirmWrite } from '../asking.ts';
-import { commandLine } from '../context.ts';
+import { Pace, pacedOptions, type StopReason } from '../client/pace.ts';
+import { type Context, commandLine } from '../context.ts';
 import { type InputRow, isTable, type RowInput, type RowLayout, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { CliError, messageOf } from '../process/errors.ts';
+import { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { noteUnknownFields } from './body-fields.ts';
 import type { Access, Body, EditAccess } from './noun.ts';
@@ -14,6 +16,16 @@ import { type WriteResult, type Writes, writeRecords } from './write.ts';
 
 /** The records of a file that was read and checked. Its source stays open for the rejects. */
 export type RecordFile = RowInput<RecordRow>;
+
+/**
+ * The pace of the requests for a file, as in a run: the number in flight, which follows the service, and the rate and
+ * pauses. A stop of the work ends it.
+ */
+export function paceOf({ settings }: Context, concurrency: number) {
+  const stop = new Stop<StopReason>();
+  const pace = new Pace({ concurrency, rate: settings.get('rate') ?? null }, stop);
+  return { stop, options: pacedOptions(pace, stop) };
+}
 
 /**
  * Creates a record for each record of a file, in its order. Checks the whole file before the first request, and prints
@@ -45,12 +57,15 @@ export async function createFromFile<Entity>(
         `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
       );
     await noteUnknownFields(access, rows);
+    // New records get their ids in the order of the file.
+    const { stop, options } = paceOf(context, 1);
     const result = await writeRecords(access, {
       items: rows,
       asList: file.isList,
       isLive: true,
       place: (row) => placeInFile(file, row),
-      prepare: ({ fields }) => creation(fields),
+      stop,
+      prepare: ({ fields }) => ({ ...creation(fields), options }),
     });
     await endFile(access, 'create', { file, layout, result });
   } finally {

@@ -1,4 +1,8 @@
+import { shownUrl } from '../api/http.ts';
+import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
+import type { StopReason } from '../client/pace.ts';
 import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
+import { Stop, StoppedError } from '../process/signals.ts';
 
 /** The place of a record in an input file. */
 export interface Place {
@@ -14,6 +18,8 @@ export interface WorkOptions<Item> {
   readonly atOnce?: number | undefined;
   /** The place of an item in its file; undefined if it does not come from one. */
   readonly place?: ((item: Item) => Place | undefined) | undefined;
+  /** Ends the work early: a signal does, and the pace of its requests. */
+  readonly stop?: Stop<StopReason> | undefined;
 }
 
 /** How far some work has come, in items. */
@@ -27,7 +33,7 @@ export interface Standing {
 /** An item that was not done as it should be. */
 export interface Failure<Item> {
   readonly item: Item;
-  /** Undefined if it was never begun. */
+  /** Undefined if nothing was sent for it. */
   readonly error: CliError | undefined;
 }
 
@@ -48,13 +54,14 @@ export class Work<Item, Result> {
   private readonly running: Promise<Result | undefined>[] = [];
   /** By the index of the item. */
   private readonly ended = new Map<number, Failure<Item>>();
-  /** Why no further item begins. */
-  private stoppedBy: CliError | undefined;
+  /** Once it is stopped, no further item begins. */
+  private readonly stopping: Stop<StopReason>;
 
   constructor(items: readonly Item[], workOn: (item: Item) => Promise<Result>, options: WorkOptions<Item>) {
     this.items = items;
     this.workOn = workOn;
     this.options = options;
+    this.stopping = options.stop ?? new Stop();
     this.results = this.succeeded();
   }
 
@@ -64,7 +71,7 @@ export class Work<Item, Result> {
 
   /** Begins no further item. */
   stop(why: CliError): void {
-    this.stoppedBy ??= why;
+    this.stopping.stop(why);
   }
 
   /** Waits for the items that were begun, if their results are no longer read: then `standing` is final. */
@@ -72,7 +79,7 @@ export class Work<Item, Result> {
     await Promise.allSettled(this.running);
   }
 
-  /** The items that failed, and those that were never begun. */
+  /** The items that failed, and those for which nothing was sent. */
   failures(): readonly Failure<Item>[] {
     const unsent = this.items.slice(this.begun);
     return [...this.inOrder(), ...unsent.map((item) => ({ item, error: undefined }))];
@@ -80,20 +87,20 @@ export class Work<Item, Result> {
 
   /** The failure of a lone item; a ManyError if some of several items have failed; undefined if none has. */
   error(): CliError | undefined {
-    const { stoppedBy } = this;
+    const { reason } = this.stopping;
     const { unit } = this.options;
     const { done, failed, total } = this.standing();
     const errors = this.inOrder().flatMap(({ error }) => error ?? []);
-    const unsent = total - this.begun;
-    if (stoppedBy instanceof InterruptedError)
+    const unsent = total - done;
+    if (reason instanceof InterruptedError)
       return new CliError(
-        stoppedBy.kind,
-        `${stoppedBy.message}: ${done - failed} of ${total} ${unit} were written`,
+        reason.kind,
+        `${reason.message}: ${done - failed} of ${total} ${unit} were written`,
       );
     const [first] = errors;
     if (first === undefined || total === 1) return first;
     const stopped = `stopped: the ${unsent} ${unit} after it were not sent`;
-    const all = stoppedBy && unsent > 0 ? [...errors, new CliError(stoppedBy.kind, stopped)] : errors;
+    const all = reason && unsent > 0 ? [...errors, new CliError(reason.kind, stopped)] : errors;
     const rest = unsent > 0 ? `, ${unsent} were not sent` : '';
     return new ManyError(`${failed} of ${total} ${unit} failed${rest}`, all, done - failed);
   }
@@ -106,7 +113,7 @@ export class Work<Item, Result> {
     const { running } = this;
     const { atOnce = 1 } = this.options;
     for (const [index, item] of this.items.entries()) {
-      if (this.stoppedBy) break;
+      if (this.stopping.reason) break;
       this.begun += 1;
       const next = this.settle(item, index);
       // After an error that ends the command, the others keep running unawaited.
@@ -127,9 +134,10 @@ export class Work<Item, Result> {
       this.done += 1;
       return result;
     } catch (error) {
-      if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
-      this.done += 1;
-      this.keep(index, error);
+      const failure = error instanceof StoppedError ? stoppedError(error) : error;
+      if (failure === undefined) this.ended.set(index, { item, error: failure });
+      else if (!(failure instanceof CliError) || failure instanceof InterruptedError) throw failure;
+      else this.keep(index, failure);
       return undefined;
     }
   }
@@ -144,11 +152,26 @@ export class Work<Item, Result> {
           line: place.line,
         })
       : error;
+    this.done += 1;
     this.failed += 1;
     this.ended.set(index, { item, error: placed });
     // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
     if (place && wouldAllFail(error)) this.stop(error);
   }
+}
+
+/** The error of a write that was waiting for a further attempt when the work was stopped; undefined before the first. */
+function stoppedError(error: StoppedError): CliError | undefined {
+  const attempts = attemptsOf(error);
+  const request = attempts.at(-1)?.request;
+  if (request === undefined) return undefined;
+  const details = { method: request.method, url: shownUrl(request.url), attempts };
+  return mayHaveBeenApplied(request.method, attempts)
+    ? new CliError('unavailable', 'stopped; the write may or may not have been applied', {
+        ...details,
+        applied: 'unknown',
+      })
+    : new CliError('unavailable', 'stopped before a further attempt', details);
 }
 
 /** True for a refused token, and for no answer after all retries: the next item would fail too. */

@@ -53,7 +53,7 @@ export async function writeRecords<Item, Entity>(
   writes: Writes<Item>,
 ): Promise<WriteResult<Item>> {
   const { context, noun } = access;
-  const { items, asList, isLive = false, prepare, atOnce, place } = writes;
+  const { items, asList, isLive = false, prepare, atOnce, place, stop } = writes;
   if (context.flags.dryRun) return showWrites(access, writes);
   const isMany = items.length > 1;
   let unanswered = 0;
@@ -72,7 +72,7 @@ export async function writeRecords<Item, Entity>(
     if (!isAccepted && !place?.(item)) await printChange(context, sent, record as object | undefined);
     return record;
   };
-  const work = new Work(items, write, { unit: noun.many, place, atOnce });
+  const work = new Work(items, write, { unit: noun.many, place, atOnce, stop });
   const release = isMany ? stopAtSignal(context, work) : () => {};
   let error: CliError | undefined;
   try {

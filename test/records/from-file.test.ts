@@ -266,6 +266,26 @@ test('what was certainly not done goes to a file that creates the rest, and noth
   expect(JSON.parse(again.stdout)).toMatchObject([{ name: 'bad', categoryId: 1 }]);
 });
 
+test('a service that asks to wait longer than two minutes ends a delete, and what was not done is in the rejects', async () => {
+  const cwd = temporaryFolder();
+  await using server = await recordingServer({}, ({ path }) =>
+    path === '/pets/3' ? { status: 429, headers: { 'retry-after': '300' } } : { status: 204 },
+  );
+  const ids = Array.from({ length: 40 }, (_, at) => `${at + 1}\n`);
+  writeFileSync(join(cwd, 'ids.txt'), ids.join(''));
+  const argv = 'pets delete --from ids.txt --yes';
+  const run = await runAt(server, argv, { cwd, env: { PETSTORE_CONCURRENCY: '4', PETSTORE_RATE: '200' } });
+  expect(run.code).toBe(3);
+  const deleted = run.stderr.match(/^deleted pet \d+$/gm) ?? [];
+  expect(new Set(server.calls()).size).toBe(deleted.length + 1);
+  expect(deleted.length).toBeLessThan(20);
+  const rejects = readFileSync(join(cwd, 'ids.rejects.txt'), 'utf8').trimEnd().split('\n');
+  expect(rejects).toHaveLength(1 + 40 - deleted.length);
+  expect(rejects[1]).toMatch(/^3,3,failed,429,/);
+  const again = await runAt(server, 'pets delete --from ids.rejects.txt --dry-run -o json', { cwd });
+  expect(JSON.parse(again.stdout)).toHaveLength(40 - deleted.length);
+});
+
 test('asks once with the number of records, and needs --yes without a terminal', async () => {
   using shop = openShop();
   const stdin = 'name,category\nRex,1\nMia,2\n';
