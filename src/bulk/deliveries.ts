@@ -1,7 +1,7 @@
 import type { Outcome, Row } from './decide.ts';
 import type { RunHeader } from './journal.ts';
 import type { JournalImage, JournalRow } from './read-journal.ts';
-import { isLeft } from './rows.ts';
+import { isLeft, isPerhapsWritten } from './rows.ts';
 import { areDisjoint } from './run-flags.ts';
 import { mayBeOn, numberOf, type RunInfo, type RunStore } from './run-store.ts';
 
@@ -158,14 +158,10 @@ export async function laterWriters(
     for (const row of rows.values()) {
       const fate = undone?.get(row.id)?.outcome?.state;
       const isUndone = fate === 'applied' || fate === 'unchanged';
-      if (!isUndone && hasWritten(row)) writers.set(row.id, other.run);
+      if (!isUndone && isPerhapsWritten(row)) writers.set(row.id, other.run);
     }
   }
   return writers;
-}
-
-function hasWritten({ outcome, isSent }: JournalRow): boolean {
-  return outcome ? outcome.state === 'applied' || outcome.state === 'unknown' : isSent;
 }
 
 /**

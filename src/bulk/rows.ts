@@ -50,8 +50,13 @@ export function isOpen(row: Pick<Row, 'outcome'>): boolean {
   return isLeft(row) || row.outcome?.state === 'unknown';
 }
 
-/** Whether a run has written a row, or may have. */
-export function isPerhapsWritten({ outcome, isSent }: Pick<Row, 'outcome' | 'isSent'>): boolean {
+/** Whether a run has written a row, or may have. A row that no plan wants to write has no value before. */
+export function isPerhapsWritten({
+  before,
+  outcome,
+  isSent,
+}: Pick<Row, 'before' | 'outcome' | 'isSent'>): boolean {
+  if (before === undefined) return false;
   return outcome ? outcome.state === 'applied' || outcome.state === 'unknown' : isSent;
 }
 

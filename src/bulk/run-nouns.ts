@@ -1,5 +1,6 @@
 import { takesField } from '../api/contract.ts';
 import { idName, type ListId, type NounName, type OperationId } from '../api/operations.ts';
+import type { Pet } from '../api/schemas.ts';
 import { isSameValue } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
@@ -90,8 +91,8 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
     readsFirst: !isCount || operations.get(update)?.partial === false,
     async read(id, options) {
       try {
-        const { value, etag } = await client.call(get, { [idField]: id } as never, options);
-        const record = value as unknown as JsonObject;
+        const { value, etag } = await readRecord(client, get, id, options);
+        const record = value as JsonObject;
         if (noun.idOf(record) !== id) throw otherRecord(id, noun.idOf(record));
         return { record, etag };
       } catch (error) {
@@ -101,7 +102,7 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
     },
     list: (options) =>
       client.list(list as ListId, {}, { ...options, whole: true }) as AsyncGenerator<readonly JsonObject[]>,
-    idOf: (record) => BigInt(record[idField] as bigint),
+    idOf: (record) => BigInt(record[isCount ? 'petId' : 'id'] as bigint),
     valueOf(row, record) {
       if (record === undefined) return null;
       return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record, isTable);
@@ -128,22 +129,43 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
 }
 
 /** The fields of a record that a row names. */
-function fieldsOf({ intent }: Row, record: JsonObject, isTable: boolean): Fields {
-  const wanted = intent.kind === 'set' ? (intent.value as Fields) : {};
+function fieldsOf(row: Row, record: JsonObject, isTable: boolean): Fields {
+  const [wanted = {}, ...others] = fieldSetsOf(row);
   const entries = Object.entries(wanted).map(([name, value]): [string, JsonValue] => {
-    if (name === 'categoryId' && isJsonObject(value)) return [name, categoryOf(value, record)];
     const field = record[name] ?? null;
+    if (name === 'categoryId' && isJsonObject(value))
+      return [
+        name,
+        categoryOf(
+          record,
+          value,
+          [wanted, ...others].map((fields) => fields[name]),
+        ),
+      ];
     const isPrinted = isTable && typeof field === 'string' && withoutGuard(toCsvCell(field)) === value;
     return [name, isPrinted ? value : field];
   });
   return Object.fromEntries(entries);
 }
 
-/** The category of a record in the form in which a row names it: `{id, name}`, or the name alone. */
-function categoryOf(wanted: JsonObject, { categoryId = null, category = null }: JsonObject): JsonValue {
+/** The fields that a row wants, expects, and had in its last plan. */
+function fieldSetsOf({ intent, before, after }: Row): Fields[] {
+  const values = intent.kind === 'set' ? [intent.value, intent.expected, before, after] : [];
+  return values.filter((value): value is Fields => typeof value === 'object' && value !== null);
+}
+
+/**
+ * The category of a record in the form in which a row names it: `{id, name}`, or the name alone. A service may show the
+ * id alone; then the name is the one that the row has for this id.
+ */
+function categoryOf(
+  { categoryId = null, category = null }: JsonObject,
+  wanted: JsonObject,
+  others: readonly (JsonValue | undefined)[],
+): JsonValue {
   if (wanted.id === undefined || categoryId === null) return { name: category ?? categoryId };
-  const name = category ?? (isSameValue(wanted.id, categoryId) ? (wanted.name ?? null) : null);
-  return wanted.name === undefined ? { id: categoryId } : { id: categoryId, name };
+  const isSame = (other: JsonValue | undefined) => isJsonObject(other) && isSameValue(other.id, categoryId);
+  return others.find(isSame) ?? (category === null ? { id: categoryId } : { id: categoryId, name: category });
 }
 
 /** Creates the entry of a pet, with the status of the pet. */
@@ -162,13 +184,24 @@ async function createEntry(
 
 async function readStatus(client: Client, petId: bigint, given: CallOptions): Promise<string> {
   const options = { ...given, retries: undefined, ifMatch: undefined, skipsNotices: true };
-  const pet = await client.call('getPet', { petId }, options).catch((error) => {
-    // The operation is deprecated, and may be gone.
+  const pet = await readRecord(client, 'getPet', petId, options);
+  return (pet.value as Pet).status ?? 'available';
+}
+
+/** Reads one record; a pet through the list if the operation that reads one, which is deprecated, is gone. */
+function readRecord(
+  client: Client,
+  get: Parameters<typeof readThroughList>[1],
+  id: bigint,
+  options?: CallOptions,
+): Promise<Answer<unknown>> {
+  const reading = client.call(get, { [idName(get) ?? 'id']: id } as never, options);
+  if (get !== 'getPet') return reading;
+  return reading.catch((error) => {
     const isGone = error instanceof ApiError && (error.status === 410 || error.details.code === undefined);
-    if (!isGone) throw error;
-    return readThroughList(client, 'getPet', petId, options);
+    if (!isGone || !client.contract.operations.has('listPets')) throw error;
+    return readThroughList(client, get, id, options);
   });
-  return pet.value.status ?? 'available';
 }
 
 /** The answer is about another record, such as from a cache that ignores the path. */

@@ -188,7 +188,11 @@ function stopIfFatal(run: Run, error: CliError): void {
 /** The service shows another count than the one that was sent: it may add what it is told to set. */
 function distrust(run: Run, row: Row, { reason }: Judgement, attempts: number): Outcome {
   const { before, after } = row;
-  run.stop.stop({ kind: 'partial', message: `${reason}: the service does not set what it is told` });
+  run.stop.stop({
+    kind: 'partial',
+    message: `${reason}: the service does not set what it is told`,
+    hint: 'look at these counts, and ask the owner of the service what updateInventory does',
+  });
   const message = `it was ${textOf(before ?? null)} before, ${textOf(after ?? null)} was sent, and ${reason}`;
   return { state: 'unknown', reason: { code: otherCount, message, attempts } };
 }

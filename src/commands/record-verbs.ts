@@ -1,8 +1,10 @@
 import { argument, type Flag } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import type { EditableNoun } from '../records/noun.ts';
+import { UsageError } from '../process/errors.ts';
+import type { Body, EditableNoun } from '../records/noun.ts';
 import { parseId, parseIdOrName } from '../records/parse-values.ts';
 import { fieldFlag, fromFlag, untilFlag } from './arguments.ts';
+import { type ApplyFlags, updateFileFlags } from './run-flags.ts';
 
 /** The differences between the verbs of pets, categories and orders, which are otherwise the same. */
 interface RecordWords<Entity extends object> {
@@ -73,7 +75,7 @@ export function recordVerbs<Entity extends object>({
     update: verb({
       name: 'update',
       summary: `Change ${many}`,
-      description: `Changes only what the flags name: reads each ${one} and writes it back.`,
+      description: `Changes only what the flags name: reads each ${one} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
       operation: `update${result}`,
       write: true,
       examples: examples.update,
@@ -82,13 +84,20 @@ export function recordVerbs<Entity extends object>({
         ...flags,
         field: fieldFlag,
         from: fromFlag(`change the ${many} of this file, each by its id`),
+        ...updateFileFlags,
       },
-      run: async (context, { ids, from, field, ...values }) =>
-        (await import('../records/update.ts')).updateRecords(context, await noun(), ids, {
-          from,
-          field,
-          values,
-        }),
+      run: async (context, { ids, from, field, ...given }) => {
+        const [flags, values] = splitFlags(given, updateFileFlags);
+        if (from === undefined) {
+          const [name] = Object.keys(flags);
+          if (name !== undefined)
+            throw new UsageError(`update ${one}: ${flagName(updateFileFlags, name)} goes with --from only`);
+          const { updateRecords } = await import('../records/update.ts');
+          return updateRecords(context, await noun(), ids, { field, values });
+        }
+        const { updateFromFile } = await import('./update-from-file.ts');
+        return updateFromFile(context, await noun(), { ids, from, field, values, flags });
+      },
     }),
     edit: verb({
       name: 'edit',
@@ -114,4 +123,20 @@ export function recordVerbs<Entity extends object>({
         (await import('../records/delete.ts')).deleteByIdsOrFile(context, await noun(), given),
     }),
   };
+}
+
+/** The flags of a run and the others, of those that were given. */
+function splitFlags(
+  given: Readonly<Record<string, unknown>>,
+  runFlags: Readonly<Record<string, unknown>>,
+): [ApplyFlags, Body] {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  const part = (isOfRun: boolean) =>
+    Object.fromEntries(entries.filter(([name]) => Object.hasOwn(runFlags, name) === isOfRun));
+  return [part(true), part(false)];
+}
+
+/** `--max-changes` of `--max-changes <n or n%>`. */
+function flagName(flags: Readonly<Record<string, Flag>>, name: string): string {
+  return flags[name]?.written.split(' ')[0] ?? name;
 }

@@ -71,7 +71,8 @@ export async function runInput(
   flags: ApplyFlags,
   kind: 'diff' | 'apply',
 ): Promise<void> {
-  if (parts.header.rows === 0) return context.print(`${parts.header.name}: no rows: there is nothing to do`);
+  if (parts.header.rows === 0)
+    return context.warn(`note: ${parts.header.name} has no records: nothing to do`);
   const isWritten = kind === 'apply' && !context.flags.dryRun;
   if (kind === 'diff') {
     await checkEqualRows(context, parts, flags, isWritten);

@@ -12,7 +12,7 @@ import type { Access, Body, EditAccess } from './noun.ts';
 import { type RecordRow, recordLayout } from './record-layout.ts';
 import type { Write } from './send-write.ts';
 import type { Place } from './work.ts';
-import { type WriteResult, type Writes, writeRecords } from './write.ts';
+import { type WriteResult, writeRecords } from './write.ts';
 
 /** The records of a file that was read and checked. Its source stays open for the rejects. */
 export type RecordFile = RowInput<RecordRow>;
@@ -73,36 +73,6 @@ export async function createFromFile<Entity>(
   }
 }
 
-/** Changes the record of each row of a file. */
-export async function updateFromFile<Entity>(
-  access: EditAccess<Entity>,
-  path: string,
-  extra: Body,
-  prepare: (row: RecordRow, file: RecordFile) => ReturnType<Writes<RecordRow>['prepare']>,
-): Promise<void> {
-  const { context, noun } = access;
-  const layout = recordLayout(access, extra);
-  const source = await openSource(context.io, path);
-  try {
-    const file = await readRecordFile(access, source, layout);
-    const { rows } = file;
-    if (rows.length === 0)
-      return await context.warn(`note: ${file.source.name} has no records: nothing to change`);
-    await confirmWrite(context, { what: `change ${counted(rows.length, noun.one, noun.many)}`, asks: true });
-    await noteUnknownFields(access, rows);
-    const result = await writeRecords(access, {
-      items: rows,
-      asList: file.isList,
-      atOnce: context.settings.get('concurrency'),
-      place: (row) => placeInFile(file, row),
-      prepare: (row) => prepare(row, file),
-    });
-    await endFile(access, 'update', { file, layout, result });
-  } finally {
-    await source.close();
-  }
-}
-
 /**
  * Reads and checks a file of records, then looks up the names of pets and categories.
  *
@@ -114,6 +84,14 @@ export async function readRecordFile<Entity>(
   layout: RowLayout<RecordRow>,
 ): Promise<RecordFile> {
   const file = await readRows(source, layout);
+  return { ...file, rows: await resolveRows(access, file) };
+}
+
+/** The rows of a file with ids in place of the names of pets and categories. @throws as `readRecordFile` */
+export async function resolveRows<Entity>(
+  access: EditAccess<Entity>,
+  file: RecordFile,
+): Promise<readonly RecordRow[]> {
   const rows: RecordRow[] = [];
   for (const row of file.rows) {
     try {
@@ -124,7 +102,7 @@ export async function readRecordFile<Entity>(
       throw new CliError(error.kind, `${text}: ${error.message}`, { ...error.details, line });
     }
   }
-  return { ...file, rows };
+  return rows;
 }
 
 /** The place of a row in its file: `pets.csv:3`, in a JSON document with its column. */

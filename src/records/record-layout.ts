@@ -3,7 +3,7 @@ import type { Problem } from '../input/issues.ts';
 import type { RawRecord } from '../input/raw-record.ts';
 import type { InputRow, RowFields, RowLayout } from '../input/read-rows.ts';
 import { isRejectColumn } from '../input/rejects.ts';
-import { toCsvCell, withoutGuard } from '../output/formats.ts';
+import { withoutGuard } from '../output/formats.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson, printJson } from '../process/exact-json.ts';
 import { checkFields, missingFields } from './body-fields.ts';
@@ -84,18 +84,6 @@ export function idLayout<Entity>(noun: EditableNoun<Entity>): RowLayout<IdRow> {
     merge: (first, second) => ({ message: `id ${second.id} is on line ${first.line} too` }),
     fieldsOf: ({ values }) => values,
   };
-}
-
-/**
- * The fields of a row of a table without those whose cell is still as `list -o csv` prints it. A cell shows controls as
- * escapes, so sending it would change a text that nobody edited.
- */
-export function withoutPrinted(record: object, fields: Body): Body {
-  const isPrinted = (text: unknown, cell: unknown) =>
-    typeof text === 'string' && text !== cell && withoutGuard(toCsvCell(text)) === cell;
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, cell]) => !isPrinted((record as Body)[name], cell)),
-  );
 }
 
 /** The columns that `list -o csv` prints. */

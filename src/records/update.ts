@@ -2,63 +2,33 @@ import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { checkOfferedFields, extraFields, flagFields, type Given } from './body-fields.ts';
 import { type Body, type EditableNoun, flagOf, inputFor, nameAll, openAccess, readRecord } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import type { Write } from './send-write.ts';
 import { writeRecords } from './write.ts';
 
-/** Reads each record, changes only the given fields, and writes it back; or does so for each record of a file. */
+/** Reads each record, changes only the given fields, and writes it back. */
 export async function updateRecords<Entity extends object>(
   context: Context,
   noun: EditableNoun<Entity>,
   given: readonly IdOrName[],
-  { from, field, values }: Given,
+  { field, values }: Pick<Given, 'field' | 'values'>,
 ): Promise<void> {
-  const flags = flagFields(noun, values);
-  const extra = extraFields(noun, field);
-  checkCombination(noun, given, { ...flags, ...(from === undefined && extra) }, from);
-  const use = from === undefined ? 'records' : 'bulk';
-  const access = await openAccess(context, noun, noun.operations.update, use);
-  checkOfferedFields(access, { ...flags, ...extra });
-  if (from === undefined) {
-    const ids = await access.names.idsOf(noun.named, given);
-    await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
-    const fields = await access.names.resolve({ ...flags, ...extra });
-    const { error } = await writeRecords(access, {
-      items: ids,
-      asList: ids.length > 1,
-      atOnce: context.settings.get('concurrency'),
-      prepare: async (id) => replacement(noun, id, await readRecord(access, id), fields),
-    });
-    if (error) throw error;
-    return;
-  }
-  const [{ updateFromFile }, { withoutPrinted }] = await Promise.all([
-    import('./from-file.ts'),
-    import('./record-layout.ts'),
-  ]);
-  return updateFromFile(access, from, extra, async ({ id = 0n, fields }, { format }) => {
-    const before = await readRecord(access, id);
-    const edited = format.delimiter === '' ? fields : withoutPrinted(before.value, fields);
-    const isChanged = Object.entries(edited).some(
-      ([name, value]) => !isSame(before.value as Body, name, value),
-    );
-    return isChanged ? replacement(noun, id, before, edited) : { unchanged: before.value };
+  const body = { ...flagFields(noun, values), ...extraFields(noun, field) };
+  checkUpdate(noun, given, body);
+  const access = await openAccess(context, noun, noun.operations.update);
+  checkOfferedFields(access, body);
+  const ids = await access.names.idsOf(noun.named, given);
+  await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
+  const fields = await access.names.resolve(body);
+  const { error } = await writeRecords(access, {
+    items: ids,
+    asList: ids.length > 1,
+    atOnce: context.settings.get('concurrency'),
+    prepare: async (id) => replacement(noun, id, await readRecord(access, id), fields),
   });
-}
-
-/** Whether a record has a value already; null leaves a field out. A category is an id, or `{id, name}`. */
-function isSame(record: Body, name: string, value: unknown): boolean {
-  const { id, name: category } = isJsonObject(value as JsonValue) ? (value as JsonObject) : {};
-  const isCategory = name === 'categoryId' && (id !== undefined || category !== undefined);
-  const [wanted, found] = !isCategory
-    ? [value, record[name]]
-    : id === undefined
-      ? [category, record.category]
-      : [id, record.categoryId];
-  return printJson(wanted ?? null) === printJson(found ?? null);
+  if (error) throw error;
 }
 
 /**
@@ -82,11 +52,11 @@ export function replacement<Entity extends object>(
 }
 
 /** @throws UsageError for ids, flags and a file that do not go together. */
-function checkCombination<Entity>(
+export function checkUpdate<Entity>(
   { one, many, fields }: EditableNoun<Entity>,
   ids: readonly IdOrName[],
   given: Body,
-  from: string | undefined,
+  from?: string,
 ): void {
   const what = `update ${one}`;
   const isEmpty = Object.keys(given).length === 0;

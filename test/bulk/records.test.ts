@@ -81,7 +81,7 @@ test.each([
     { id: 'r1', noun, state: 'finished' },
   ]);
   expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, unchanged: 3 });
-  expect(await shop.report('undo --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2 });
   expect(JSON.stringify([...shop.stored])).toBe(before);
 });
 

@@ -19,7 +19,7 @@ export function openShop(): Shop {
   const file = join(folder, 'store.json');
   const inStore = (options: RunOptions = {}) => ({
     ...options,
-    env: { PETSTORE_OFFLINE_STORE: file, ...options.env },
+    env: { PETSTORE_OFFLINE_STORE: file, PETSTORE_STATE_DIR: join(folder, 'state'), ...options.env },
   });
   return {
     file,

@@ -145,20 +145,6 @@ test.each<[string, string, Broken, { code: number; stderr: string }, pets: numbe
   expect(await shop.json('pets list')).toHaveLength(pets);
 });
 
-test('a full disk during several writes at once waits for those under way and counts them', async () => {
-  let written = 0;
-  await using server = await recordingServer({}, ({ method, path }) => {
-    if (method === 'PUT') written += 1;
-    const status = method === 'PUT' ? 'sold' : 'available';
-    return { body: { id: Number(path.split('/')[2]), name: 'a', categoryId: 1, status } };
-  });
-  const stdin = Array.from({ length: 30 }, (_, at) => `{"id":${at + 1},"status":"sold"}`).join('\n');
-  const line = `pets update --from - -o json --base-url ${server.url}`;
-  const run = await runBroken(line, '', { stdin, stdout: full, after: 1 });
-  expect(run.code).toBe(1);
-  expect(JSON.parse(run.stderr).error.warnings[0]).toBe(`${written} of 30 pets were written`);
-});
-
 test('Ctrl-C between writes exits 130, and a note says how many were written', async () => {
   using shop = openShop();
   const io = fakeIo({ stdin: records, cwd: temporaryFolder(), env: { PETSTORE_OFFLINE_STORE: shop.file } });

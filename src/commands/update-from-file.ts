@@ -1,0 +1,60 @@
+import type { Intent } from '../bulk/decide.ts';
+import { defaultFlags } from '../bulk/run-flags.ts';
+import type { Context } from '../context.ts';
+import type { InputRow, RowLayout } from '../input/read-rows.ts';
+import { openSource } from '../input/source.ts';
+import type { JsonValue } from '../process/exact-json.ts';
+import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../records/body-fields.ts';
+import { resolveRows } from '../records/from-file.ts';
+import { type Body, type EditableNoun, openAccess } from '../records/noun.ts';
+import type { IdOrName } from '../records/parse-values.ts';
+import { recordLayout } from '../records/record-layout.ts';
+import { checkUpdate } from '../records/update.ts';
+import type { ApplyFlags } from './run-flags.ts';
+import { partsOfInput, readIntents, runInput } from './run-input.ts';
+
+interface FileUpdate {
+  readonly ids: readonly IdOrName[];
+  readonly from: string;
+  /** `--field name=value`, for every record that does not have the field itself. */
+  readonly field: readonly string[] | undefined;
+  /** By the column of the field; only `--field` goes with a file. */
+  readonly values: Body;
+  readonly flags: ApplyFlags;
+}
+
+/** Changes the records of a file, each by its id, as a run: plan, question, journal, report. */
+export async function updateFromFile<Entity extends object>(
+  context: Context,
+  noun: EditableNoun<Entity>,
+  { ids, from, field, values, flags: given }: FileUpdate,
+): Promise<void> {
+  checkUpdate(noun, ids, flagFields(noun, values), from);
+  const extra = extraFields(noun, field);
+  const access = await openAccess(context, noun, noun.operations.update, 'bulk');
+  checkOfferedFields(access, extra);
+  const { skipInvalid = false, shard = null } = given;
+  const flags = { ...defaultFlags, skipInvalid, shard };
+  const source = await openSource(context.io, from);
+  try {
+    const layout = recordLayout(access, extra);
+    const input = await readIntents(context, source, layout, flags);
+    const rows = await resolveRows(access, input);
+    await noteUnknownFields(access, rows);
+    const intents = rows.map(({ line, id = 0n, fields }) => ({ line, id, intent: intentOf(fields) }));
+    const parts = await partsOfInput(context, access.operation.noun, input, intents, {
+      layout: layout as unknown as RowLayout<InputRow>,
+      ...{ flags, given },
+    });
+    await runInput(context, parts, given, 'apply');
+  } finally {
+    await source.close();
+  }
+}
+
+function intentOf(fields: Body): Intent {
+  const value = Object.entries(fields).filter(
+    (field): field is [string, JsonValue] => field[1] !== undefined,
+  );
+  return { kind: 'set', value: Object.fromEntries(value) };
+}
