@@ -16,6 +16,8 @@ import { sanitize } from './process/text.ts';
  */
 export async function main(argv: readonly string[], processIo: Io): Promise<number> {
   const runtime = openRuntime(processIo);
+  // A signal may come while the words are read: the race below then ends at once.
+  runtime.interrupts.interrupted.catch(() => {});
   const [{ readCommandLine, carryOut, usesConfig }, { program }] = await Promise.all([
     import('./cli/dispatch.ts'),
     import('./commands/index.ts'),
