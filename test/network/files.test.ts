@@ -30,7 +30,6 @@ describe.concurrent('a signal ends at its named pipe', () => {
   ] as const)('petstore %s <pipe>', async (line, signal, code) => {
     const pipe = namedPipe();
     const cwd = join(pipe, '..');
-    writeFileSync(join(cwd, 'rows.csv'), 'petId,quantity\n999,5\n');
     const words = [...line.split(' '), line.endsWith('--report') ? `json=${pipe}` : pipe];
     const child = startCli(words, { cwd, env: { PETSTORE_STATE_DIR: join(cwd, 'state') } });
     const outcome = outcomeOf(child);
