@@ -82,6 +82,18 @@ test('a row that is open in a run of its delivery is unknown and names that run,
   expect(shop.counted()).toEqual([6, 7]);
 });
 
+test('the undo of a run that found a row open in another run frees nothing and books nothing', async () => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  trouble(shop, () => 401);
+  await shop.report(`${named} --concurrency 1`);
+  shop.misbehave = undefined;
+  expect(await shop.report(named)).toMatchObject({ run: 'r2', unknown: 2 });
+  await shop.report('undo r2 --yes');
+  expect(await shop.report(named)).toMatchObject({ unknown: 2, unchanged: 0 });
+  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.counted()).toEqual([6, 7]);
+});
+
 test('what was undone can be booked again; what its undo left is open', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
   await shop.report(named);

@@ -325,7 +325,7 @@ export class SimulatedService {
   }
 
   private misbehave(request: Request, response: ServerResponse, fault: Fault, random: Random): void {
-    const { method, id = '0', headers } = request;
+    const { method, id = '0' } = request;
     const isPossible = this.isPossible(request);
     if (fault.applied === true && !isPossible) {
       this.answer(request, response, random);
@@ -335,7 +335,7 @@ export class SimulatedService {
       this.carryOut(request);
       const isRefused = fault.applied === true && (fault.status ?? 0) >= 400;
       if (isRefused) this.disputed.add(id);
-      if (isRefused && headers['if-match'] !== undefined) this.quiet.add(id);
+      if (fault.status === 412) this.quiet.add(id);
     }
     const { status, body, retryAfter, hangs } = fault;
     if (hangs) return;
