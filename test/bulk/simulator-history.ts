@@ -78,8 +78,8 @@ export function createHistory(seed: number, round: number): History {
   };
   const files = kinds.map((kind, at) => createFile(kind, at, ids, stock, random));
   // A standing order: the same rows with another number.
-  if (kinds.length === 2 && kinds[1] === 'numbered' && random.chance(0.5))
-    files[1] = { ...(files[0] as InputFile), number: 'LS-2' };
+  const isStanding = kinds[1] === 'numbered' && random.chance(0.7);
+  if (isStanding) files[1] = { ...(files[0] as InputFile), number: 'LS-2' };
   const facts: StepFacts = {
     isFirst: false,
     isQuiet: random.chance(0.4),
@@ -89,7 +89,8 @@ export function createHistory(seed: number, round: number): History {
   const free = Array.from({ length: 2 + random.below(6) }, (_, at) =>
     createStep(`${name}:${at}`, { ...facts, isFirst: at === 0 }),
   );
-  const steps = random.chance(0.2) ? followPlot(random.pick(plots), free, random) : free;
+  const hasPlot = random.chance(isStanding ? 0.6 : 0.2);
+  const steps = hasPlot ? followPlot(random.pick(isStanding ? standingPlots : plots), free, random) : free;
   return { name, service, stock, files: files as [InputFile, ...InputFile[]], steps };
 }
 
@@ -101,18 +102,22 @@ const plots = [
   'apply 0, apply 1, undo 0, undo 1, apply 0',
   'apply 0, undo 0, resume 0, undo 0, apply 0',
   'apply 0, apply 1, resume 0, resume 1, undo 0',
-] as const;
+];
+
+/** Of two deliveries that add the same. */
+const standingPlots = ['apply 0, apply 1, resume 0, apply 0', 'apply 0, apply 1, undo 0, apply 0, undo 1'];
 
 const calm: Partial<Conduct> = { writeFaults: 0, readFaults: 0, dieAt: 0, signals: [] };
 const beginnings: readonly (Fault | undefined)[] = [
   ...[400, 409, 422].map((status) => ({ status, applied: false })),
   { status: 409, applied: true },
   {},
+  {},
   undefined,
 ];
 
 /** The steps of a plot, with the circumstances of free steps: at first some rows go wrong, then most goes well. */
-function followPlot(plot: (typeof plots)[number], free: readonly Step[], random: Random): Step[] {
+function followPlot(plot: string, free: readonly Step[], random: Random): Step[] {
   return plot.split(', ').map((words, at) => {
     const [kind, pick] = words.split(' ') as [Step['kind'], string];
     const step = free[at % free.length] as Step;
