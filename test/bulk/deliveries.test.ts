@@ -5,8 +5,8 @@ import { type Counts, refuse, toCsv, trouble } from '../helpers/stock-server.ts'
 
 // A delivery adds to counts, so booking it twice is wrong.
 
-const named = 'inventory apply d.csv --relative --delivery LS-1 --yes';
-const unnamed = 'inventory apply d.csv --relative --yes';
+const withNumber = 'inventory apply d.csv --relative --delivery LS-1 --yes';
+const withoutNumber = 'inventory apply d.csv --relative --yes';
 
 /** A service, and a delivery to it. */
 async function deliveryShop(counts: Counts, rows: string) {
@@ -20,7 +20,7 @@ async function deliveryShop(counts: Counts, rows: string) {
 test('adds to the counts, and fails a row that would go below 0 or above what a count can be', async () => {
   const largest = 9007199254740991;
   await using shop = await deliveryShop([5, 5, 5, 5, largest], '1,+24\n2,-3\n3,-6\n4,0\n5,1\n');
-  expect(await shop.report(`${named} --skip-invalid`)).toMatchObject({
+  expect(await shop.report(`${withNumber} --skip-invalid`)).toMatchObject({
     ...{ code: 3, applied: 2, unchanged: 1, failed: 2 },
   });
   expect(shop.counted()).toEqual([29, 2, 5, 5, largest]);
@@ -31,7 +31,7 @@ test('adds to the counts, and fails a row that would go below 0 or above what a 
 
 test('a delivery with a number is simply applied again: what is missing is booked, and nothing twice', async () => {
   await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,x\n3,-9\n');
-  expect(await shop.report(`${named} --skip-invalid`)).toMatchObject({
+  expect(await shop.report(`${withNumber} --skip-invalid`)).toMatchObject({
     code: 3,
     applied: 1,
     invalid: 1,
@@ -39,23 +39,23 @@ test('a delivery with a number is simply applied again: what is missing is booke
   });
   // The wrong rows are mended in the file itself, and one is added.
   shop.deliver('1,+1\n2,+2\n3,-3\n4,+4\n');
-  expect(await shop.report(named)).toMatchObject({ code: 0, applied: 3, unchanged: 1 });
-  expect(await shop.report(named)).toMatchObject({ code: 0, applied: 0, unchanged: 4 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, applied: 3, unchanged: 1 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, applied: 0, unchanged: 4 });
   expect(shop.counted()).toEqual([6, 7, 2, 9]);
   // Whatever the file is called.
   shop.write('other.jsonl', '{"id":1,"delta":1}\n');
   const other = 'inventory apply other.jsonl --relative --delivery LS-1 --yes';
   expect(await shop.report(other)).toMatchObject({ code: 0, applied: 0, unchanged: 1 });
   shop.deliver('1,+1\n');
-  expect(await shop.report(`${named} --again`)).toMatchObject({ code: 0, applied: 1 });
+  expect(await shop.report(`${withNumber} --again`)).toMatchObject({ code: 0, applied: 1 });
   expect(shop.counted()).toEqual([7, 7, 2, 9]);
 });
 
 test('a row that its delivery booked with another change is failed, and says both', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  await shop.report(named);
+  await shop.report(withNumber);
   shop.deliver('1,+1\n2,+3\n');
-  const report = await shop.report(named);
+  const report = await shop.report(withNumber);
   expect(report).toMatchObject({ code: 3, applied: 0, unchanged: 1, failed: 1 });
   expect(JSON.stringify(report.failures)).toMatch(/\+?2.*\+?3|\+?3.*\+?2/);
   expect(shop.counted()).toEqual([6, 7]);
@@ -63,8 +63,8 @@ test('a row that its delivery booked with another change is failed, and says bot
 
 test('two deliveries with equal rows are two, if both have a number', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  expect((await shop.report(named)).code).toBe(0);
-  const second = await shop.report(named.replace('LS-1', 'LS-2'));
+  expect((await shop.report(withNumber)).code).toBe(0);
+  const second = await shop.report(withNumber.replace('LS-1', 'LS-2'));
   expect(second).toMatchObject({ code: 0, applied: 2 });
   expect(shop.counted()).toEqual([7, 9]);
 });
@@ -72,38 +72,38 @@ test('two deliveries with equal rows are two, if both have a number', async () =
 test('a row that is open in a run of its delivery is unknown and names that run, whose resume settles it', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
   trouble(shop, { 2: 401 });
-  expect(await shop.report(`${named} --concurrency 1`)).toMatchObject({ code: 4, applied: 1 });
+  expect(await shop.report(`${withNumber} --concurrency 1`)).toMatchObject({ code: 4, applied: 1 });
   shop.misbehave = undefined;
-  const again = await shop.report(named);
+  const again = await shop.report(withNumber);
   expect(again).toMatchObject({ code: 3, unchanged: 1, unknown: 1 });
   expect(JSON.stringify(again.failures)).toContain('r1');
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
-  expect(await shop.report(named)).toMatchObject({ code: 0, unchanged: 2 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, unchanged: 2 });
   expect(shop.counted()).toEqual([6, 7]);
 });
 
 test('the undo of a run that found a row open in another run frees nothing and books nothing', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
   trouble(shop, () => 401);
-  await shop.report(`${named} --concurrency 1`);
+  await shop.report(`${withNumber} --concurrency 1`);
   shop.misbehave = undefined;
-  expect(await shop.report(named)).toMatchObject({ run: 'r2', unknown: 2 });
+  expect(await shop.report(withNumber)).toMatchObject({ run: 'r2', unknown: 2 });
   await shop.report('undo r2 --yes');
-  expect(await shop.report(named)).toMatchObject({ unknown: 2, unchanged: 0 });
+  expect(await shop.report(withNumber)).toMatchObject({ unknown: 2, unchanged: 0 });
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
   expect(shop.counted()).toEqual([6, 7]);
 });
 
 test('what was undone can be booked again; what its undo left is open', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  await shop.report(named);
+  await shop.report(withNumber);
   expect((await shop.report('undo --yes')).code).toBe(0);
   expect(shop.counted()).toEqual([5, 5]);
-  expect(await shop.report(named)).toMatchObject({ code: 0, applied: 2 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, applied: 2 });
   trouble(shop, { 2: 401 });
   await shop.report('undo --yes --concurrency 1');
   shop.misbehave = undefined;
-  expect(await shop.report(named)).toMatchObject({ code: 3, applied: 1, unknown: 1 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 3, applied: 1, unknown: 1 });
   expect(shop.counted()).toEqual([6, 7]);
 });
 
@@ -115,7 +115,7 @@ test('a number is a usage error without --relative', async () => {
 
 test('a delivery without a number is refused if half of its rows were written before, in any form', async () => {
   await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,+4\n');
-  expect(await shop.report(unnamed)).toMatchObject({ code: 0, applied: 4 });
+  expect(await shop.report(withoutNumber)).toMatchObject({ code: 0, applied: 4 });
   const forms = [
     ['petId,change\r\n1,1\r\n2,2\r\n3,3\r\n4,4\r\n'],
     ['id;delta\n4;+4\n3;3\n\n;\n2;+2\n1;1\n'],
@@ -137,28 +137,28 @@ test('a delivery without a number is refused if half of its rows were written be
     expect(refused.error?.hint).toContain('petstore undo r1');
   }
   expect(shop.counted()).toEqual([6, 7, 8, 9]);
-  for (const words of ['inventory diff d.csv --relative', `${unnamed} --dry-run`])
+  for (const words of ['inventory diff d.csv --relative', `${withoutNumber} --dry-run`])
     expect((await shop.run(words)).stderr).toMatch(/warning: .*r1/s);
-  expect(await shop.report(`${unnamed} --again`)).toMatchObject({ code: 0, applied: 4 });
+  expect(await shop.report(`${withoutNumber} --again`)).toMatchObject({ code: 0, applied: 4 });
 });
 
 test('fewer equal rows are a warning, and rows that were undone do not count', async () => {
   await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n');
-  await shop.report(unnamed);
+  await shop.report(withoutNumber);
   shop.deliver('1,+1\n2,+9\n3,+9\n4,+9\n');
-  const mixed = await shop.report(unnamed);
+  const mixed = await shop.report(withoutNumber);
   expect(mixed).toMatchObject({ code: 0, applied: 4 });
   expect(mixed.stderr).toMatch(/warning: .*\b1\b/);
   expect((await shop.report('undo --yes')).code).toBe(0);
-  expect(await shop.report(unnamed)).toMatchObject({ code: 0, applied: 4 });
+  expect(await shop.report(withoutNumber)).toMatchObject({ code: 0, applied: 4 });
 });
 
-test('a delivery without a number is refused while a run of its rows is unfinished, and resume is named', async () => {
+test('a delivery without a number is refused while a run of its rows is unfinished, and resume is withNumber', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
   trouble(shop, () => 401);
-  expect(await shop.report(`${unnamed} --concurrency 1`)).toMatchObject({ code: 4, applied: 0 });
+  expect(await shop.report(`${withoutNumber} --concurrency 1`)).toMatchObject({ code: 4, applied: 0 });
   shop.misbehave = undefined;
-  const refused = await shop.report(unnamed);
+  const refused = await shop.report(withoutNumber);
   expect(refused).toMatchObject({ code: 2, error: { code: 'already_booked' } });
   expect(refused.error?.hint).toContain('petstore resume r1');
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2 });
@@ -172,11 +172,11 @@ test.each([
 ])('a row is not booked twice by %s', async (_, typed) => {
   await using shop = await deliveryShop([5, 5, 5], '1,+1\n2,+2\n3,+3\n');
   trouble(shop, { 1: 409 });
-  expect(await shop.report(unnamed)).toMatchObject({ failed: 1 });
+  expect(await shop.report(withoutNumber)).toMatchObject({ failed: 1 });
   shop.misbehave = undefined;
   const lines: Readonly<Record<string, string>> = {
     rejects: 'inventory apply d.rejects.csv --relative --yes',
-    whole: unnamed,
+    whole: withoutNumber,
     'undo r1': 'undo r1 --yes',
   };
   const reports = [];
@@ -196,7 +196,7 @@ test('shards of one delivery are booked once each', async () => {
     ['--shard 2/2', 2],
     ['', 2],
   ] as const)
-    expect((await shop.report(`${unnamed} ${words}`.trim())).code, words).toBe(code);
+    expect((await shop.report(`${withoutNumber} ${words}`.trim())).code, words).toBe(code);
   expect(shop.counted()).toEqual([6, 7, 8, 9]);
 });
 
@@ -215,7 +215,7 @@ test.each([
       ? refuse(response, 500, 'down')
       : misbehave?.(request, response);
   };
-  expect(await shop.report(`${named} --retries 0`)).toMatchObject({ unknown: 1 });
+  expect(await shop.report(`${withNumber} --retries 0`)).toMatchObject({ unknown: 1 });
   shop.misbehave = undefined;
   shop.write('e.csv', `petId,change\n1,${isApplied ? -5 : 5}\n`);
   expect((await shop.report('inventory apply e.csv --relative --delivery LS-2 --yes')).code).toBe(0);
@@ -227,26 +227,29 @@ test.each([
 test.each([
   ['its header', (text: string) => text.replace(/^\{/, '{{')],
   ['an outcome', (text: string) => text.replace('"state":"applied"', '"state":applied')],
-])('a journal of which %s is damaged stops deliveries to its target, and is named', async (_, damage) => {
-  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-  await shop.report(named);
-  const path = shop.journal('r1');
-  const text = readFileSync(path, 'utf8');
-  const broken = damage(text);
-  expect(broken).not.toBe(text);
-  writeFileSync(path, broken);
-  shop.deliver('1,+3\n');
-  for (const words of [named, unnamed]) {
-    const refused = await shop.report(words);
-    expect(refused.code).not.toBe(0);
-    expect(refused.stderr).toContain(path);
-  }
-  expect(shop.counted()).toEqual([6, 7]);
-});
+])(
+  'a journal of which %s is damaged stops deliveries to its target, and is withNumber',
+  async (_, damage) => {
+    await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+    await shop.report(withNumber);
+    const path = shop.journal('r1');
+    const text = readFileSync(path, 'utf8');
+    const broken = damage(text);
+    expect(broken).not.toBe(text);
+    writeFileSync(path, broken);
+    shop.deliver('1,+3\n');
+    for (const words of [withNumber, withoutNumber]) {
+      const refused = await shop.report(words);
+      expect(refused.code).not.toBe(0);
+      expect(refused.stderr).toContain(path);
+    }
+    expect(shop.counted()).toEqual([6, 7]);
+  },
+);
 
 test('no clock decides what is booked', async () => {
   await using shop = await deliveryShop([5], '1,+1\n');
-  await shop.report(named);
+  await shop.report(withNumber);
   const path = shop.journal('r1');
   // As if the clock had been a hundred days behind.
   writeFileSync(
@@ -255,25 +258,25 @@ test('no clock decides what is booked', async () => {
       .replace(/"20\d\d-/g, '"2019-')
       .replace(/:1[78]\d{11}\b/g, ':1500000000000'),
   );
-  expect(await shop.report(named)).toMatchObject({ code: 0, unchanged: 1 });
-  expect((await shop.report(unnamed)).error?.code).toBe('already_booked');
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, unchanged: 1 });
+  expect((await shop.report(withoutNumber)).error?.code).toBe('already_booked');
   expect(shop.stock.get('1')).toBe(6);
 });
 
 test('several rows of one pet are refused, or added up with --sum; their reject is their sum', async () => {
   await using shop = await deliveryShop([5, 5], '1,+5\n2,+1\n1,+7\n');
   trouble(shop, { 1: 409 });
-  const refused = await shop.report(unnamed);
+  const refused = await shop.report(withoutNumber);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('--sum');
-  expect(await shop.report(`${unnamed} --sum`)).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  expect(await shop.report(`${withoutNumber} --sum`)).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(shop.read('d.rejects.csv').match(/^\d.*?failed/gm)).toEqual(['1,12,2,failed']);
 });
 
 test('the rejects hold only rows that are final; resume takes the others', async () => {
   await using shop = await deliveryShop([5, 5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,+4\n9,+1\n5,x\n');
   trouble(shop, { 2: 409, 3: 429, 4: 503 }, { fields: { 'retry-after': '0' } });
-  expect(await shop.report(`${unnamed} --retries 0 --skip-invalid`)).toMatchObject({
+  expect(await shop.report(`${withoutNumber} --retries 0 --skip-invalid`)).toMatchObject({
     ...{ code: 3, applied: 1, failed: 4, invalid: 1, rejects: 'd.rejects.csv' },
   });
   expect(shop.read('d.rejects.csv').match(/^\d+,/gm)).toEqual(['2,', '9,', '5,']);
@@ -289,6 +292,6 @@ test('the rejects hold only rows that are final; resume takes the others', async
 
 test('a quiet night, a file with a header alone, is exit 0 and leaves no run', async () => {
   await using shop = await deliveryShop([5], '');
-  expect((await shop.report(named)).code).toBe(0);
+  expect((await shop.report(withNumber)).code).toBe(0);
   expect((await shop.run('runs -o ids')).stdout).toBe('');
 });

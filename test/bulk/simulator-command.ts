@@ -51,8 +51,8 @@ export class Violation extends Error {}
 export function shownRows(text: string): ShownRow[] {
   return linesOf(text).map((line) => {
     const { id, petId, state, before, after, reason, code } = JSON.parse(line);
-    const value = (shown: unknown) =>
-      shown === null || shown === undefined ? undefined : numberIn(JSON.stringify(shown));
+    const value = (cell: unknown) =>
+      cell === null || cell === undefined ? undefined : numberIn(JSON.stringify(cell));
     return {
       ...{ id: String(id ?? petId), state, code: reason?.code ?? code },
       before: value(before),

@@ -185,8 +185,8 @@ function beginSync(name: string, file: unknown): (() => void) | undefined {
   const durable = watched;
   const path = openPath(descriptorOf(file));
   if (!path.startsWith(process.folder)) return undefined;
-  const found = real.fstatSync(descriptorOf(file), { bigint: true });
-  if (found.isDirectory()) {
+  const stats = real.fstatSync(descriptorOf(file), { bigint: true });
+  if (stats.isDirectory()) {
     const entries = entriesOf(path);
     return () => {
       if (process.isDead) return;
@@ -197,16 +197,16 @@ function beginSync(name: string, file: unknown): (() => void) | undefined {
   }
   const content = real.readFileSync(`/proc/self/fd/${descriptorOf(file)}`);
   return () => {
-    if (!process.isDead) durable.contents.set(found.ino, content);
+    if (!process.isDead) durable.contents.set(stats.ino, content);
   };
 }
 
 function entriesOf(folder: string): [string, Entry][] {
   const entries: [string, Entry][] = [];
-  for (const found of real.readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, found.name);
-    if (found.isDirectory()) continue;
-    const target = found.isSymbolicLink() ? real.readlinkSync(path) : undefined;
+  for (const entry of real.readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) continue;
+    const target = entry.isSymbolicLink() ? real.readlinkSync(path) : undefined;
     entries.push([path, { inode: real.lstatSync(path, { bigint: true }).ino, target }]);
   }
   return entries;

@@ -158,8 +158,8 @@ function createFile(
   if (lines.length === 0) lines.push([ids[0] ?? '1', 7]);
   const [first] = lines;
   if (isDelivery && first && random.chance(0.15)) lines.push([first[0], 3]);
-  const taken = new Set(lines.map(([id]) => id));
-  const spare = [...ids, '200', '201'].filter((id) => !taken.has(id));
+  const lineIds = new Set(lines.map(([id]) => id));
+  const spare = [...ids, '200', '201'].filter((id) => !lineIds.has(id));
   const isNumbered = kind === 'numbered';
   return {
     kind: isNumbered ? 'delivery' : kind,

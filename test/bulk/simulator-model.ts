@@ -38,21 +38,21 @@ export class Model {
     this.world = world;
   }
 
-  async check(taken: readonly Command[]): Promise<void> {
-    const listed = await this.world.runs();
-    for (const command of taken) this.attribute(command, listed);
-    this.forget(listed);
+  async check(commands: readonly Command[]): Promise<void> {
+    const runs = await this.world.runs();
+    for (const command of commands) this.attribute(command, runs);
+    this.forget(runs);
     for (const breach of this.world.service.breaches) throw new Violation(breach);
     this.checkBookings();
-    this.checkAlone(taken);
+    this.checkAlone(commands);
     this.checkRejects();
-    for (const command of taken) {
+    for (const command of commands) {
       this.checkTouched(command);
       for (const run of this.runsOf(command)) {
         if (run.undoes !== undefined) this.checkUndo(run, command);
         await this.checkRows(run, command);
       }
-      if (!command.hasCrashed) this.checkReport(command, listed);
+      if (!command.hasCrashed) this.checkReport(command, runs);
     }
   }
 
@@ -69,16 +69,16 @@ export class Model {
     return [...this.records.values()].filter(({ commands }) => commands.has(number));
   }
 
-  private attribute(command: Command, listed: readonly ListedRun[]): void {
+  private attribute(command: Command, runs: readonly ListedRun[]): void {
     const { touched, summary, number, file, words } = command;
-    const existing = touched.filter((id) => listed.some((run) => run.id === id));
+    const existing = touched.filter((id) => runs.some((run) => run.id === id));
     const id = typeof summary?.run === 'string' ? summary.run : existing.at(-1);
     if (id === undefined) {
       if (this.changes.some((change) => change.command === number))
         throw new Violation(`command ${number} wrote, and no run knows of it`);
       return;
     }
-    const run = listed.find((each) => each.id === id);
+    const run = runs.find((each) => each.id === id);
     const undoes = run?.kind === 'undo' ? /r\d+/.exec(run.file)?.[0] : undefined;
     const record = this.records.get(id) ?? {
       ...{ id, file: undoes === undefined ? file : undefined, undoes, commands: new Set<number>() },
@@ -92,10 +92,10 @@ export class Model {
   }
 
   /** Forgets runs that a crash took away; it must be one that wrote nothing. */
-  private forget(listed: readonly ListedRun[]): void {
+  private forget(runs: readonly ListedRun[]): void {
     for (const [id, run] of this.records) {
-      if (listed.some((each) => each.id === id)) continue;
-      if (this.changesOf(run).length > 0) throw new Violation(`run ${id} wrote, and is no longer listed`);
+      if (runs.some((each) => each.id === id)) continue;
+      if (this.changesOf(run).length > 0) throw new Violation(`run ${id} wrote, and is no longer runs`);
       this.records.delete(id);
     }
   }
@@ -267,7 +267,7 @@ export class Model {
   }
 
   /** The sums, the exit code and the way on that a command reports. */
-  private checkReport(command: Command, listed: readonly ListedRun[]): void {
+  private checkReport(command: Command, runs: readonly ListedRun[]): void {
     const { number, words, code, summary, error, stderr, wasSignalled } = command;
     const place = `command ${number}, exit ${code}`;
     if (/internal:|TypeError|RangeError/.test(stderr)) throw new Violation(`${place}: ${stderr}`);
@@ -286,7 +286,7 @@ export class Model {
     const sum = states.reduce((total, state) => total + count(state), 0);
     if (sum !== summary.rows)
       throw new Violation(`${place}: ${summary.rows} rows, and the states make ${sum}`);
-    const run = listed.find(({ id }) => id === summary.run);
+    const run = runs.find(({ id }) => id === summary.run);
     for (const name of ['rows', ...states])
       if (run && Number(run[name] ?? 0) !== count(name))
         throw new Violation(`${place}: ${name} is ${summary[name]} in the summary and ${run[name]} in runs`);
@@ -311,15 +311,15 @@ export class Model {
       const run = (await this.openRuns(settled))[0];
       if (!run) break;
       settled.add(run.id);
-      let taken = await step(
+      let commands = await step(
         run.kind === 'undo' ? 'undo' : 'resume',
         run.kind === 'undo' ? run.file : run.id,
       );
-      for (let hop = 0; hop < 3 && taken.some(({ code }) => code === 2); hop += 1) {
-        const isInWords = taken.some(({ error }) => /apply|look/.test(`${error?.hint} ${error?.message}`));
+      for (let hop = 0; hop < 3 && commands.some(({ code }) => code === 2); hop += 1) {
+        const isInWords = commands.some(({ error }) => /apply|look/.test(`${error?.hint} ${error?.message}`));
         if (isInWords) break;
-        if (!taken.some(namedCommand)) throw new Violation(`${run.id} is refused, and no way on is named`);
-        taken = await step('follow');
+        if (!commands.some(namedCommand)) throw new Violation(`${run.id} is refused, and no way on is named`);
+        commands = await step('follow');
       }
     }
     await this.checkEnd();

@@ -343,8 +343,8 @@ export class SimulatedService {
       response.destroy();
       return;
     }
-    const shown = method === 'DELETE' ? this.entries.get(id) : (request.entry ?? this.entries.get(id));
-    const entry = shown ?? { value: 0, rest: 0 };
+    const record = method === 'DELETE' ? this.entries.get(id) : (request.entry ?? this.entries.get(id));
+    const entry = record ?? { value: 0, rest: 0 };
     const fields = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
     if (status >= 300 && status < 400)
       reply(response, status, '', { location: `http://127.0.0.1:${this.port}/elsewhere` });

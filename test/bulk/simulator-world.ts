@@ -74,13 +74,13 @@ export class World {
     );
     this.alive.clear();
     const timers = countTimers();
-    const taken = await Promise.all(lines.map((line) => this.run(line)));
+    const commands = await Promise.all(lines.map((line) => this.run(line)));
     await this.service.idle();
     // A dead process may still wait for something that its command no longer waits for; nothing that it does counts.
     for (let turn = 0; countTimers() > timers && turn < 50; turn += 1) await sleep(2);
-    if (step.losesPower && taken.some(({ hasCrashed }) => hasCrashed)) this.losePower(step);
+    if (step.losesPower && commands.some(({ hasCrashed }) => hasCrashed)) this.losePower(step);
     this.findRejects();
-    return taken;
+    return commands;
   }
 
   private losePower(step: Step): void {
@@ -158,15 +158,15 @@ export class World {
     }
     if (kind === 'follow') {
       const last = this.commands.at(-1);
-      const named = last && namedCommand(last);
-      return named && line(named, named[1] === 'apply' || named[1] === 'update' ? last.file : undefined);
+      const wayOn = last && namedCommand(last);
+      return wayOn && line(wayOn, wayOn[1] === 'apply' || wayOn[1] === 'update' ? last.file : undefined);
     }
-    const known = this.knownRuns();
-    const id = pick === undefined ? undefined : known[pick % Math.max(1, known.length)];
+    const ids = this.runIds();
+    const id = pick === undefined ? undefined : ids[pick % Math.max(1, ids.length)];
     return line([kind, ...(id === undefined ? [] : [id])]);
   }
 
-  private knownRuns(): string[] {
+  private runIds(): string[] {
     return [...new Set(this.commands.flatMap(({ touched }) => touched))];
   }
 

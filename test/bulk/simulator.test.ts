@@ -50,9 +50,9 @@ async function play(history: History): Promise<Failure | undefined> {
   await world.open();
   const model = new Model(world);
   const take = async (step: Step) => {
-    const taken = await world.take(step);
-    if (taken.length > 0) await model.check(taken);
-    return taken;
+    const commands = await world.take(step);
+    if (commands.length > 0) await model.check(commands);
+    return commands;
   };
   try {
     for (const step of history.steps) await take(step);
