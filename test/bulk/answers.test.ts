@@ -151,6 +151,19 @@ test.each([
   },
 );
 
+test('a row of which an attempt was lost is never failed, whatever a later attempt is answered', async () => {
+  const later = [409, 422, 429, 503, 500] as const;
+  await using shop = await stockShop(
+    later.map(() => 5),
+    { 'stock.csv': toCsv(later.map(() => 6)) },
+  );
+  trouble(shop, (petId, nth) => (nth === 1 ? 'lost' : later[petId - 1]));
+  const report = await shop.report(`${apply} --retries 1`);
+  expect(report).toMatchObject({ applied: 0, failed: 0, unknown: later.length });
+  shop.misbehave = undefined;
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: later.length });
+});
+
 test('a change of which an attempt was lost and another refused is unknown, if the value is neither', async () => {
   await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n' });
   shop.misbehave = ({ method }, response) => {

@@ -224,6 +224,18 @@ test.each([
   expect(shop.stock.get('1')).toBe(end);
 });
 
+test('a resumed change is compared with what its own plan read, and no longer with a later run', async () => {
+  await using shop = await deliveryShop([10], '1,5\n');
+  trouble(shop, () => 'lost');
+  expect(await shop.report(`${withNumber} --retries 0`)).toMatchObject({ unknown: 1 });
+  shop.misbehave = undefined;
+  const second = withNumber.replace('LS-1', 'LS-2');
+  expect(await shop.report(second)).toMatchObject({ code: 0, applied: 1 });
+  trouble(shop, () => 500, { isApplied: true });
+  expect(await shop.report('resume r1 --yes --retries 0')).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.stock.get('1')).toBe(20);
+});
+
 test.each([
   ['its header', (text: string) => text.replace(/^\{/, '{{')],
   ['an outcome', (text: string) => text.replace('"state":"applied"', '"state":applied')],

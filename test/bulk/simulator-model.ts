@@ -131,6 +131,7 @@ export class Model {
       const place = `command ${command} of run ${run.id} took record ${id} from ${before} to ${after}`;
       if (times < 0 || times > (this.allowed.get(delivery) ?? 1))
         throw new Violation(`${place}: delivery ${delivery} is booked ${times} times now`);
+      if ((after ?? 0) < 0) throw new Violation(`${place}, which is below 0`);
       const wanted = sign * changeOf(file, id);
       if ((after ?? 0) - (read ?? 0) !== wanted)
         throw new Violation(`${place}, after reading ${read}: the delivery has ${wanted}`);

@@ -440,7 +440,7 @@ export class SimulatedService {
 
 /** The first number in a text. */
 export function numberIn(text: unknown): number {
-  return Number(/\d+/.exec(String(text))?.[0]);
+  return Number(/-?\d+/.exec(String(text))?.[0]);
 }
 
 function reply(response: ServerResponse, status: number, body: string, fields = {}): void {
