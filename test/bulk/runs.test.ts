@@ -35,7 +35,9 @@ test('lists runs, the newest first, with kind, file, time, state and counts in 8
   expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   expect([header, ...rows].join('')).not.toContain(shop.folder);
   const piped = (await shop.run('runs')).stdout.trimEnd().split('\n');
-  expect(new Set(piped.map((line) => line.search(/started|\d{4}-\d\d-\d\dT/))).size, piped.join('\n')).toBe(1);
+  expect(new Set(piped.map((line) => line.search(/started|\d{4}-\d\d-\d\dT/))).size, piped.join('\n')).toBe(
+    1,
+  );
   const limited = await shop.run('runs -o ids --limit 2');
   expect(limited.stdout).toBe('r3\nr2\n');
 });
