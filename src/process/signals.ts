@@ -7,7 +7,7 @@ export interface Interrupts {
   readonly reason: InterruptedError | undefined;
   /** Rejects with that reason. */
   readonly interrupted: Promise<never>;
-  /** Aborted with that reason. Made when it is first asked for: it takes half a millisecond of a start. */
+  /** Aborted with that reason. */
   readonly signal: AbortSignal;
   /** The requests that an interruption leaves open; its message names them. */
   readonly pendingWrites: Set<PendingWrite>;
@@ -19,30 +19,21 @@ export interface Interrupts {
 }
 
 export function createInterrupts(io: Io): Interrupts {
-  let controller: AbortController | undefined;
-  let reason: InterruptedError | undefined;
-  let reject: (reason: InterruptedError) => void = () => {};
-  const interrupted = new Promise<never>((_, fail) => {
-    reject = fail;
-  });
-  let taker: ((signal: Signal) => void) | undefined;
+  const controller = new AbortController();
+  const { signal } = controller;
+  let taker: ((name: Signal) => void) | undefined;
   const pendingWrites = new Set<PendingWrite>();
-  const abort = (signal: Signal) => {
-    reason ??= new InterruptedError(signal, [...pendingWrites]);
-    controller?.abort(reason);
-    reject(reason);
-  };
-  const release = io.onSignal((signal) => (taker ?? abort)(signal));
+  // A second abort changes nothing.
+  const abort = (name: Signal) => controller.abort(new InterruptedError(name, [...pendingWrites]));
+  const release = io.onSignal((name) => (taker ?? abort)(name));
   return {
     get reason() {
-      return reason;
+      return signal.reason;
     },
-    interrupted,
-    get signal() {
-      controller ??= new AbortController();
-      if (reason) controller.abort(reason);
-      return controller.signal;
-    },
+    interrupted: new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    }),
+    signal,
     pendingWrites,
     take(listener) {
       taker = listener;
