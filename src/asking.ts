@@ -9,16 +9,11 @@ import { UsageError } from './process/errors.ts';
  *
  * @param write.what its consequence, as a clause: `delete pet 5 (Rex)`.
  * @param write.destructive it cannot be undone: without --yes the user is asked.
- * @param write.asks on a terminal the user is asked, and elsewhere nobody is.
  * @throws UsageError if the answer is no, or if questions are impossible.
  */
 export async function confirmWrite(
   context: Context,
-  {
-    what,
-    destructive = false,
-    asks = false,
-  }: { readonly what: string; readonly destructive?: boolean; readonly asks?: boolean },
+  { what, destructive = false }: { readonly what: string; readonly destructive?: boolean },
 ): Promise<void> {
   const { confirm, dryRun, yes } = context.flags;
   if (dryRun) return;
@@ -30,7 +25,7 @@ export async function confirmWrite(
   }
   // Without a name there is no base URL either, and the error about that is more useful.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';
-  const asksYes = !yes && (destructive || (asks && context.prompt() !== undefined));
+  const asksYes = !yes && destructive;
   if (isProtected && confirm === undefined) {
     const flags = `--confirm ${name}${asksYes ? ' and --yes' : ''}`;
     const prompt = await promptFor(context, what, `${name} is protected`, flags);

@@ -69,10 +69,10 @@ function* valuesOf(text: string, name: string): Generator<Span> {
   const unexpected = (
     at: number,
     expected: string,
-    found = at < text.length ? `found ${text[at]}` : 'the text ends',
+    cause = at < text.length ? `found ${text[at]}` : 'the text ends',
   ) => {
     const { line, column } = createPositionFinder(text)(at);
-    return new InputError(`${name}:${line}:${column}: not valid JSON: ${found}, expected ${expected}`);
+    return new InputError(`${name}:${line}:${column}: not valid JSON: ${cause}, expected ${expected}`);
   };
   const spanAt = (start: number): Span => {
     const end = endOfValue(text, start);
@@ -155,11 +155,11 @@ function endOfValue(text: string, start: number): number | undefined {
   const signs = /["[\]{},\s]/g;
   signs.lastIndex = start;
   let depth = 0;
-  for (let found = signs.exec(text); found; found = signs.exec(text)) {
-    const [sign] = found;
+  for (let match = signs.exec(text); match; match = signs.exec(text)) {
+    const [sign] = match;
     if (sign === '{' || sign === '[') depth += 1;
-    else if (sign === '"') signs.lastIndex = endOfString(text, found.index) + 1;
-    else if (depth === 0) return found.index;
+    else if (sign === '"') signs.lastIndex = endOfString(text, match.index) + 1;
+    else if (depth === 0) return match.index;
     else if (sign === '}' || sign === ']') depth -= 1;
     if (signs.lastIndex > text.length) return undefined;
     if (depth === 0 && '"}]'.includes(sign)) return signs.lastIndex;

@@ -111,6 +111,6 @@ function readable<Value>({ name, value, description }: Choice<Value>) {
 function matching<Named extends { readonly name: string }>(choices: readonly Named[], term: string): Named[] {
   const wanted = term.toLowerCase();
   const rank = ({ name }: Named) => name.toLowerCase().indexOf(wanted);
-  const found = choices.filter((choice) => rank(choice) !== -1);
-  return found.sort((one, other) => Math.min(rank(one), 1) - Math.min(rank(other), 1));
+  const matches = choices.filter((choice) => rank(choice) !== -1);
+  return matches.sort((a, b) => Math.min(rank(a), 1) - Math.min(rank(b), 1));
 }

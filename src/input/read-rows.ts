@@ -173,8 +173,8 @@ function conflictOf({ line, column = 1 }: InputRow, problem: Problem, fields: Ro
   return { line, column, ...problem, fields, isConflict: true };
 }
 
-function isSameList(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((text, index) => text === other[index]);
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
 }
 
 function describe({ names }: RawRecord): string {

@@ -176,8 +176,8 @@ type Note = string | number | undefined;
 /** The values of `rejectColumns`. */
 function notesOf({ line, state, reason = {} }: Reject): Note[] {
   const { status, code, message, attempts, requestId } = reason;
-  const shown = (text: string | undefined) => text && sanitize(text);
-  return [line, state, status, shown(code), shown(message), attempts, shown(requestId)];
+  const safe = (text: string | undefined) => text && sanitize(text);
+  return [line, state, status, safe(code), safe(message), attempts, safe(requestId)];
 }
 
 type LineWriter = (names: readonly string[], values: readonly string[], notes: readonly Note[]) => string;

@@ -27,13 +27,13 @@ export interface Source {
 export async function openSource(io: Io, path: string): Promise<Source> {
   if (path === '-') return spool('stdin', io.stdin.bytes());
   const absolute = resolve(io.cwd, path);
-  const found = await stat(absolute).catch((error) => {
+  const stats = await stat(absolute).catch((error) => {
     if (error.code === 'ENOENT') throw new InputError(`${path}: no such file`);
     throw fileError('read', path, error);
   });
-  if (found.isDirectory()) throw new InputError(`${path}: is a folder`);
+  if (stats.isDirectory()) throw new InputError(`${path}: is a folder`);
   const bytes = () => named(readPieces(absolute), path);
-  if (!found.isFile() || isOfProcess(absolute)) return spool(path, bytes());
+  if (!stats.isFile() || isOfProcess(absolute)) return spool(path, bytes());
   return { name: path, path: absolute, bytes, close: async () => {} };
 }
 

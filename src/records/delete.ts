@@ -35,20 +35,23 @@ export async function deleteByIdsOrFile<Entity>(
 export async function deleteRecords<Entity>(
   context: Context,
   noun: Noun<Entity>,
-  given: readonly IdOrName[],
+  idsOrNames: readonly IdOrName[],
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.delete);
-  const ids = await access.names.idsOf(noun.named, given);
+  const ids = await access.names.idsOf(noun.named, idsOrNames);
   const items = ids.map((id) => ({ id }));
   if (context.flags.dryRun) {
     await showWrites(access, { items, asList: ids.length > 1, prepare: ({ id }) => deletion(noun, id) });
     return;
   }
-  const known = await readKnown(access, ids);
-  const present = ids.filter((id) => !known.get(id)?.missing);
+  const details = await readDetails(access, ids);
+  const present = ids.filter((id) => !details.get(id)?.missing);
   if (present.length > 0)
-    await confirmWrite(context, { what: `delete ${nameWhatGoes(noun, present, known)}`, destructive: true });
-  const { error } = await removeAll(access, items, { known });
+    await confirmWrite(context, {
+      what: `delete ${nameWhatGoes(noun, present, details)}`,
+      destructive: true,
+    });
+  const { error } = await removeAll(access, items, { details });
   if (error) throw error;
 }
 
@@ -83,7 +86,7 @@ async function deleteFromFile<Entity>(
       destructive: true,
     });
     const pace = paceOf(context, context.settings.get('concurrency'));
-    const result = await removeAll(access, rows, { known: new Map(), place, ...pace });
+    const result = await removeAll(access, rows, { details: new Map(), place, ...pace });
     await endFile(access, 'delete', { file, layout, result });
   } finally {
     await source.close();
@@ -95,7 +98,7 @@ function deletion<Entity>({ operations }: Noun<Entity>, id: bigint, options: Cal
 }
 
 interface Removal<Item> extends Pick<WorkOptions<Item>, 'place' | 'stop'> {
-  readonly known: Known;
+  readonly details: DetailsById;
   readonly options?: CallOptions;
 }
 
@@ -103,16 +106,16 @@ interface Removal<Item> extends Pick<WorkOptions<Item>, 'place' | 'stop'> {
 async function removeAll<Entity, Item extends { readonly id: bigint }>(
   access: Access<Entity>,
   items: readonly Item[],
-  { known, options, ...workOptions }: Removal<Item>,
+  { details, options, ...workOptions }: Removal<Item>,
 ): Promise<WriteResult<Item>> {
   const { context, noun } = access;
   const remove = async ({ id }: Item) => {
-    const missing = known.get(id)?.missing;
+    const missing = details.get(id)?.missing;
     if (missing) throw missing;
     const { isAccepted } = await sendWrite(access, deletion(noun, id, options)).catch((error: unknown) => {
       throw withHolders(context, noun, id, error);
     });
-    const what = nameWhatGoes(noun, [id], known);
+    const what = nameWhatGoes(noun, [id], details);
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = context.settings.get('concurrency');
@@ -139,18 +142,18 @@ function withHolders<Entity>(
 }
 
 /** The details of each record for the question before a delete; empty if no question is asked. */
-type Known = ReadonlyMap<bigint, KnownRecord>;
+type DetailsById = ReadonlyMap<bigint, RecordDetails>;
 
-interface KnownRecord {
+interface RecordDetails {
   readonly title?: string;
   readonly companion?: string | undefined;
   readonly missing?: CliError;
 }
 
 /** `pet 3 (Rex) and its inventory entry (2 in stock)`. */
-function nameWhatGoes<Entity>(noun: Noun<Entity>, ids: readonly bigint[], known: Known): string {
-  const names = nameAll(noun, ids, (id) => known.get(id)?.title);
-  const companions = ids.flatMap((id) => known.get(id)?.companion ?? []);
+function nameWhatGoes<Entity>(noun: Noun<Entity>, ids: readonly bigint[], details: DetailsById): string {
+  const names = nameAll(noun, ids, (id) => details.get(id)?.title);
+  const companions = ids.flatMap((id) => details.get(id)?.companion ?? []);
   if (companions.length === 0) return names;
   if (ids.length === 1) return `${names} and ${companions[0]}`;
   return companions.length === ids.length
@@ -158,10 +161,10 @@ function nameWhatGoes<Entity>(noun: Noun<Entity>, ids: readonly bigint[], known:
     : `${names}, and the inventory entries of ${companions.length} of them`;
 }
 
-async function readKnown<Entity>(access: Access<Entity>, ids: readonly bigint[]): Promise<Known> {
+async function readDetails<Entity>(access: Access<Entity>, ids: readonly bigint[]): Promise<DetailsById> {
   const { context, client, noun } = access;
   if (context.flags.yes || !context.prompt()) return new Map();
-  const read = async (id: bigint): Promise<[bigint, KnownRecord]> => {
+  const read = async (id: bigint): Promise<[bigint, RecordDetails]> => {
     try {
       const title = noun.title((await readRecord(access, id)).value);
       return [id, { title, companion: await noun.goesWith?.(client, id) }];
@@ -173,7 +176,7 @@ async function readKnown<Entity>(access: Access<Entity>, ids: readonly bigint[])
   };
   const atOnce = context.settings.get('concurrency');
   const work = new Work(ids, read, { unit: noun.many, atOnce });
-  const known = new Map<bigint, KnownRecord>();
-  for await (const [id, each] of work.results) known.set(id, each);
-  return known;
+  const details = new Map<bigint, RecordDetails>();
+  for await (const [id, record] of work.results) details.set(id, record);
+  return details;
 }

@@ -28,19 +28,13 @@ export interface Write {
     | undefined;
 }
 
-/** A record that needs no write. */
-export interface Unchanged {
-  readonly unchanged: object;
-}
-
 /**
- * Makes a write for a record as it is now; may read from the service. A record that is already as it should be is not
- * sent.
+ * Makes a write for a record as it is now; may read from the service.
  *
  * @param refusal the 412 of the write before, because somebody else has changed the record in between; throws it if
  *   that write must not be made again.
  */
-export type PrepareWrite = (refusal?: CliError) => Promise<Write | Unchanged> | Write;
+export type PrepareWrite = (refusal?: CliError) => Promise<Write> | Write;
 
 /** A write that has succeeded. */
 export interface WriteSuccess<Entity> {
@@ -65,10 +59,9 @@ const maxAgain = 3;
 export async function sendPrepared<Entity>(
   access: Access<Entity>,
   prepare: PrepareWrite,
-): Promise<WriteSuccess<Entity> | Unchanged> {
+): Promise<WriteSuccess<Entity>> {
   let write = await prepare();
   for (let again = 0; ; again += 1) {
-    if ('unchanged' in write) return write;
     try {
       return await sendWrite(access, write);
     } catch (error) {
@@ -84,13 +77,13 @@ export async function sendPrepared<Entity>(
 }
 
 /** Whether the record that a write is for is still the one that the write before was for. */
-function isSameRecord(before: Write, write: Write | Unchanged): boolean {
-  return 'unchanged' in write || printJson(before.input.before) === printJson(write.input.before);
+function isSameRecord(before: Write, write: Write): boolean {
+  return printJson(before.input.before) === printJson(write.input.before);
 }
 
 /** The write without If-Match, if its record is still the one of the write before. */
-function withoutTag(write: Write | Unchanged, before: Write): Write | Unchanged {
-  if ('unchanged' in write || !isSameRecord(before, write)) return write;
+function withoutTag(write: Write, before: Write): Write {
+  if (!isSameRecord(before, write)) return write;
   return { ...write, options: { ...write.options, ifMatch: undefined } };
 }
 

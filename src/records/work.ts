@@ -106,7 +106,7 @@ export class Work<Item, Result> {
   }
 
   private inOrder(): Failure<Item>[] {
-    return [...this.ended].sort(([one], [other]) => one - other).map(([, failure]) => failure);
+    return [...this.ended].sort(([a], [b]) => a - b).map(([, failure]) => failure);
   }
 
   private async *succeeded(): AsyncGenerator<NonNullable<Result>> {

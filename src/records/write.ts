@@ -5,7 +5,6 @@ import { cellText } from '../output/columns.ts';
 import { withProgress } from '../output/progress.ts';
 import { CliError, InterruptedError, OutputClosedError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { counted } from '../process/text.ts';
 import type { Access, Body } from './noun.ts';
 import { printResults } from './print-records.ts';
 import { type PrepareWrite, sendPrepared, type Write } from './send-write.ts';
@@ -58,18 +57,12 @@ export async function writeRecords<Item, Entity>(
   const isMany = items.length > 1;
   let unanswered = 0;
   let accepted = 0;
-  let unchanged = 0;
   const write = async (item: Item) => {
-    const result = await sendPrepared(access, (refusal) => prepare(item, refusal));
-    if ('unchanged' in result) {
-      unchanged += 1;
-      return result.unchanged as Entity;
-    }
-    const { record, isAccepted, write: sent } = result;
+    const sending = sendPrepared(access, (refusal) => prepare(item, refusal));
+    const { record, isAccepted, write: lastWrite } = await sending;
     if (isAccepted) accepted += 1;
     else if (record === undefined) unanswered += 1;
-    // The table of a file's records says it too.
-    if (!isAccepted && !place?.(item)) await printChange(context, sent, record as object | undefined);
+    if (!isAccepted) await printChange(context, lastWrite, record as object | undefined);
     return record;
   };
   const work = new Work(items, write, { unit: noun.many, place, atOnce, stop });
@@ -85,7 +78,7 @@ export async function writeRecords<Item, Entity>(
     else {
       await work.finishBegun();
       const { done, failed, total } = work.standing();
-      if (total > 1 || done > failed) await context.warn(howFar(work.standing(), unchanged, noun.many));
+      if (total > 1 || done > failed) await context.warn(howFar(work.standing(), noun.many));
       if (!(thrown instanceof CliError)) throw thrown;
       error = thrown;
     }
@@ -101,10 +94,6 @@ export async function writeRecords<Item, Entity>(
       asList
         ? `note: the service answered ${unanswered} of these writes without a record, so there is none to print`
         : 'note: the service answered without a record, so there is none to print',
-    );
-  if (unchanged > 0)
-    await context.warn(
-      `note: ${unchanged} of ${counted(items.length, noun.one, noun.many)} ${unchanged === 1 ? 'is' : 'are'} as the file says, and ${unchanged === 1 ? 'was' : 'were'} not sent`,
     );
   return { error: error ?? work.error(), failures: work.failures(), standing: work.standing() };
 }
@@ -123,9 +112,9 @@ export function stopAtSignal<Item, Result>(
   });
 }
 
-function howFar({ done, failed, total }: Standing, unchanged: number, unit: string): string {
+function howFar({ done, failed, total }: Standing, unit: string): string {
   if (total === 1) return 'note: the write succeeded, but its record could not be printed';
-  return `note: ${done - failed - unchanged} of ${total} ${unit} were written${failed === 0 ? '' : `, ${failed} failed`}`;
+  return `note: ${done - failed} of ${total} ${unit} were written${failed === 0 ? '' : `, ${failed} failed`}`;
 }
 
 /** Prints the requests of writes on stdout and sends none. */
@@ -133,10 +122,7 @@ export async function showWrites<Item, Entity>(
   { context, client, noun }: Access<Entity>,
   { items, asList, prepare, place }: Pick<Writes<Item>, 'items' | 'asList' | 'prepare' | 'place'>,
 ): Promise<WriteResult<Item>> {
-  const request = async (item: Item) => {
-    const prepared = await prepare(item);
-    return 'unchanged' in prepared ? undefined : requestOf(client, prepared);
-  };
+  const request = async (item: Item) => requestOf(client, await prepare(item));
   const work = new Work(items, request, { unit: noun.many, place });
   const requests: HttpRequest[] = [];
   for await (const request of work.results) requests.push(request);
