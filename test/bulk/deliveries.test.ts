@@ -82,6 +82,15 @@ test('a row that is open in a run of its delivery is unknown and names that run,
   expect(shop.counted()).toEqual([6, 7]);
 });
 
+test('a row whose undo failed is still booked', async () => {
+  await using shop = await deliveryShop([5], '1,+5\n');
+  await shop.report(withNumber);
+  shop.stock.set('1', 3);
+  expect(await shop.report('undo --yes')).toMatchObject({ applied: 0, failed: 1 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, unchanged: 1 });
+  expect(shop.stock.get('1')).toBe(3);
+});
+
 test('the undo of a run that found a row open in another run frees nothing and books nothing', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
   trouble(shop, () => 401);
@@ -201,8 +210,8 @@ test('shards of one delivery are booked once each', async () => {
 });
 
 test.each([
-  ['two lost deliveries that add the same', false, 15, 20],
-  ['one that was booked, and a later one that takes as much away', true, 10, 10],
+  ['two deliveries that add the same, of which the first was lost', false, 15, 21],
+  ['one that was booked, and a later one that takes as much away', true, 10, 11],
 ])('resume sees what later deliveries did: %s', async (_, isApplied, between, end) => {
   await using shop = await deliveryShop([10], '1,5\n');
   trouble(shop, () => 'lost', { isApplied });
@@ -220,6 +229,9 @@ test.each([
   shop.write('e.csv', `petId,change\n1,${isApplied ? -5 : 5}\n`);
   expect((await shop.report('inventory apply e.csv --relative --delivery LS-2 --yes')).code).toBe(0);
   expect(shop.stock.get('1')).toBe(between);
+  // Only the first later reading tells.
+  shop.write('f.csv', 'petId,change\n1,1\n');
+  await shop.report('inventory apply f.csv --relative --delivery LS-3 --yes');
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 1 });
   expect(shop.stock.get('1')).toBe(end);
 });

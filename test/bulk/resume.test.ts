@@ -237,6 +237,16 @@ test('what a stop left open at the end of a journal is cut off, and the run goes
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0 });
 });
 
+test('a plan that a stop cut short does not count', async () => {
+  await using shop = await stoppedRun(20);
+  const path = shop.journal('r1');
+  const text = readFileSync(path, 'utf8');
+  const planLine = text.split('\n').find((line) => line.startsWith('{"plan":20,'));
+  writeFileSync(path, `${text}${planLine}\n{"pla`);
+  expect((await shop.states('r1'))[20]).toBe('unprocessed');
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 0, rows: 10, applied: 10 });
+});
+
 test('keeps the journal from others, and the token out of it', async () => {
   await using shop = await stockShop([1, 1], { 'stock.csv': toCsv([2, 2]) });
   shop.misbehave = ({ method, headers }, response) =>

@@ -33,6 +33,8 @@ export class Model {
   private readonly records = new Map<string, RunRecord>();
   /** How often a delivery may be booked: once, and once more for each --again. */
   private readonly allowed = new Map<string, number>();
+  /** By file of rejects: the run that wrote it, and how many changes there were then. */
+  private readonly rejecters = new Map<string, { readonly run: RunRecord; readonly from: number }>();
 
   constructor(world: World) {
     this.world = world;
@@ -45,7 +47,7 @@ export class Model {
     for (const breach of this.world.service.breaches) throw new Violation(breach);
     this.checkBookings();
     this.checkAlone(commands);
-    this.checkRejects();
+    this.checkRejects(commands);
     for (const command of commands) {
       this.checkTouched(command);
       for (const run of this.runsOf(command)) {
@@ -198,14 +200,22 @@ export class Model {
   }
 
   /** The rejects of a delivery hold only rows that were certainly not booked, and that resume will not take. */
-  private checkRejects(): void {
-    for (const { path, file, rows } of this.world.readRejects())
+  private checkRejects(commands: readonly Command[]): void {
+    const runs = commands.flatMap((command) => this.runsOf(command));
+    for (const { path, file, rows } of this.world.readRejects()) {
+      const run = runs.find((each) => this.fileOf(each) === file);
+      if (run && !this.rejecters.has(path)) this.rejecters.set(path, { run, from: this.changes.length });
       for (const { id, state, status, code } of file.kind === 'delivery' ? rows : []) {
         const mayPass = /^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status);
         const isFinal = state === 'failed' && (!mayPass || finalCodes.includes(code));
         if (state !== 'invalid' && !isFinal)
           throw new Violation(`${path} has record ${id}, ${state} ${status}, which resume takes too`);
+        const rejecter = this.rejecters.get(path);
+        const later = rejecter ? this.changes.slice(rejecter.from) : [];
+        if (later.some((change) => change.id === id && rejecter?.run.commands.has(change.command ?? -1)))
+          throw new Violation(`${path} has record ${id}, ${state}, which its run wrote later`);
       }
+    }
   }
 
   /** What a run says about a row is true. */
