@@ -28,14 +28,14 @@ export function runStore({ io }: Context): RunStore {
   return new RunStore(resolvePaths(io).stateDir);
 }
 
-/** The target of this command's writes, for journals and locks: a service, or the file of the embedded store. */
+/** The target of this command's writes, for journals and locks: a service, or the shop of the embedded store. */
 export async function targetHere(context: Context): Promise<string> {
-  const settings = context.settings;
-  if (settings.offline) {
-    const store = resolvePaths(context.io).offlineStore;
-    return `offline:${store === ':memory:' ? store : realFile(store)}`;
-  }
-  return targetOf((await context.client('bulk')).baseUrl);
+  const { baseUrl } = await context.client('bulk');
+  if (!context.settings.offline) return targetOf(baseUrl);
+  const { offlineStore } = resolvePaths(context.io);
+  if (offlineStore === ':memory:') return 'offline::memory:';
+  const { readShopId } = await import('../server/store-file.ts');
+  return `offline:${readShopId(offlineStore) ?? realFile(offlineStore)}`;
 }
 
 /** Holds the target of a run until it is released, unless nothing will be written. */

@@ -77,7 +77,7 @@ class KeptStore {
    */
   async open(): Promise<void> {
     await this.inTurn(() => this.load());
-    if (this.version === noFile) await this.change(() => {}).catch(() => {});
+    if (this.version === noFile || this.current.id === undefined) await this.change(() => {}).catch(() => {});
   }
 
   /**
@@ -123,6 +123,7 @@ class KeptStore {
     // Most commands only read, so the modules for writing are loaded here.
     const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
     const { withLock } = await import('../process/lock.ts');
+    const { randomUUID } = await import('node:crypto');
     await ensurePrivateFolder(dirname(this.file));
     const saveAll = async () => {
       this.load();
@@ -131,7 +132,9 @@ class KeptStore {
       // Until the file is written, memory is ahead of it.
       this.version = undefined;
       for (const change of changes) change();
-      if (this.current.revision !== revision || version === noFile)
+      const isNew = version === noFile || this.current.id === undefined;
+      this.current.id ??= randomUUID();
+      if (this.current.revision !== revision || isNew)
         await writeFileAtomic(this.file, printStore(this.current));
       this.version = versionOf(this.file);
     };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { int64Max } from '../api/values.ts';
 import { CliError } from '../process/errors.ts';
@@ -93,6 +93,7 @@ export function beginReplacement(file: string): Replacement {
           throw new CliError('failed', `${file}: was changed meanwhile, and is left as it is`, {
             retryable: true,
           });
+        store.id = randomUUID();
         await writeFileAtomic(file, printStore(store));
       });
     },

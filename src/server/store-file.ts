@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
 import { notAnId } from '../api/values.ts';
@@ -19,6 +19,7 @@ const Counter = v.optional(
  * every pet has an entry of quantity 0; without `ids` counting begins at the lowest free id.
  */
 const StoreFile = v.strictObject({
+  id: v.optional(v.string()),
   pulled: v.optional(v.object({ from: v.string(), at: v.string(), digest: v.string() })),
   categories: v.optional(v.array(v.object({ ...NewCategory.entries, id: StoredId })), []),
   pets: v.optional(v.array(v.object({ ...NewPet.entries, id: StoredId })), []),
@@ -102,8 +103,9 @@ export function parseStore(text: string, file: string): Store {
 export function createStore(file: object): Store {
   const result = v.safeParse(StoreFile, file);
   if (!result.success) throw new InvalidStore(describeIssues(result.issues));
-  const { pulled, categories, pets, orders, inventory, ids } = result.output;
+  const { id: shopId, pulled, categories, pets, orders, inventory, ids } = result.output;
   const store = new Store();
+  store.id = shopId;
   store.pulled = pulled;
   categories.forEach(({ id, ...fields }, at) => {
     add(store.categories, id, { id, ...fields }, `/categories/${at}/id`);
@@ -148,7 +150,9 @@ function add<Value extends object>(
 
 /** The text for `parseStore`: one record a line, in the order of the ids. */
 export function printStore(store: Store): string {
-  return `{${store.pulled ? `"pulled":${printJson(store.pulled)},\n` : ''}${printRecords(store)}}\n`;
+  const id = store.id === undefined ? '' : `"id":${printJson(store.id)},\n`;
+  const pulled = store.pulled ? `"pulled":${printJson(store.pulled)},\n` : '';
+  return `{${id}${pulled}${printRecords(store)}}\n`;
 }
 
 /** The text of a store without the source of its records. */
@@ -162,4 +166,20 @@ export function printRecords(store: Store): string {
     return `"${noun}":${printJson(retired.length === 0 ? { next } : { next, retired })}`;
   });
   return `${lists.join(',\n')},\n"ids":{${ids.join(',')}}`;
+}
+
+/** The id of the shop in a file; undefined if it has none. Reads only the beginning of the file. */
+export function readShopId(file: string): string | undefined {
+  const head = Buffer.alloc(200);
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      readSync(descriptor, head, 0, head.length, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined;
+  }
+  return /^\{"id":"([\w-]+)"/.exec(head.toString('latin1'))?.[1];
 }

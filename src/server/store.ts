@@ -172,6 +172,8 @@ interface Pulled {
 
 /** The shop in memory: four collections and their id counters. The handlers enforce the rules. */
 export class Store {
+  /** Names the shop of the embedded store; a store that replaces it has another one. */
+  id: string | undefined;
   pulled: Pulled | undefined;
   readonly categories = new Collection<StoredCategory>('category', []);
   readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>('pet', ['status', 'categoryId']);

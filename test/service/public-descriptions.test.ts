@@ -80,8 +80,8 @@ test("Swagger's Petstore: pets can be created and updated from files, orders too
   expect(await data('pets create --from - --yes --field photoUrls=[]', tom)).toEqual([
     { name: 'Tom', status: 'available', photoUrls: [], id: 3 },
   ]);
-  const maya = await data('pets update --from -', '[{"id":2,"name":"Maya"}]');
-  expect(maya).toEqual([{ ...pets[1], id: 2, name: 'Maya' }]);
+  await data('pets update --from - --yes', '[{"id":2,"name":"Maya"}]');
+  expect(await data('pets get 2')).toEqual({ ...pets[1], id: 2, name: 'Maya' });
 
   const placed = { petId: 1, quantity: 2, complete: true, status: 'placed', id: 1 };
   const order = 'orders create --pet 1 --quantity 2 --complete --field status=placed';
