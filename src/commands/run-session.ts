@@ -135,7 +135,12 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
     stop.abandon();
   });
   const { many } = nounWords[header.noun];
-  const activity = { label: `reading ${many}`, unit: 'records', read: () => ({ done: progress.read }) };
+  const activity = {
+    label: `reading ${many}`,
+    unit: 'records',
+    delayMs: 500,
+    read: () => ({ done: progress.read }),
+  };
   try {
     return await withProgress(context, activity, () => session.plan());
   } catch (error) {
