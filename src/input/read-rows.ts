@@ -77,10 +77,12 @@ export async function readRows<Row extends InputRow>(
   const issues = new Issues();
   let [total, repeated, summed] = [0, 0, 0];
   const parserOf = createParserFinder(name, format, layout);
-  for await (const batch of input.batches)
+  for await (const batch of input.batches) {
+    // A header is checked even if no row follows.
+    if (isTable(format)) parserOf(batch.columns, batch);
     for (const record of batch.records) {
       total += 1;
-      const row = parserOf(batch, record)(record);
+      const row = parserOf(record.names, batch)(record);
       if (isProblem(row)) {
         issues.add(issueOf(record, row));
         continue;
@@ -104,6 +106,7 @@ export async function readRows<Row extends InputRow>(
         issues.add(conflictOf(row, merged, layout.fieldsOf(row)));
       }
     }
+  }
   if (issues.all.length > 0 && !skipInvalid)
     throw invalidInput(name, issues, { total, canSkip: skipInvalid !== undefined });
   const rows = all.filter(
@@ -130,28 +133,29 @@ export function isProblem(result: object): result is Problem {
 }
 
 /**
- * Finds the parser of a record. The rows of a table have one. Most JSON objects have the same names as the one before,
- * so its parser is used again.
+ * Finds the parser of records with some columns. The rows of a table have one. Most JSON objects have the same names as
+ * the one before, so its parser is used again.
+ *
+ * @throws InputError for a table with columns that the layout refuses.
  */
 export function createParserFinder<Row extends InputRow>(
   name: string,
   format: InputFormat,
   layout: RowLayout<Row>,
-): (batch: RawBatch, record: RawRecord) => RowParser<Row> {
-  let names: readonly string[] | undefined;
+): (columns: readonly string[], batch: RawBatch) => RowParser<Row> {
+  let previous: readonly string[] | undefined;
   let parser: RowParser<Row>;
   const parse: RowParser<Row> = (record) =>
     record.problem === undefined ? parser(record) : { message: record.problem };
-  return ({ line, hasHeader }, record) => {
-    if (names === record.names || (names && isSameList(names, record.names)) || record.problem !== undefined)
-      return parse;
-    names = record.names;
-    const result = layout.parserOf(names, isTable(format));
+  return (columns, { line, hasHeader }) => {
+    if (previous === columns || (previous && isSameList(previous, columns))) return parse;
+    previous = columns;
+    const result = layout.parserOf(columns, isTable(format));
     if (!isProblem(result)) parser = result;
     else if (!isTable(format))
-      parser = () => ({ ...result, message: `${result.message}; ${describe(record)}` });
+      parser = () => ({ ...result, message: `${result.message}; ${describe(columns)}` });
     else {
-      const seen = names.map((cell) => cell || "''").join(', ');
+      const seen = columns.map((cell) => cell || "''").join(', ');
       const header = hasHeader ? `; the header has ${seen}` : '';
       throw new InputError(`${name}:${line}: ${result.message}${header}`, result.hint, line);
     }
@@ -177,6 +181,6 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, index) => text === b[index]);
 }
 
-function describe({ names }: RawRecord): string {
+function describe(names: readonly string[]): string {
   return names.length === 0 ? 'the object is empty' : `its names are ${names.slice(0, 20).join(', ')}`;
 }

@@ -136,7 +136,7 @@ async function* originalRows<Row extends InputRow>(
       if (reject?.line !== record.line) continue;
       // Several records of a JSON document may begin on one line.
       if (reject.column !== undefined && reject.column !== record.column) continue;
-      const row = parserOf(batch, record)(record);
+      const row = parserOf(record.names, batch)(record);
       const id = isProblem(row) ? undefined : row.id;
       if (reject.id !== undefined && reject.id !== id) continue;
       next += 1;

@@ -90,7 +90,7 @@ export class Work<Item, Result> {
     const { reason } = this.stopping;
     const { unit } = this.options;
     const { done, failed, total } = this.standing();
-    const errors = this.inOrder().flatMap(({ error }) => error ?? []);
+    const errors = this.inOrder().flatMap((failure) => this.placed(failure) ?? []);
     const unsent = total - done;
     if (reason instanceof InterruptedError)
       return new CliError(
@@ -103,6 +103,14 @@ export class Work<Item, Result> {
     const all = reason && unsent > 0 ? [...errors, new CliError(reason.kind, stopped)] : errors;
     const rest = unsent > 0 ? `, ${unsent} were not sent` : '';
     return new ManyError(`${failed} of ${total} ${unit} failed${rest}`, all, done - failed);
+  }
+
+  /** The error of an item with its place in the file. */
+  private placed({ item, error }: Failure<Item>): CliError | undefined {
+    const place = this.options.place?.(item);
+    if (!place || !error) return error;
+    const { text, line } = place;
+    return new CliError(error.kind, `${text}: ${error.message}`, { ...error.details, place: text, line });
   }
 
   private inOrder(): Failure<Item>[] {
@@ -137,26 +145,15 @@ export class Work<Item, Result> {
       const failure = error instanceof StoppedError ? stoppedError(error) : error;
       if (failure === undefined) this.ended.set(index, { item, error: failure });
       else if (!(failure instanceof CliError) || failure instanceof InterruptedError) throw failure;
-      else this.keep(index, failure);
+      else {
+        this.done += 1;
+        this.failed += 1;
+        this.ended.set(index, { item, error: failure });
+        // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
+        if (this.options.place?.(item) && wouldAllFail(failure)) this.stop(failure);
+      }
       return undefined;
     }
-  }
-
-  private keep(index: number, error: CliError): void {
-    const item = this.items[index] as Item;
-    const place = this.options.place?.(item);
-    const placed = place
-      ? new CliError(error.kind, `${place.text}: ${error.message}`, {
-          ...error.details,
-          place: place.text,
-          line: place.line,
-        })
-      : error;
-    this.done += 1;
-    this.failed += 1;
-    this.ended.set(index, { item, error: placed });
-    // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
-    if (place && wouldAllFail(error)) this.stop(error);
   }
 }
 

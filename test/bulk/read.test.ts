@@ -164,6 +164,8 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
     'the columns id and petId may both be petId; the header has id, petId, quantity',
   ],
   ['petId,count,count\n1,1,2\n', 'duplicate column count'],
+  // A header is checked even if no row follows.
+  ['1,2\n', 'no column petId (or id, pet); the header has 1, 2'],
   ['petId,change,quantity\n1,2,3\n', 'the columns change and quantity may both be quantity', relative],
   ['1,2\n3,4\n', 'no column petId (or id, pet); the header has 1, 2'],
   // A truncated file is not a bad row.
