@@ -104,6 +104,8 @@ export interface Change {
   readonly read: number | undefined;
   /** Whether the field that no file names was changed too. */
   readonly isWider: boolean;
+  /** Whether If-Match protects others: tags are strong, and the command met no 412 that makes it distrust them. */
+  readonly isBound: boolean;
 }
 
 export interface ServiceShape {
@@ -125,6 +127,7 @@ interface Visitor {
   readonly read: Map<string, number | undefined>;
   requests: number;
   writes: number;
+  hasFalse412: boolean;
   raise(): void;
 }
 
@@ -187,7 +190,8 @@ export class SimulatedService {
   }
 
   admit(command: number, visitor: Pick<Visitor, 'process' | 'conduct' | 'raise'>): void {
-    this.visitors.set(command, { ...visitor, seen: new Map(), read: new Map(), requests: 0, writes: 0 });
+    const counts = { requests: 0, writes: 0, hasFalse412: false };
+    this.visitors.set(command, { ...visitor, ...counts, seen: new Map(), read: new Map() });
   }
 
   /** How many requests of a command would change something, carried out or not. */
@@ -222,6 +226,7 @@ export class SimulatedService {
       after: entry?.value,
       read: request?.visitor.read.get(id),
       isWider: before !== undefined && entry !== undefined && before.rest !== entry.rest,
+      isBound: this.shape.etags === 'strong' && !request?.visitor.hasFalse412,
     });
     if (entry) this.entries.set(id, entry);
     else this.entries.delete(id);
@@ -338,6 +343,7 @@ export class SimulatedService {
       if (fault.status === 412) this.quiet.add(id);
     }
     const { status, body, retryAfter, hangs } = fault;
+    if (status === 412) request.visitor.hasFalse412 = true;
     if (hangs) return;
     if (status === undefined) {
       response.destroy();
