@@ -1,4 +1,4 @@
-import { describeKey, ownVariables, settingKeys, variableName } from '../config/keys.ts';
+import { describeKey, programVariables, settingKeys, variableName } from '../config/keys.ts';
 import { fold, leastRoom } from '../output/fold.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
@@ -47,7 +47,7 @@ export function flagItem(flag: Flag): Item {
 const tables: Readonly<Record<string, readonly Item[]>> = {
   '{global flags}': Object.values(globalFlags).map(flagItem),
   '{write flags}': Object.values(writeFlags).map(flagItem),
-  '{variables}': ownVariables,
+  '{variables}': programVariables,
   '{setting variables}': settingKeys.map((key) => [variableName(key), `${key}: ${describeKey(key)}`]),
 };
 

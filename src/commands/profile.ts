@@ -13,7 +13,7 @@ import {
   toSection,
 } from '../config/edit.ts';
 import { readConfigFile } from '../config/file.ts';
-import { shownValue, valueProblem } from '../config/keys.ts';
+import { maskValue, valueProblem } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
 import { type Context, warnOfSettings, whyNotAsked } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
@@ -150,7 +150,7 @@ function valuesOf({ io }: Context, name: string): Readonly<Record<string, JsonVa
   const file = readConfigFile(io);
   requireProfile(file, name);
   const entries = Object.entries(file.profiles[name] ?? {});
-  return Object.fromEntries(entries.map(([key, value]) => [key, shownValue(key, value)]));
+  return Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)]));
 }
 
 const remove = verb({

@@ -45,21 +45,21 @@ export function readBoundContract(
   { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
 ): Contract | undefined {
   if (io.env[builtInVariable]) return undefined;
-  const repair = wordsOf(profile ? { profile: profile.value } : { origin });
+  const repair = bindingFlags(profile ? { profile: profile.value } : { origin });
   const { value: path, givenBy } = explain('contract');
   if (path !== undefined) {
     const named = readContract(path, repair);
     if (named === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, repair);
     if (named.origin === origin) return named.contract;
   } else if (profile) checkNotBoundBefore(contractPath(io, { profile: profile.value }), repair);
-  const first = join(dirname(resolvePaths(io).configFile), 'contract.json');
-  if (existsSync(first))
+  const formerFile = join(dirname(resolvePaths(io).configFile), 'contract.json');
+  if (existsSync(formerFile))
     throw new InputError(
-      `contract ${first}: an earlier version of this program wrote it, for every address`,
+      `contract ${formerFile}: an earlier version of this program wrote it, for every address`,
       `bind again with \`petstore api bind <file or URL>${repair}\` if this service needs it, and remove the file`,
     );
   const key = { origin };
-  return readContract(contractPath(io, key), wordsOf(key))?.contract;
+  return readContract(contractPath(io, key), bindingFlags(key))?.contract;
 }
 
 /**
@@ -82,16 +82,16 @@ function relativePath(key: BindingKey): string {
   return join('contracts', 'origins', `${encodeURIComponent(key.origin)}.json`);
 }
 
-/** The flags of commands about a binding. */
-function wordsOf(key: BindingKey): string {
+/** The flags that name a binding in a command line. */
+function bindingFlags(key: BindingKey): string {
   return 'profile' in key ? ` --profile ${shellWord(key.profile)}` : ` --base-url ${key.origin}`;
 }
 
 /** @throws UsageError if the file cannot be read or does not hold a contract. */
 function readContract(path: string, repair: string): BoundContract | undefined {
   try {
-    const text = readText(path);
-    return text === undefined ? undefined : fromStored(parseJson(text) as object as Stored);
+    const text = readIfPresent(path);
+    return text === undefined ? undefined : fromStored(parseJson(text) as object as StoredContract);
   } catch (error) {
     throw unusable(path, systemReason(error), repair);
   }
@@ -104,7 +104,7 @@ function unusable(path: string, why: string, repair: string): InputError {
   );
 }
 
-function readText(path: string): string | undefined {
+function readIfPresent(path: string): string | undefined {
   try {
     return readTrusted(path);
   } catch (error) {
@@ -143,17 +143,17 @@ export async function removeContract(io: Io, key: BindingKey): Promise<boolean> 
 }
 
 /** A contract as it is stored. All schemas of answers share one set of `$defs`, which is stored once. */
-interface Stored extends Omit<BoundContract, 'contract'>, Omit<Contract, 'operations' | 'missing'> {
+interface StoredContract extends Omit<BoundContract, 'contract'>, Omit<Contract, 'operations' | 'missing'> {
   readonly version: number;
   readonly missing: Readonly<Record<string, string>>;
   readonly operations: readonly Operation[];
   readonly definitions: JsonValue;
 }
 
-function toStored({ contract, ...binding }: BoundContract): Stored {
+function toStored({ contract, ...binding }: BoundContract): StoredContract {
   let definitions: JsonValue = {};
-  const operations = [...contract.operations.values()].map((each) =>
-    withSchemas(each, ({ $defs = {}, ...schema }) => {
+  const operations = [...contract.operations.values()].map((operation) =>
+    withSchemas(operation, ({ $defs = {}, ...schema }) => {
       definitions = $defs;
       return schema;
     }),
@@ -162,16 +162,18 @@ function toStored({ contract, ...binding }: BoundContract): Stored {
   return { version, ...binding, ...contract, missing, operations, definitions };
 }
 
-function fromStored(stored: Stored): BoundContract {
+function fromStored(stored: StoredContract): BoundContract {
   if (stored?.version !== version) throw new Error('another version of this program wrote it');
   const { definitions, operations, missing, credentialPlaces, basePath, ...binding } = stored;
-  const bound = operations.map((each) => withSchemas(each, (schema) => ({ ...schema, $defs: definitions })));
+  const complete = operations.map((operation) =>
+    withSchemas(operation, (schema) => ({ ...schema, $defs: definitions })),
+  );
   const reasons = operationIds.flatMap((id) =>
     missing[id] === undefined ? [] : ([[id, missing[id]]] as const),
   );
   return {
     contract: {
-      operations: new Map(bound.map((each) => [each.id, each])),
+      operations: new Map(complete.map((operation) => [operation.id, operation])),
       missing: new Map(reasons),
       credentialPlaces,
       basePath,

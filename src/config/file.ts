@@ -27,8 +27,8 @@ export function readConfigFile(io: Io): ConfigFile {
     const { profile, profiles = {}, ...defaults } = parseConfig(readTrusted(path));
     if (profile !== undefined && typeof profile !== 'string') throw new Error('"profile" is not text');
     if (!isSection(profiles)) throw new Error('"profiles" is not an object');
-    const wrong = Object.entries(profiles).find(([, section]) => !isSection(section));
-    if (wrong) throw new Error(`profile ${wrong[0]} is not an object`);
+    const invalid = Object.entries(profiles).find(([, section]) => !isSection(section));
+    if (invalid) throw new Error(`profile ${invalid[0]} is not an object`);
     return {
       path,
       active: profile,

@@ -190,7 +190,7 @@ export function describeKey(key: SettingKey): string {
 }
 
 /** The environment variables that only this program reads and that set no key, each with its meaning. */
-export const ownVariables: readonly (readonly [name: string, meaning: string])[] = [
+export const programVariables: readonly (readonly [name: string, meaning: string])[] = [
   ['PETSTORE_PROFILE', 'the profile to use'],
   ['PETSTORE_TOKEN', 'the token to send'],
   ['PETSTORE_CONFIG_DIR', 'the folder of config.json'],
@@ -231,7 +231,7 @@ export function parseSetting<Key extends SettingKey>(
   // A URL with a user name or a query may hold a secret, so it is not shown.
   if (problem !== undefined)
     throw new UsageError(
-      `${label}${/[@?]/.test(text) ? '' : ` '${shownValue(key, text)}'`}: ${problem}`,
+      `${label}${/[@?]/.test(text) ? '' : ` '${maskValue(key, text)}'`}: ${problem}`,
       undefined,
       code,
     );
@@ -239,10 +239,10 @@ export function parseSetting<Key extends SettingKey>(
 }
 
 /**
- * A value of the config file as it is shown. The arguments of a token-command may be secret; so may the value of an
+ * Masks what may be secret in a value of the config file: the arguments of a token-command, and the value of an
  * unknown key.
  */
-export function shownValue(key: string, value: JsonValue): JsonValue {
+export function maskValue(key: string, value: JsonValue): JsonValue {
   if (!isSettingKey(key)) return '***';
   if (key !== 'token-command') return value;
   const [name = '', ...rest] = String(value).trim().split(/\s+/);

@@ -34,35 +34,36 @@ export async function runTokenCommand(
     windowsHide: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const printed = { stdout: '', stderr: '' };
-  const ended = new Promise<string | undefined>((resolve) => {
+  const output = { stdout: '', stderr: '' };
+  const end = new Promise<string | undefined>((resolve) => {
     for (const name of ['stdout', 'stderr'] as const)
       child[name].setEncoding('utf8').on('data', (text: string) => {
-        printed[name] += text;
-        if (printed[name].length > maxBytes) resolve(`printed more than ${formatBytes(maxBytes)}`);
+        output[name] += text;
+        if (output[name].length > maxBytes) resolve(`printed more than ${formatBytes(maxBytes)}`);
       });
     child.on('error', (error) => {
       const reason = systemReason(error, 'command');
       resolve(systemCode(error) === 'ENOENT' ? `there is ${reason}` : reason);
     });
     child.on('exit', (code, killer) => {
-      const why = code === 0 ? undefined : code === null ? `was ended by ${killer}` : `exited with ${code}`;
-      child.on('close', () => resolve(why));
-      setTimeout(() => resolve(why), outputMs);
+      const problem =
+        code === 0 ? undefined : code === null ? `was ended by ${killer}` : `exited with ${code}`;
+      child.on('close', () => resolve(problem));
+      setTimeout(() => resolve(problem), outputMs);
     });
     signal.addEventListener('abort', () => resolve('was interrupted'));
   });
-  const why = await withDeadline(ended, limitMs, () => `took longer than ${limitMs / 1000} s`);
+  const problem = await withDeadline(end, limitMs, () => `took longer than ${limitMs / 1000} s`);
   child.kill('SIGKILL');
   endGroup(child.pid);
   signal.throwIfAborted();
   // The output may hold the token even if the command failed.
   const secrets = createSecrets();
-  for (const text of printed.stdout.split('\n')) secrets.add(text.trim());
-  for (const text of secrets.mask(printed.stderr).trimEnd().split(/\r?\n/))
+  for (const text of output.stdout.split('\n')) secrets.add(text.trim());
+  for (const text of secrets.mask(output.stderr).trimEnd().split(/\r?\n/))
     if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
-  if (why !== undefined) throw new CliError('auth', `token-command ${command}: ${why}`);
-  return printed.stdout;
+  if (problem !== undefined) throw new CliError('auth', `token-command ${command}: ${problem}`);
+  return output.stdout;
 }
 
 /**

@@ -76,9 +76,9 @@ export function parseRate(text: string): number {
 
 /** @throws ValueError */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
-  const found = choices.find((choice) => choice === text);
-  if (found === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
-  return found;
+  const match = choices.find((choice) => choice === text);
+  if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
+  return match;
 }
 
 /** The texts of column maps, separated by commas. @throws ValueError for a text that is no map */
@@ -138,8 +138,8 @@ export function parseScheme(text: string): string {
  * @throws ValueError if a quote is not closed, or if the text has no word.
  */
 export function splitWords(text: string): readonly [string, ...string[]] {
-  const unclosed = text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '');
-  if (/['"\\]/.test(unclosed)) throw new ValueError('has a quote that is not closed');
+  const unquoted = text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '');
+  if (/['"\\]/.test(unquoted)) throw new ValueError('has a quote that is not closed');
   const words = text.match(/(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+/gs) ?? [];
   const [command, ...args] = words.map(unquote);
   if (!command) throw new ValueError('must name a command');

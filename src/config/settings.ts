@@ -9,11 +9,11 @@ import {
   isSettingKey,
   type KeyFlags,
   keyRules,
+  maskValue,
   parseSetting,
   type SettingKey,
   type SettingValues,
   settingKeys,
-  shownValue,
   variableName,
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
@@ -46,14 +46,14 @@ interface Setting<Value> {
 }
 
 /** The name of a profile, and the flag, variable or file that gave it. */
-type ChosenProfile = Omit<Setting<string>, 'text'>;
+type ProfileChoice = Omit<Setting<string>, 'text'>;
 
 /** All settings of this run, resolved: flag, environment, profile, top level of the config, default. */
 export interface Settings {
   /** The profile that a flag, a variable or the config names; `offline` is built in. */
-  readonly active: ChosenProfile | undefined;
+  readonly active: ProfileChoice | undefined;
   /** The same if its settings are used: those of the config's profile are not if the address has another origin. */
-  readonly profile: ChosenProfile | undefined;
+  readonly profile: ProfileChoice | undefined;
   /**
    * What is wrong: an unknown profile, a wrong value, a file that cannot be read. None of it is used. Those of flags have
    * the code `invalid_flag` and stop every command; the others stop each command that calls a service.
@@ -62,7 +62,7 @@ export interface Settings {
   /** Warnings to show before a command acts, one line each. */
   readonly warnings: readonly string[];
   /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
-  readonly offline: ChosenProfile | undefined;
+  readonly offline: ProfileChoice | undefined;
   /** Undefined if there is no token. */
   readonly token: TokenSource | undefined;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
@@ -84,10 +84,12 @@ export interface TokenSource {
 }
 
 /** The values of a key, those of the nearest source first; those of an active profile that is not used count too. */
-type Candidates = <Key extends SettingKey>(key: Key) => readonly Setting<NonNullable<SettingValues[Key]>>[];
+type SettingsByKey = <Key extends SettingKey>(
+  key: Key,
+) => readonly Setting<NonNullable<SettingValues[Key]>>[];
 
-/** Where settings can come from. */
-interface Places {
+/** What settings are resolved from. */
+interface SettingInputs {
   readonly io: Io;
   readonly flags: SettingFlags;
   readonly file: ConfigFile;
@@ -95,51 +97,54 @@ interface Places {
 
 /** The settings of this run. Never throws: what is wrong is in `problems`. */
 export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFile(io)): Settings {
-  const places = { io, flags, file };
+  const inputs = { io, flags, file };
   const problems: UsageError[] = file.problem === undefined ? [] : [unreadableConfig(file)];
-  const { chosen, offline } = chooseProfile(places, problems);
-  const readings = new Map(
-    settingKeys.map((key) => [key, foundIn(places, key, chosen?.value).map((each) => read(key, each, io))]),
+  const { choice, offline } = chooseProfile(inputs, problems);
+  const checked = new Map(
+    settingKeys.map((key) => [
+      key,
+      candidatesOf(inputs, key, choice?.value).map((candidate) => check(key, candidate, io)),
+    ]),
   );
-  const candidates = ((key) => readings.get(key)?.filter(({ problem }) => !problem) ?? []) as Candidates;
-  const isPassedOver = chosen?.source === 'config' && isOtherOrigin(candidates);
-  const profile = isPassedOver ? undefined : chosen;
-  const isUsed = ({ source }: Pick<Reading, 'source'>) => !isPassedOver || source !== 'profile';
-  const clash = io.env.PETSTORE_TOKEN || offline ? undefined : tokenClash(candidates, chosen);
+  const settingsOf = ((key) => checked.get(key)?.filter(({ problem }) => !problem) ?? []) as SettingsByKey;
+  const isPassedOver = choice?.source === 'config' && isOtherOrigin(settingsOf);
+  const profile = isPassedOver ? undefined : choice;
+  const isUsed = ({ source }: Pick<CheckedSetting, 'source'>) => !isPassedOver || source !== 'profile';
+  const clash = io.env.PETSTORE_TOKEN || offline ? undefined : tokenClash(settingsOf, choice);
   if (clash) problems.push(clash);
-  for (const reading of [...readings.values()].flat())
-    if (reading.problem && isUsed(reading)) problems.push(reading.problem);
+  for (const setting of [...checked.values()].flat())
+    if (setting.problem && isUsed(setting)) problems.push(setting.problem);
   const explain = <Key extends SettingKey>(key: Key) =>
-    candidates(key).find(isUsed) ?? (fallback(key) as Setting<SettingValues[Key]>);
+    settingsOf(key).find(isUsed) ?? (fallback(key) as Setting<SettingValues[Key]>);
   return {
-    active: chosen,
+    active: choice,
     profile,
     problems,
     warnings: [
       ...unknownKeys(file, undefined),
       ...(profile ? unknownKeys(file, profile.value) : []),
-      ...warningsOf(profile, candidates('base-url')),
+      ...warningsOf(profile, settingsOf('base-url')),
     ],
     offline,
-    token: tokenOf(io, candidates),
+    token: tokenOf(io, settingsOf),
     get: (key) => explain(key).value,
     explain,
   };
 }
 
 /** Whether a flag or variable sets an origin that does not belong to the profile. */
-function isOtherOrigin(candidates: Candidates): boolean {
-  const [url, ...beaten] = candidates('base-url');
-  const configured = beaten.find(isOfConfig);
+function isOtherOrigin(settingsOf: SettingsByKey): boolean {
+  const [url, ...others] = settingsOf('base-url');
+  const configured = others.find(isOfConfig);
   if (!url || !configured || isOfConfig(url)) return false;
-  const [further] = candidates('token-origins');
+  const [further] = settingsOf('token-origins');
   return ![originOf(configured), ...(further?.value ?? [])].includes(originOf(url));
 }
 
 /** PETSTORE_TOKEN, else token-file or token-command, whichever has precedence. */
-function tokenOf({ env }: Io, candidates: Candidates): TokenSource | undefined {
-  const [file] = candidates('token-file');
-  const [command] = candidates('token-command');
+function tokenOf({ env }: Io, settingsOf: SettingsByKey): TokenSource | undefined {
+  const [file] = settingsOf('token-file');
+  const [command] = settingsOf('token-command');
   const isFile = file && (!command || rankOf(file) < rankOf(command));
   const variable = { source: 'environment', givenBy: 'PETSTORE_TOKEN' } as const;
   const token = env.PETSTORE_TOKEN
@@ -147,7 +152,7 @@ function tokenOf({ env }: Io, candidates: Candidates): TokenSource | undefined {
     : isFile
       ? ({ ...file, kind: 'file', text: file.value, label: `token file ${file.value}` } as const)
       : command && ({ ...command, kind: 'command', text: command.value, label: 'token-command' } as const);
-  return token && { ...token, owners: ownersOf(token, candidates) };
+  return token && { ...token, owners: ownersOf(token, settingsOf) };
 }
 
 /**
@@ -155,21 +160,24 @@ function tokenOf({ env }: Io, candidates: Candidates): TokenSource | undefined {
  * if that is set; one of the config's top level to the base URL there; any other to the base URL of the active profile,
  * or of the top level. If none of these names a base URL, the token belongs to that of the command line.
  */
-function ownersOf({ source }: { readonly source: SettingSource }, candidates: Candidates): readonly string[] {
-  const urls = candidates('base-url');
+function ownersOf(
+  { source }: { readonly source: SettingSource },
+  settingsOf: SettingsByKey,
+): readonly string[] {
+  const urls = settingsOf('base-url');
   const ofVariable = urls.find((url) => url.source === 'environment');
   if (source === 'environment' && ofVariable) return [originOf(ofVariable)];
   const beside = source === 'config' ? urls.find((url) => url.source === 'config') : undefined;
   const owner = beside ?? urls.find(isOfConfig) ?? ofVariable;
-  const [further] = candidates('token-origins');
+  const [further] = settingsOf('token-origins');
   if (owner) return [originOf(owner), ...(further?.value ?? [])];
   return urls.slice(0, 1).map(originOf);
 }
 
 /** The error for token-file and token-command in one place; undefined if they are not. */
-function tokenClash(candidates: Candidates, active: ChosenProfile | undefined): UsageError | undefined {
-  const [file] = candidates('token-file');
-  const [command] = candidates('token-command');
+function tokenClash(settingsOf: SettingsByKey, active: ProfileChoice | undefined): UsageError | undefined {
+  const [file] = settingsOf('token-file');
+  const [command] = settingsOf('token-command');
   if (!file || file.source !== command?.source) return undefined;
   const name = file.source === 'profile' ? active?.value : undefined;
   return new InputError(
@@ -189,12 +197,12 @@ function originOf({ value }: Setting<string>): string {
 }
 
 function warningsOf(
-  profile: ChosenProfile | undefined,
-  [baseUrl, ...beaten]: readonly Setting<unknown>[],
+  profile: ProfileChoice | undefined,
+  [baseUrl, ...others]: readonly Setting<unknown>[],
 ): string[] {
-  const own = beaten.find(({ source }) => source === 'profile');
-  const isSurprising = profile?.source === 'flag' && baseUrl?.source === 'environment' && own;
-  if (!isSurprising || own.value === baseUrl.value) return [];
+  const ofProfile = others.find(({ source }) => source === 'profile');
+  const isUnexpected = profile?.source === 'flag' && baseUrl?.source === 'environment' && ofProfile;
+  if (!isUnexpected || ofProfile.value === baseUrl.value) return [];
   return [`warning: ${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`];
 }
 
@@ -206,20 +214,20 @@ function warningsOf(
  * @param problems gets an unknown profile, and both named equally near.
  */
 function chooseProfile(
-  places: Places,
+  inputs: SettingInputs,
   problems: UsageError[],
-): Pick<Settings, 'offline'> & { readonly chosen: ChosenProfile | undefined } {
-  const named = namedProfile(places);
-  const unknown = named && unknownProfile(named, places.file);
+): Pick<Settings, 'offline'> & { readonly choice: ProfileChoice | undefined } {
+  const selection = selectedProfile(inputs);
+  const unknown = selection && unknownProfile(selection, inputs.file);
   if (unknown) problems.push(unknown);
-  const chosen = unknown ? undefined : named;
-  const offline: ChosenProfile | undefined = places.flags.offline
+  const choice = unknown ? undefined : selection;
+  const offline: ProfileChoice | undefined = inputs.flags.offline
     ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
-    : chosen?.value === offlineProfile
-      ? chosen
+    : choice?.value === offlineProfile
+      ? choice
       : undefined;
-  const baseUrl = foundIn(places, 'base-url', undefined).find((found) => !isOfConfig(found));
-  if (!offline || !baseUrl) return { chosen, offline };
+  const baseUrl = candidatesOf(inputs, 'base-url', undefined).find((candidate) => !isOfConfig(candidate));
+  if (!offline || !baseUrl) return { choice, offline };
   if (offline.source === baseUrl.source) {
     const both = new UsageError(
       `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
@@ -228,11 +236,11 @@ function chooseProfile(
     );
     problems.push(both);
   }
-  if (rankOf(offline) < rankOf(baseUrl)) return { chosen, offline };
-  return { chosen: chosen === offline ? undefined : chosen, offline: undefined };
+  if (rankOf(offline) < rankOf(baseUrl)) return { choice, offline };
+  return { choice: choice === offline ? undefined : choice, offline: undefined };
 }
 
-function namedProfile({ io, flags, file }: Places): ChosenProfile | undefined {
+function selectedProfile({ io, flags, file }: SettingInputs): ProfileChoice | undefined {
   const variable = io.env.PETSTORE_PROFILE;
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', givenBy: '--profile' };
   if (variable) return { value: variable, source: 'environment', givenBy: 'PETSTORE_PROFILE' };
@@ -245,7 +253,7 @@ function codeOf(source: SettingSource): UsageCode {
 }
 
 /** The error for a profile that does not exist. */
-function unknownProfile({ value, givenBy, source }: ChosenProfile, file: ConfigFile): UsageError | undefined {
+function unknownProfile({ value, givenBy, source }: ProfileChoice, file: ConfigFile): UsageError | undefined {
   if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return undefined;
   const names = [...Object.keys(file.profiles), offlineProfile];
   const near = closest(value, names);
@@ -279,7 +287,7 @@ export function unsetLine(key: string, profile: string | undefined): string {
 }
 
 /** A value as a flag, a variable or the config file gives it, unchecked. */
-interface Found extends Pick<Setting<unknown>, 'source' | 'givenBy'> {
+interface SettingCandidate extends Pick<Setting<unknown>, 'source' | 'givenBy'> {
   readonly raw: unknown;
   /** The name of the value in errors: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`. */
   readonly label: string;
@@ -287,21 +295,25 @@ interface Found extends Pick<Setting<unknown>, 'source' | 'givenBy'> {
   readonly folder: string;
 }
 
-/** What is given for a key, highest precedence first. */
-function foundIn({ io, flags, file }: Places, key: SettingKey, profile: string | undefined): Found[] {
+/** The values that flags, environment and config give for a key, highest precedence first. */
+function candidatesOf(
+  { io, flags, file }: SettingInputs,
+  key: SettingKey,
+  profile: string | undefined,
+): SettingCandidate[] {
   const { name = '', value } = variableOf(key, io) ?? {};
   const section = profile === undefined ? undefined : file.profiles[profile];
-  const given = [
+  const candidates = [
     { raw: flags[flagKey(key)], source: 'flag', givenBy: `--${key}` },
     { raw: value, source: 'environment', givenBy: name },
     { raw: section?.[key], source: 'profile', givenBy: `profile ${profile}` },
     { raw: file.defaults[key], source: 'config', givenBy: file.path },
   ] as const;
-  return given.flatMap((each) => {
-    if (each.raw === undefined) return [];
-    if (!isOfConfig(each)) return [{ ...each, label: each.givenBy, folder: io.cwd }];
-    const place = each.source === 'profile' ? ` of ${each.givenBy}` : '';
-    return [{ ...each, label: `${key}${place} in ${file.path}`, folder: dirname(file.path) }];
+  return candidates.flatMap((candidate) => {
+    if (candidate.raw === undefined) return [];
+    if (!isOfConfig(candidate)) return [{ ...candidate, label: candidate.givenBy, folder: io.cwd }];
+    const place = candidate.source === 'profile' ? ` of ${candidate.givenBy}` : '';
+    return [{ ...candidate, label: `${key}${place} in ${file.path}`, folder: dirname(file.path) }];
   });
 }
 
@@ -321,25 +333,29 @@ function variableOf(
   return value ? { name, value } : undefined;
 }
 
-/** A given value, checked: its value is undefined if there is a problem with it. */
-interface Reading extends Setting<unknown> {
+/** A candidate after the check; it has no value if there is a problem with it. */
+interface CheckedSetting extends Setting<unknown> {
   readonly problem?: UsageError;
 }
 
 /** Checks a value even if another takes precedence over it. */
-function read(key: SettingKey, { raw, source, givenBy, label, folder }: Found, io: Io): Reading {
+function check(
+  key: SettingKey,
+  { raw, source, givenBy, label, folder }: SettingCandidate,
+  io: Io,
+): CheckedSetting {
   const { isFile, separator } = keyRules[key];
   const isList = separator !== undefined && Array.isArray(raw);
   const text = isList ? raw.join(separator) : String(raw);
-  const reading = { value: undefined, text, source, givenBy };
+  const setting = { value: undefined, text, source, givenBy };
   try {
     if (typeof raw === 'object' && !isList)
       throw new InputError(`${label}: must be text, a number, true or false`);
     const parsed = parseSetting(key, text, label, codeOf(source));
-    return { ...reading, value: isFile ? resolve(folder, expandHome(text, io)) : parsed };
+    return { ...setting, value: isFile ? resolve(folder, expandHome(text, io)) : parsed };
   } catch (problem) {
     if (!(problem instanceof UsageError)) throw problem;
-    return { ...reading, problem };
+    return { ...setting, problem };
   }
 }
 
@@ -354,7 +370,7 @@ function expandHome(path: string, io: Io): string {
 }
 
 /** A setting in the form that people write: a duration with its unit, an absolute path; null if it has no value. */
-export function shownSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
+export function formatSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
   if (value === undefined) return null;
-  return key === 'timeout' ? text : shownValue(key, value as JsonValue);
+  return key === 'timeout' ? text : maskValue(key, value as JsonValue);
 }

@@ -59,12 +59,12 @@ export function planToken(settings: Settings, { baseUrl, places }: TokenTarget):
  */
 export function credentialPlace(settings: Settings, places: readonly CredentialPlace[]): CredentialPlace {
   const header = { in: 'header', name: settings.get('auth-header') } as const;
-  const isGiven = (['auth-header', 'auth-scheme'] as const).some(
+  const isConfigured = (['auth-header', 'auth-scheme'] as const).some(
     (key) => settings.explain(key).source !== 'default',
   );
-  if (isGiven) return header;
-  const same = places.find((place) => isSamePlace(place, header));
-  if (same) return same.scheme ? same : header;
+  if (isConfigured) return header;
+  const match = places.find((place) => isSamePlace(place, header));
+  if (match) return match.scheme ? match : header;
   return places[0] ?? header;
 }
 

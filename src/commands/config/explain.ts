@@ -1,7 +1,7 @@
 import { verb } from '../../cli/verb.ts';
 import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { type Settings, shownSetting } from '../../config/settings.ts';
+import { formatSetting, type Settings } from '../../config/settings.ts';
 import { describePlace, planToken } from '../../config/token.ts';
 import { type Context, warnOfSettings } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
@@ -40,7 +40,7 @@ export const explain = verb({
       { key: 'offline', value: offline !== undefined, ...from(offline) },
       ...settingKeys.map((key) => {
         const setting = settings.explain(key);
-        return { key, value: shownSetting(key, setting), ...from(setting) };
+        return { key, value: formatSetting(key, setting), ...from(setting) };
       }),
       { key: 'token', value: token ? await tokenUse(context, settings) : 'not set', ...from(token) },
       ...explainPaths(context.io),

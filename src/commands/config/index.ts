@@ -20,13 +20,13 @@ import {
 import {
   describeKey,
   keyRules,
+  maskValue,
   requireKey,
   type SettingKey,
   settingKeys,
-  shownValue,
 } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { resolveSettings, shownSetting } from '../../config/settings.ts';
+import { formatSetting, resolveSettings } from '../../config/settings.ts';
 import { type Context, warnOfSettings } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { CliError } from '../../process/errors.ts';
@@ -60,7 +60,7 @@ function storedValues({ active, defaults, profiles }: ConfigFile) {
   const valuesOf = (profile: string | undefined, section: Section) =>
     Object.entries(section).map(([key, value]) => ({
       key: formatAddress({ profile, key }),
-      value: shownValue(key, value),
+      value: maskValue(key, value),
     }));
   return [
     ...(active === undefined ? [] : [{ key: 'profile', value: active }]),
@@ -107,7 +107,7 @@ function find({ io, flags }: Context, text: string): JsonValue | undefined {
   const { profile } = flags;
   const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
   // Asking for this value alone shows all of it.
-  return key === 'token-command' ? setting.text || undefined : shownSetting(key, setting);
+  return key === 'token-command' ? setting.text || undefined : formatSetting(key, setting);
 }
 
 const set = verb({
@@ -143,7 +143,7 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
     if (flags.profile !== undefined) requireProfile(config, flags.profile);
     setValue(config, address, stored);
   });
-  await context.print(`${formatAddress(address)} is ${shownValue(key, stored)}`);
+  await context.print(`${formatAddress(address)} is ${maskValue(key, stored)}`);
   await warnOfNothingThere(context, key, String(stored));
   await warnOfWinner(context, key, address);
 }

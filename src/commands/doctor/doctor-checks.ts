@@ -7,7 +7,7 @@ import { askFirst, checkHttp } from '../../checks/first-answer.ts';
 import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
 import { type CheckContext, plainOptions, startCheck } from '../../checks/round.ts';
 import type { Sockets } from '../../checks/sockets.ts';
-import { ownVariables, settingKeys, variableName } from '../../config/keys.ts';
+import { programVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { credentialPlace, describePlace, planToken } from '../../config/token.ts';
 import { openSockets } from '../../connect.ts';
@@ -111,7 +111,7 @@ async function checkConfig(context: Context): Promise<Finding> {
 /** Checks that petstore knows the variables that are set. */
 function checkEnvironment({ io }: Context): Finding {
   const { env } = io;
-  const variables = [...ownVariables.map(([name]) => name), ...settingKeys.map(variableName)];
+  const variables = [...programVariables.map(([name]) => name), ...settingKeys.map(variableName)];
   const set = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
   const unknown = set.find((name) => !variables.includes(name));
   if (unknown !== undefined) {
