@@ -6,6 +6,11 @@ import { type ColumnRule, type RawBatch, type RawRecord, readRaw } from './raw-r
 import type { InputFormat } from './read-records.ts';
 import type { Source } from './source.ts';
 
+// How a file becomes rows: `source.ts` opens it, `utf8.ts` decodes it, `read-records.ts` finds its format and splits it with
+// `csv.ts` or `json.ts` into records (`record.ts`). `raw-record.ts` names their values by the columns, and a layout, which
+// belongs to a command, turns each into a row here. What is wrong is an issue (`issues.ts`). Rows that were not done are
+// written with their original columns by `rejects.ts`.
+
 /** A row of an input: what a command wants of one record. */
 export interface InputRow {
   /** The line on which it begins, from 1. */

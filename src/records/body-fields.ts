@@ -7,7 +7,7 @@ import { type Body, columnOf, type EditAccess, type EditableNoun, findField, fla
 import { jsonOrText } from './parse-values.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */
-export interface Given {
+export interface RecordFlags {
   readonly from?: string | undefined;
   /** `--field name=value`. */
   readonly field?: readonly string[] | undefined;
@@ -26,7 +26,7 @@ export function flagFields<Entity>({ fields }: EditableNoun<Entity>, values: Bod
  *
  * @throws UsageError for a field that has a flag of its own.
  */
-export function extraFields<Entity>(noun: EditableNoun<Entity>, given: Given['field'] = []): Body {
+export function extraFields<Entity>(noun: EditableNoun<Entity>, given: RecordFlags['field'] = []): Body {
   const fields: Record<string, unknown> = {};
   for (const text of given) {
     const at = text.indexOf('=');

@@ -4,7 +4,13 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { shellWord } from '../process/text.ts';
-import { checkOfferedFields, extraFields, flagFields, type Given, missingFields } from './body-fields.ts';
+import {
+  checkOfferedFields,
+  extraFields,
+  flagFields,
+  missingFields,
+  type RecordFlags,
+} from './body-fields.ts';
 import {
   type Body,
   columnOf,
@@ -21,21 +27,21 @@ import { writeRecord } from './write.ts';
 export async function createRecords<Entity>(
   context: Context,
   noun: EditableNoun<Entity>,
-  given: Given,
+  flags: RecordFlags,
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.create);
-  const extra = extraFields(noun, given.field);
-  const fields = { ...flagFields(noun, given.values), ...extra };
+  const extra = extraFields(noun, flags.field);
+  const fields = { ...flagFields(noun, flags.values), ...extra };
   checkOfferedFields(access, fields);
-  if (given.from !== undefined) {
+  if (flags.from !== undefined) {
     const { createFromFile } = await import('./from-file.ts');
-    return createFromFile(access, given.from, extra, (fields) => creation(noun, fields));
+    return createFromFile(access, flags.from, extra, (fields) => creation(noun, fields));
   }
-  const asked = fieldsToAsk(access, fields);
+  const openFields = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });
-  const all = { ...given.values };
+  const all = { ...flags.values };
   const prompt = await context.prompt();
-  if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask?.(prompt, access.names);
+  if (prompt) for (const field of openFields) all[columnOf(field)] = await field.ask?.(prompt, access.names);
   const body = await access.names.resolve({ ...flagFields(noun, all), ...extra });
   await writeRecord(access, () => creation(noun, body));
 }
@@ -49,23 +55,23 @@ function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Wri
  *
  * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
  */
-function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, given: Body) {
-  const open = noun.fields.filter(({ name }) => !(name in given) && takesField(operation, name));
-  let missing = missingFields(operation, given);
+function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, body: Body) {
+  const open = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
+  let missing = missingFields(operation, body);
   const wanted = open.filter((field) => field.wanted);
   if (missing.length === 0 && wanted.length > 0 && context.prompt()) return open;
   // If no field is required and none was given, one is named, because an empty body makes no sense.
-  if (missing.length === 0 && Object.keys(given).length === 0)
+  if (missing.length === 0 && Object.keys(body).length === 0)
     missing = (wanted.length > 0 ? wanted : open.slice(0, 1)).map(({ name }) => name);
   if (missing.length === 0) return [];
   const hasFlags = missing.every((name) => findField(noun, name));
   if (hasFlags && context.prompt()) return open;
-  const shown = missing.map((name) => {
+  const flagTexts = missing.map((name) => {
     const field = findField(noun, name);
     return field ? flagOf(field) : `--field ${name}=${asArgument(operation.body?.fields?.[name] ?? 'value')}`;
   });
   throw new UsageError(
-    `create ${noun.one}: ${shown.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    `create ${noun.one}: ${flagTexts.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
     hasFlags
       ? `give ${missing.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file or ->; a terminal asks for what is missing`
       : 'the service requires fields that have no flag: give each with --field name=value, as JSON or text',

@@ -2,7 +2,7 @@ import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
-import { checkOfferedFields, extraFields, flagFields, type Given } from './body-fields.ts';
+import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
 import { type Body, type EditableNoun, flagOf, inputFor, nameAll, openAccess, readRecord } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import type { Write } from './send-write.ts';
@@ -13,7 +13,7 @@ export async function updateRecords<Entity extends object>(
   context: Context,
   noun: EditableNoun<Entity>,
   given: readonly IdOrName[],
-  { field, values }: Pick<Given, 'field' | 'values'>,
+  { field, values }: Pick<RecordFlags, 'field' | 'values'>,
 ): Promise<void> {
   const body = { ...flagFields(noun, values), ...extraFields(noun, field) };
   checkUpdate(noun, given, body);

@@ -12,10 +12,14 @@ function editorOf(desk: StockDesk, commands: string): Record<string, string> {
   return { EDITOR: path };
 }
 
-/** The text that an error says is kept. */
-function keptText(stderr: string): string {
+/** The file in which an error says that the text is kept. */
+function keptFile(stderr: string): string {
   const path = /the text is kept in (\S+)/.exec(stderr.replaceAll('\n', ' '))?.[1] ?? '';
-  return readFileSync(path.replace(/[;"].*/, ''), 'utf8');
+  return path.replace(/[;"].*/, '');
+}
+
+function keptText(stderr: string): string {
+  return readFileSync(keptFile(stderr), 'utf8');
 }
 
 test('opens counts with names in an editor, and writes only the rows that were changed', async () => {
@@ -78,4 +82,8 @@ test.each([
   expect(run.code).toBe(code);
   expect(keptText(run.stderr)).toMatch(/^2,".*",9,2,available$/m);
   expect(shop.writes()).toEqual([]);
+  // A command takes it as it is.
+  const applied = await shop.summary(['apply', keptFile(run.stderr), '--yes']);
+  expect(applied).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.writes().map(({ petId, quantity }) => [petId, quantity])).toEqual([['2', 9]]);
 });
