@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { type StockServer, shelves, toCsv } from '../helpers/stock-server.ts';
@@ -27,25 +27,26 @@ async function shopOf(rows: number, ms = 0) {
   if (ms > 0) slow(shop, ms);
   const start = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     startCli([...words], { env: { ...shop.env, ...env }, cwd: shop.folder });
-  const untilSeen = async (count: number) => {
-    const end = performance.now() + 10_000;
-    while (shop.writes().length < count && performance.now() < end) await sleep(1);
-  };
+  const untilSeen = (count: number) =>
+    vi.waitUntil(() => shop.writes().length >= count, { timeout: 25_000, interval: 1 });
   return Object.assign(shop, { start, untilSeen });
 }
 
 const apply = ['inventory', 'apply', 'stock.csv', '--yes'];
 test('survives kill -9: a run is resumed to the counts of the file, and its undo to those before', async () => {
-  await using shop = await shopOf(120, 1);
+  await using shop = await shopOf(120);
   const before = [...shop.stock];
-  /** Kills a command after twenty writes. */
+  /** Kills a command after twenty writes; the next ones get no answer. */
   const kill = async (words: readonly string[]) => {
     shop.seen.length = 0;
+    shop.misbehave = ({ method }) =>
+      method === 'PUT' && shop.writes().length > 20 ? new Promise(() => {}) : undefined;
     const child = shop.start([...words, '--concurrency', '2']);
     const ended = once(child, 'exit');
-    await shop.untilSeen(20);
+    await shop.untilSeen(21);
     child.kill('SIGKILL');
     expect((await ended)[1]).toBe('SIGKILL');
+    shop.misbehave = undefined;
   };
   await kill(apply);
   expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nstopped\n');
