@@ -86,6 +86,12 @@ export interface SendOptions {
 export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   close(): Promise<void>;
+  /**
+   * Of a store in a file: answers changes before they are saved, from now on until `save` is called for the last time.
+   *
+   * @returns a function that saves what was answered before it was called.
+   */
+  deferSaves?(): () => Promise<void>;
 }
 
 /** The service's id of a request, with which its operators can find it; undefined if it sent none. */

@@ -36,6 +36,9 @@ export interface RejectsPlace {
   readonly folder: string;
 }
 
+/** The embedded store is saved at most so often while a run writes. */
+const saveEveryMs = 250;
+
 /** How long requests in flight may continue after a run has stopped. */
 export const graceMs = 10_000;
 
@@ -43,14 +46,21 @@ export const graceMs = 10_000;
 export class Session {
   readonly run: Run;
   private readonly runs: RunStore;
+  private readonly client: SessionOptions['client'];
   private readonly maxErrors: number;
   private journal: Journal | undefined;
   /** The number of the plan of this session. */
   private planNumber = 0;
+  /** Of the embedded store: saves what was answered. */
+  private saveStore: (() => Promise<void>) | undefined;
+  /** Settled rows whose outcomes wait for the store that has them. */
+  private unsaved: Row[] = [];
+  private nextSaveMs = 0;
 
   constructor(parts: RunParts, options: SessionOptions) {
     this.run = new Run(parts, options);
     this.runs = options.runs;
+    this.client = options.client;
     this.maxErrors = Math.max(1, toRows(options.maxErrors, parts.header.rows));
   }
 
@@ -113,6 +123,8 @@ export class Session {
   private async writeRows({ changes }: Plan): Promise<void> {
     const { run } = this;
     const { stop } = run;
+    this.saveStore = this.client.deferSaves?.();
+    this.nextSaveMs = monotonicMs() + saveEveryMs;
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
       grace = setTimeout(() => stop.abandon(), graceMs);
@@ -127,9 +139,41 @@ export class Session {
       await eachAtPace(run.pace, untilStopped(), async (row) => {
         const outcome = await writeRow(run, row);
         if (outcome) this.settle(row, outcome);
+        if (this.saveStore && monotonicMs() >= this.nextSaveMs) await this.saveOutcomes(this.saveStore);
       });
     } finally {
       clearTimeout(grace);
+      if (this.saveStore) await this.saveOutcomes(this.saveStore);
+    }
+  }
+
+  /** Saves the embedded store, and then keeps the outcomes of the rows that it has. */
+  private async saveOutcomes(saveStore: () => Promise<void>): Promise<void> {
+    const rows = this.unsaved;
+    this.unsaved = [];
+    this.nextSaveMs = Number.POSITIVE_INFINITY;
+    const started = monotonicMs();
+    try {
+      await saveStore();
+    } catch (error) {
+      this.run.stop.stop({ kind: 'partial', message: messageOf(error) });
+      const reason = {
+        code: 'not_saved',
+        message: `the embedded store could not be saved: ${messageOf(error)}`,
+      };
+      for (const row of rows) row.outcome = { state: 'unknown', reason };
+    }
+    for (const row of rows) this.keepOutcome(row);
+    const ended = monotonicMs();
+    this.nextSaveMs = ended + Math.max(saveEveryMs, 4 * (ended - started));
+  }
+
+  private keepOutcome(row: Row): void {
+    try {
+      this.journal?.outcome(row, true);
+    } catch (error) {
+      // No row may be written if its outcome cannot be kept.
+      this.run.stop.stop({ kind: 'partial', message: messageOf(error) });
     }
   }
 
@@ -138,12 +182,8 @@ export class Session {
     const { maxErrors } = this;
     const { progress, stop } = this.run;
     row.outcome = outcome;
-    try {
-      this.journal?.outcome(row, true);
-    } catch (error) {
-      // No row may be written if its outcome cannot be kept.
-      stop.stop({ kind: 'partial', message: messageOf(error) });
-    }
+    if (this.saveStore) this.unsaved.push(row);
+    else this.keepOutcome(row);
     progress.written += 1;
     if (outcome.state !== 'failed' && outcome.state !== 'unknown') return;
     progress.failed += 1;

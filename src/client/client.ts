@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
+import type { HttpFields, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import type { Input, ListId, OperationId, ReadId, Result } from '../api/operations.ts';
 import type { ApiError, UnavailableError } from '../process/errors.ts';
 import type { Attempt } from './attempt.ts';
@@ -44,6 +44,8 @@ export interface Client {
   /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
   request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
   close(): Promise<void>;
+  /** That of the transport. */
+  readonly deferSaves: Transport['deferSaves'];
 }
 
 /**

@@ -80,6 +80,7 @@ export function createClient(options: ClientOptions): Client {
     request: async (raw, callOptions = {}) =>
       fetchRaw({ client: options, request: toRawRequest(raw, options), options: callOptions }),
     close: () => transport.close(),
+    deferSaves: transport.deferSaves,
   };
   return client;
 }

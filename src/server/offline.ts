@@ -21,6 +21,7 @@ export async function createOfflineTransport(file: string): Promise<Transport> {
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
     close: async () => {},
+    ...(kept && { deferSaves: () => kept.deferSaves() }),
   };
 }
 
@@ -64,6 +65,10 @@ class KeptStore {
   /** The changes that the next save makes. */
   private changes: (() => void)[] = [];
   private nextSave: Promise<void> | undefined;
+  /** True if changes are answered before they are saved. */
+  private isDeferred = false;
+  /** Releases the file, while memory has changes that are not saved. */
+  private release: (() => void) | undefined;
   /** Settles when all reads and saves up to now have ended; never rejects. */
   private last: Promise<unknown> = Promise.resolve();
 
@@ -98,6 +103,11 @@ class KeptStore {
    * @throws CliError `failed` if the file cannot be written: then nothing was changed.
    */
   async change<Value>(work: () => Value): Promise<Value> {
+    if (this.isDeferred)
+      return this.inTurn(async () => {
+        await this.hold();
+        return work();
+      });
     let value: Value | undefined;
     this.changes.push(() => {
       value = work();
@@ -114,6 +124,37 @@ class KeptStore {
     });
     this.last = turn.catch(() => {});
     return turn;
+  }
+
+  /** From now on changes are answered before they are saved. @returns a function that saves what was answered. */
+  deferSaves(): () => Promise<void> {
+    this.isDeferred = true;
+    return () => this.inTurn(() => this.saveHeld());
+  }
+
+  /** Keeps other processes from the file until the next save. */
+  private async hold(): Promise<void> {
+    if (this.release) return;
+    const { ensurePrivateFolder } = await import('../process/files.ts');
+    const { takeLock } = await import('../process/lock.ts');
+    await ensurePrivateFolder(dirname(this.file));
+    const release = await takeLock(this.file);
+    this.load();
+    this.release = release;
+  }
+
+  /** @throws CliError `failed` if the file cannot be written: then what was answered since the last save is lost. */
+  private async saveHeld(): Promise<void> {
+    if (!this.release) return;
+    const { writeFileAtomic } = await import('../process/files.ts');
+    this.version = undefined;
+    try {
+      await writeFileAtomic(this.file, printStore(this.current));
+      this.version = versionOf(this.file);
+    } finally {
+      this.release();
+      this.release = undefined;
+    }
   }
 
   private async save(): Promise<void> {
@@ -142,6 +183,8 @@ class KeptStore {
   }
 
   private load(): void {
+    // Memory is ahead of the file, which nobody else can change.
+    if (this.release) return;
     const version = versionOf(this.file);
     if (version === this.version) return;
     this.current = readStore(this.file) ?? seedStore();
