@@ -66,7 +66,7 @@ export interface TargetLock {
  *
  * @param folder that of the journals; it must exist.
  * @param onWait is called once, if there is a wait for another run.
- * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time; nothing was sent.
+ * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time.
  */
 export async function holdTarget(
   folder: string,
@@ -127,7 +127,7 @@ function targetHeld(holder: LiveClaim, waitMs: number): CliError {
   const waited = waitMs > 0 ? ` after a wait of ${waitMs / 1000} s` : '';
   return new CliError(
     'unavailable',
-    `${holder.target}: another run is using this target${waited}: ${wordsOf(holder)}; nothing was sent`,
+    `${holder.target}: another run is using this target${waited}: ${wordsOf(holder)}`,
     { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
   );
 }

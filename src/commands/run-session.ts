@@ -46,9 +46,21 @@ export async function lockTarget(
 ): Promise<TargetLock> {
   if (context.flags.dryRun) return { nameRun: async () => {}, release: async () => {} };
   await (await context.printer()).check(summaryView);
-  const { folder } = await runStore(context).ensureFolder();
   const { signal } = context.interrupts;
-  return holdTarget(folder, { target, shard, name, waitMs: lockWait, signal, onWait: context.print });
+  return beforeWrites(async () => {
+    const { folder } = await runStore(context).ensureFolder();
+    return holdTarget(folder, { target, shard, name, waitMs: lockWait, signal, onWait: context.print });
+  });
+}
+
+/** The value of a step before the first write. @throws its error, which also says that nothing was sent. */
+async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
+    throw new CliError(error.kind, `${error.message}; nothing was sent`, error.details);
+  }
 }
 
 /**
@@ -198,8 +210,7 @@ async function writeSession(
   const read = () => ({ done: progress.written, total, failed: progress.failed, concurrency: pace.limit });
   const label = header.kind === 'undo' ? 'undoing' : 'applying';
   try {
-    const id = await session.begin(plan);
-    await lock.nameRun(id);
+    await beforeWrites(async () => lock.nameRun(await session.begin(plan)));
     const work = () => session.write(plan, { named, folder: context.io.cwd });
     return total > 0 ? await withProgress(context, { label, unit: 'rows', read }, work) : await work();
   } finally {

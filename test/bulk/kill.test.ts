@@ -33,6 +33,17 @@ async function shopOf(rows: number, ms = 0) {
 }
 
 const apply = ['inventory', 'apply', 'stock.csv', '--yes'];
+
+/** Applies the file in a process of which no file can grow beyond so many KiB. */
+function applyOnFullDisk({ folder, env }: Awaited<ReturnType<typeof shopOf>>, limitKiB: number) {
+  const words = ['bin/petstore.js', 'inventory', 'apply', `${folder}/stock.csv`, '--yes'];
+  const script = `trap '' XFSZ; ulimit -f ${limitKiB}; exec "$@"`;
+  const child = spawn('bash', ['-c', script, 'bash', nodeBinary, ...words], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  return outcomeOf(child);
+}
+
 test('survives kill -9: a run is resumed to the counts of the file, and its undo to those before', async () => {
   await using shop = await shopOf(120);
   const before = [...shop.stock];
@@ -108,14 +119,21 @@ test('two processes never work on the same target at once, and a killed one leav
   expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nstopped\n');
 });
 
+test.each([
+  ['before the target is locked', 0, 'json'],
+  ['while the plan is kept', 1, 'jsonl'],
+])('if the disk is full %s, nothing is sent and no run exists', async (_, limitKiB, ending) => {
+  await using shop = await shopOf(1200);
+  const { code, stderr } = await applyOnFullDisk(shop, limitKiB);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^error: write .*\\.${ending}: file too large; nothing was sent$`, 'm'));
+  expect(shop.writes()).toEqual([]);
+  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\n');
+});
+
 test('a full disk stops a run, which reports what it did and can be resumed', async () => {
   await using shop = await shopOf(1200);
-  // No file of the process may grow beyond 72 KiB.
-  const words = ['bin/petstore.js', 'inventory', 'apply', `${shop.folder}/stock.csv`, '--yes'];
-  const child = spawn('bash', ['-c', `trap '' XFSZ; ulimit -f 72; exec "$@"`, 'bash', nodeBinary, ...words], {
-    env: { PATH: process.env.PATH, ...shop.env },
-  });
-  const { code, stdout, stderr } = await outcomeOf(child);
+  const { code, stdout, stderr } = await applyOnFullDisk(shop, 72);
   expect(code).toBe(3);
   expect(stdout).toContain(`applied ${shop.writes().length} of 1,200 rows`);
   expect(stderr).toMatch(
