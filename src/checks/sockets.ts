@@ -5,6 +5,7 @@ import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } f
 import { bareHost, reachableHost } from '../api/http.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createTlsContext, type TlsFiles } from '../client/transport/tls.ts';
+import { trustHint } from '../client/transport/transport-error.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { UnavailableError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
@@ -113,13 +114,11 @@ function look(socket: TLSSocket): Handshake {
   };
 }
 
-const trustIt = 'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)';
-
 const problems: Readonly<Record<string, readonly [problem: string, hint?: string]>> = {
   CERT_HAS_EXPIRED: ['the certificate has expired', 'renew the certificate'],
   CERT_NOT_YET_VALID: ['the certificate is not valid yet'],
   CERT_REVOKED: ['the certificate was revoked'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trustIt],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trustHint],
   ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another host'],
 };
 
@@ -131,7 +130,7 @@ function describeProblem(
   if (/^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|^SELF_SIGNED_CERT_IN_CHAIN/.test(code))
     return {
       problem: `the chain ends at "${endOfChain(socket.getPeerCertificate(true))}", which this machine does not trust (${code})`,
-      hint: 'let the service send the whole chain; if you trust this authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
+      hint: `let the service send the whole chain; ${trustHint}`,
     };
   const [problem, hint] = problems[code] ?? [];
   return { problem: problem === undefined ? code : `${problem} (${code})`, hint };

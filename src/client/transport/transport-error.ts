@@ -41,11 +41,12 @@ const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] 
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
 ];
 
+/** What to do about a certificate whose authority is unknown. */
+export const trustHint =
+  'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)';
+
 const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
-  [
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
-    'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
-  ],
+  [/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/, trustHint],
   [
     /ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNKNOWN_CA)/,
     'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
