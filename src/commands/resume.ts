@@ -62,7 +62,10 @@ async function follow(
     const again = header.kind === 'undo' ? (header.undoes ?? undefined) : header.run;
     const choice = await choose(runs, target, again);
     if (choice.go === 'nothing') return await reportNothing(context, choice.info);
-    await runSession(context, await partsOf(context, runs, choice, flags), flags, lock);
+    const parts = await partsOf(context, runs, choice, flags);
+    if (choice.go === 'undo' && parts.rows.length === 0)
+      return await context.print(`run ${header.run} wrote nothing: there is nothing to undo`);
+    await runSession(context, parts, flags, lock);
   } finally {
     await lock.release();
   }

@@ -241,3 +241,12 @@ test('sends back what was read, also a negative count', async () => {
   expect(await shop.report('undo --yes')).toMatchObject({ code: 0, applied: 2 });
   expect(shop.counted()).toEqual([-5, 1]);
 });
+
+test('an undo of a run that wrote nothing says so, and is no run', async () => {
+  await using shop = await stockShop([5], { 'same.csv': toCsv([5]) });
+  await shop.report('inventory apply same.csv');
+  const undo = await shop.run('undo r1 --yes');
+  expect(undo).toMatchObject({ code: 0, stdout: '' });
+  expect(undo.stderr).toContain('run r1 wrote nothing: there is nothing to undo');
+  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(1);
+});
