@@ -83,13 +83,15 @@ export async function mostEqualRows(
   rows: readonly Row[],
 ): Promise<EqualRows | undefined> {
   let most: EqualRows | undefined;
+  // A row that adds 0 is never written, so it says nothing about the delivery.
+  const changing = rows.filter(({ intent }) => intent.kind === 'add' && intent.change !== 0);
   for (const info of (await addingRuns(store, query)).slice(0, comparedRuns)) {
     if (query.delivery !== null && info.header.delivery !== null) continue;
     const bookings = await bookingsOf(store, info);
     const isEqual = ({ id, intent }: Row) =>
       intent.kind === 'add' && bookings.get(id)?.change === intent.change;
-    const count = rows.filter(isEqual).length;
-    const isHalf = count > 0 && (count * 2 >= rows.length || count * 2 >= bookings.size);
+    const count = changing.filter(isEqual).length;
+    const isHalf = count > 0 && (count * 2 >= changing.length || count * 2 >= bookings.size);
     if (
       count > 0 &&
       (!most || Number(isHalf) - Number(most.isHalf) > 0 || (isHalf === most.isHalf && count > most.count))

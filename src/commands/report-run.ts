@@ -53,6 +53,7 @@ export async function printReport(context: Context, { header }: Run, report: Rep
   const hints = [
     resume && (shelf === '' || left > 0) ? `${before}go on with: ${resume}` : stop?.hint,
     shelf,
+    isTrusted || stop?.hint !== undefined ? '' : 'look at these counts before you go on',
     again && (!resume || left < failed + unknown) ? `correct the rejected rows, then run: ${again}` : '',
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
@@ -64,7 +65,7 @@ export async function printReport(context: Context, { header }: Run, report: Rep
 }
 
 /** The command that applies a file of rejects, with the flags that its input had. */
-function applyWords({ noun, flags }: NewRun, file: string): string[] {
+function applyWords({ noun, flags, delivery }: NewRun, file: string): string[] {
   if (noun !== 'inventory') return [noun, 'update', '--from', file];
   const { map, thousands, relative, sum, createMissing } = flags;
   return [
@@ -72,6 +73,7 @@ function applyWords({ noun, flags }: NewRun, file: string): string[] {
     ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
     ...(thousands ? ['--thousands', thousands] : []),
     ...(relative ? ['--relative'] : []),
+    ...(delivery === null ? [] : ['--delivery', delivery]),
     ...(sum ? ['--sum'] : []),
     ...(createMissing ? ['--create-missing'] : []),
   ];

@@ -196,6 +196,16 @@ test.each([
   expect(shop.stock.get('1')).toBe(6);
 });
 
+test('rows that add nothing do not make a delivery another one; its rejects keep its number', async () => {
+  await using shop = await deliveryShop([5, 5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,0\n5,0\n');
+  trouble(shop, { 3: 409 });
+  const first = await shop.report(withNumber);
+  expect(first.error?.hint).toContain('apply d.rejects.csv --relative --delivery LS-1');
+  shop.deliver('1,+1\n2,0\n3,0\n4,0\n5,0\n');
+  expect((await shop.report(withoutNumber)).error?.code).toBe('already_booked');
+  expect(shop.counted()).toEqual([6, 7, 5, 5, 5]);
+});
+
 test('shards of one delivery are booked once each', async () => {
   await using shop = await deliveryShop([5, 5, 5, 5], '1,+1\n2,+2\n3,+3\n4,+4\n');
   for (const [words, code] of [
