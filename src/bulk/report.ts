@@ -102,7 +102,7 @@ export function failuresOf(rows: readonly Row[]): FailureKind[] {
     if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
     const { state } = outcome;
     const { status, code, message, requestId } = outcome.reason ?? { code: state, message: state };
-    const kind = [status, code].filter((part) => part !== undefined).join(' ');
+    const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
     const retryable = isOpen(row);
     const failures = kinds.get(`${state} ${kind}`);
     if (failures) {

@@ -129,7 +129,7 @@ function summaryText(summary: ReportRecord, style: Style, columns: number): stri
   const isNothing = shown.applied === 0 && shown.unchanged === shown.rows;
   const facts = [
     isNothing
-      ? `nothing to do: ${counted(shown.rows, 'row is', 'rows are')} as the file says`
+      ? nothingText(summary, shown.rows)
       : `applied ${groupDigits(shown.applied)} of ${counted(shown.rows, 'row', 'rows')} in ${secondsText(seconds)}`,
     counted(requests, 'request', 'requests'),
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
@@ -160,6 +160,12 @@ function summaryText(summary: ReportRecord, style: Style, columns: number): stri
   }
   if (run !== undefined && !isResumed) lines.push(style.dim(`run ${run}`));
   return `${lines.join('\n')}\n`;
+}
+
+function nothingText({ kind, isRelative }: ReportRecord, rows: number): string {
+  if (kind === 'undo') return `nothing to undo: ${counted(rows, 'row needs', 'rows need')} no write`;
+  if (isRelative) return `nothing to do: ${counted(rows, 'row needs', 'rows need')} no write`;
+  return `nothing to do: ${counted(rows, 'row is', 'rows are')} as the file says`;
 }
 
 function stateWord(state: RowState): string {

@@ -20,7 +20,8 @@ interface ChangeRecord {
   /** `petId` for a count. Undefined for an invalid row. */
   readonly petId?: bigint | undefined;
   readonly id?: bigint | undefined;
-  readonly name: string | null;
+  /** Undefined if it was not read. */
+  readonly name: string | undefined;
   readonly now: Value | undefined;
   readonly new: Value | undefined;
   /** Of counts. */
@@ -137,7 +138,7 @@ function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>
   yield* invalidBefore(Number.POSITIVE_INFINITY);
 }
 
-const unwritten = { now: undefined, new: undefined, name: null };
+const unwritten = { now: undefined, new: undefined, name: undefined };
 
 /** The id of a record, by the name of the column. */
 function idIn({ header }: Run, id: bigint | undefined): Pick<ChangeRecord, 'id' | 'petId'> {
@@ -150,7 +151,7 @@ function toRecord(run: Run, row: Row, names: ReadonlyMap<bigint, string>): Chang
     return { ...idIn(run, id), ...unwritten, line, state: outcome.state, reason: outcome.reason?.message };
   return {
     ...idIn(run, id),
-    name: names.get(id) ?? null,
+    name: names.get(id),
     now: before,
     new: after,
     change: changeIn(before, after),

@@ -137,3 +137,18 @@ test('keeps to --rate, every request counted, and never sends two at once after 
   // A hundred a second, less what a timer may be early.
   expect(duration).toBeGreaterThan((times.length - 1) * 9);
 });
+
+test.each([
+  ['without a body', '', '401'],
+  ['whose code is its status', '{"status":401,"code":"401","message":"no"}', '401'],
+  ['with a code', '{"status":401,"code":"expired","message":"no"}', '401 expired'],
+])('a 401 %s is a kind of failure that names the status once', async (_, body, kind) => {
+  await using shop = await shopOf(3);
+  shop.misbehave = ({ method }, response) => {
+    if (method !== 'PUT') return undefined;
+    response.writeHead(401, { 'content-type': 'application/json' }).end(body);
+    return true;
+  };
+  const { failures } = await shop.apply(...oneByOne);
+  expect(failures).toMatchObject([{ kind, count: 1 }]);
+});
