@@ -2,7 +2,7 @@ import { $RefParser } from '@apidevtools/json-schema-ref-parser';
 import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { withinTime } from '../process/within-time.ts';
+import { whileKillable, withinTime } from '../process/within-time.ts';
 import { addName, objectOf } from './schema.ts';
 
 /** An OpenAPI 3.1 document with every reference resolved; it may contain cycles. Older ones are converted. */
@@ -165,17 +165,13 @@ function reasonOf(thrown: unknown): string {
  * @throws UsageError if it takes more than 10 s, InterruptedError on Ctrl-C.
  */
 export function readWithin<Value>(label: string, work: () => Value): Value {
-  return withinTime(
-    readingLimitMs,
-    work,
-    () => {
-      throw new InputError(
-        `description ${label}: takes longer than ${readingLimitMs / 1000} s to read`,
-        'remove unrelated paths, or convert it to JSON',
-      );
-    },
-    { endsOnCtrlC: true },
-  );
+  const late = () => {
+    throw new InputError(
+      `description ${label}: takes longer than ${readingLimitMs / 1000} s to read`,
+      'remove unrelated paths, or convert it to JSON',
+    );
+  };
+  return whileKillable(() => withinTime(readingLimitMs, work, late, { endsOnCtrlC: true }));
 }
 
 function checkVersion({ openapi, swagger, paths }: JsonObject, url: string): void {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { withinTime } from '../../src/process/within-time.ts';
+import { whileKillable, withinTime } from '../../src/process/within-time.ts';
 import { nodeBinary } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -25,21 +25,39 @@ test('synchronous work ends when its time is over, and gives its value otherwise
   ).toThrow('its own');
 });
 
-test('synchronous work ends at Ctrl-C', async () => {
+const forever = "{ writeSync(1, 'working'); for (;;); }";
+
+test.each([
+  ['SIGINT', `withinTime(600000, () => ${forever}, () => {}, { endsOnCtrlC: true })`, [130, null]],
+  ['SIGTERM', `whileKillable(() => ${forever})`, [null, 'SIGTERM']],
+  ['SIGHUP', `whileKillable(() => ${forever})`, [null, 'SIGHUP']],
+] as const)('synchronous work ends at %s', async (signal, work, end) => {
   const outfile = join(temporaryFolder(), 'work.cjs');
   const contents = `
     import { writeSync } from 'node:fs';
-    import { withinTime } from './src/process/within-time.ts';
+    import { whileKillable, withinTime } from './src/process/within-time.ts';
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
     try {
-      withinTime(600000, () => { writeSync(1, 'working'); for (;;); }, () => {}, { endsOnCtrlC: true });
+      ${work};
     } catch (error) {
-      process.exitCode = error.exitCode;
+      process.exit(error.exitCode);
     }`;
   const stdin = { contents, resolveDir: process.cwd(), loader: 'ts' } as const;
   await build({ stdin, bundle: true, platform: 'node', outfile, logLevel: 'error' });
   const child = spawn(nodeBinary, [outfile]);
   const exit = once(child, 'exit');
   await once(child.stdout, 'data');
-  child.kill('SIGINT');
-  expect(await exit).toEqual([130, null]);
+  child.kill(signal);
+  expect(await exit).toEqual(end);
+});
+
+test('signals are heard again after work that they could end', () => {
+  const listener = () => {};
+  process.on('SIGTERM', listener);
+  try {
+    expect(whileKillable(() => process.listenerCount('SIGTERM'))).toBe(0);
+    expect(process.listeners('SIGTERM')).toContain(listener);
+  } finally {
+    process.off('SIGTERM', listener);
+  }
 });
