@@ -88,15 +88,6 @@ export class Session {
    * @throws CliError `failed` if the plan cannot be kept: then nothing was sent.
    */
   async begin(plan: Plan): Promise<string> {
-    try {
-      return await this.keepPlan(plan);
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      throw new CliError(error.kind, `${error.message}; nothing was sent`, error.details);
-    }
-  }
-
-  private async keepPlan(plan: Plan): Promise<string> {
     const { run, runs } = this;
     const { earlier, header } = run;
     const number = await runs.nextPlan(header.target);
