@@ -2,7 +2,8 @@ import { $RefParser } from '@apidevtools/json-schema-ref-parser';
 import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { whileKillable, withinTime } from '../process/within-time.ts';
+import { whileKillable } from '../process/io.ts';
+import { withinTime } from '../process/within-time.ts';
 import { addName, objectOf } from './schema.ts';
 
 /** An OpenAPI 3.1 document with every reference resolved; it may contain cycles. Older ones are converted. */

@@ -7,7 +7,7 @@ export function monotonicMs(): number {
 /** The longest delay of a timer; Node fires a longer one at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** Tells a piece of work that its result is no longer awaited. Cheap enough to create one for every request. */
+/** Tells a piece of work that nobody waits for its result any more. Each request has one, so it is cheap to create. */
 export interface Cancellation {
   readonly isCancelled: boolean;
   /** The reason, once it is cancelled. */
@@ -34,22 +34,22 @@ export function race<Value>(
   work: (cancellation: Cancellation) => Promise<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const started = new Race(limits, reject);
-    if (started.isCancelled) return;
-    work(started).then(
+    const contest = new Race(limits, reject);
+    if (contest.isCancelled) return;
+    work(contest).then(
       (value) => {
-        started.leave();
+        contest.leave();
         resolve(value);
       },
       (error) => {
-        started.leave();
+        contest.leave();
         reject(error);
       },
     );
   });
 }
 
-/** The value of the work, or what `late` returns or throws if the work takes longer; the work is not stopped. */
+/** The value of the work, or what `late` returns or throws if the work takes longer. The work goes on then. */
 export function withDeadline<Value, Late>(
   work: Promise<Value>,
   timeoutMs: number,
@@ -133,16 +133,16 @@ class Race implements Cancellation {
  * holds the members it had until the next full collection, and V8 then moves every request of a bulk run to the old space.
  */
 const running: Race[] = [];
-const watched = new WeakSet<AbortSignal>();
+const watchedSignals = new WeakSet<AbortSignal>();
 let timer: NodeJS.Timeout | undefined;
 let wakesAtMs = Number.POSITIVE_INFINITY;
 
 function watch(signal: AbortSignal): void {
-  if (watched.has(signal)) return;
-  watched.add(signal);
+  if (watchedSignals.has(signal)) return;
+  watchedSignals.add(signal);
   signal.addEventListener('abort', () => {
-    for (const stopped of running.filter(({ limits }) => limits.signals?.includes(signal)))
-      stopped.cancel(signal.reason);
+    for (const contest of running.filter(({ limits }) => limits.signals?.includes(signal)))
+      contest.cancel(signal.reason);
   });
 }
 
@@ -158,6 +158,7 @@ function wakeAt(dueAtMs: number): void {
 function endLateRaces(): void {
   wakesAtMs = Number.POSITIVE_INFINITY;
   const now = monotonicMs();
-  for (const late of running.filter(({ dueAtMs }) => dueAtMs <= now)) late.cancel(late.limits.timedOut?.());
+  for (const contest of running.filter(({ dueAtMs }) => dueAtMs <= now))
+    contest.cancel(contest.limits.timedOut?.());
   for (const { dueAtMs } of running) wakeAt(dueAtMs);
 }

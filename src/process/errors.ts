@@ -22,12 +22,13 @@ export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 export interface ErrorDetails {
   /** A remedy that the user can apply, one sentence. */
   readonly hint?: string | undefined;
-  /** The service's own error code, as in section 7 of the service document; for an error of this program a `UsageCode`. */
+  /** The service's own error code, such as `not_found`; for an error of this program a `UsageCode`. */
   readonly code?: string | undefined;
-  /** The service's own message, if it sent one. Programs read it in place of the whole sentence. */
+  /** The service's own message, if it sent one. JSON has it in place of the message for people. */
   readonly serviceMessage?: string | undefined;
   /**
-   * More about the failure than the service's message says, such as `the service asks to wait 60 s`; JSON shows it in the hint.
+   * What the message for people says in addition to the service's own, such as `the service asks to wait 60 s`; JSON has
+   * it in the hint.
    */
   readonly addition?: string | undefined;
   /** HTTP status, if an answer came. */
@@ -159,7 +160,7 @@ export class UnavailableError extends CliError {
  */
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];
-  /** What people read of the errors. */
+  /** The errors that people read: all of them, or one for many that are alike. */
   readonly examples: readonly CliError[];
 
   constructor(
@@ -188,11 +189,11 @@ export class InterruptedError extends CliError {
     const kind = kindOfSignal[signal];
     const word = kind.replace('-', ' ');
     const [first] = pending;
-    const such = pending.length === 1 ? '' : ', such as this one';
-    const what = pending.length === 1 ? 'the request' : `${pending.length} requests`;
+    const example = pending.length === 1 ? '' : ', such as this one';
+    const requests = pending.length === 1 ? 'the request' : `${pending.length} requests`;
     if (first === undefined) super(kind, word);
     else
-      super(kind, `${word}; ${what} may or may not have been applied${such}`, {
+      super(kind, `${word}; ${requests} may or may not have been applied${example}`, {
         ...first,
         applied: 'unknown',
       });
@@ -207,7 +208,7 @@ export interface PendingWrite {
   readonly url: string;
 }
 
-/** The command answered a question about itself, such as `--fields help`, and ends with exit 0. */
+/** Ends a command with exit 0 after it has answered a question about itself, such as `--fields help`. */
 export class AnsweredError extends Error {}
 
 /** The reader of stdout or stderr closed it (EPIPE); this is not a failure. */

@@ -12,7 +12,7 @@ import { fileError, systemCode } from './system-error.ts';
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
-export async function writeFileAtomic(path: string, data: Content, mode = 0o600): Promise<void> {
+export async function writeFileAtomic(path: string, data: FileContent, mode = 0o600): Promise<void> {
   try {
     const stats = await stat(path).catch(() => undefined);
     if (stats && !stats.isFile() && !stats.isDirectory()) await fill(await openDevice(path), data);
@@ -23,9 +23,9 @@ export async function writeFileAtomic(path: string, data: Content, mode = 0o600)
 }
 
 /** The content of a file, or what writes it piece by piece. */
-type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>);
+type FileContent = string | Uint8Array | ((file: FileHandle) => Promise<void>);
 
-async function fill(file: FileHandle, data: Content, isSynced = false): Promise<void> {
+async function fill(file: FileHandle, data: FileContent, isSynced = false): Promise<void> {
   try {
     await (typeof data === 'function' ? data(file) : file.writeFile(data));
     if (isSynced) await file.sync();
@@ -47,7 +47,7 @@ async function openDevice(path: string): Promise<FileHandle> {
   }
 }
 
-async function replace(target: string, data: Content, mode: number): Promise<void> {
+async function replace(target: string, data: FileContent, mode: number): Promise<void> {
   const folder = dirname(target);
   const random = Math.random().toString(36).slice(2, 10);
   const temporary = join(folder, `.${basename(target)}.${processId()}-${random}.tmp`);

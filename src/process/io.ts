@@ -21,7 +21,7 @@ export interface InputStream {
 /** Everything that the program gets from its process: streams, environment, signals. */
 export interface Io {
   readonly stdin: InputStream;
-  /** The keyboard of the terminal that the process was started from, wherever stdin leads; undefined if there is none. */
+  /** The keyboard of the terminal that the process was started from, also if stdin is a file; undefined if there is none. */
   keyboard(): NodeJS.ReadableStream | undefined;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -52,7 +52,7 @@ export function processIo(): ProcessIo {
   // A read of a terminal that is gone fails; without a listener that would end the process. The system sends SIGHUP only
   // to some of the terminal's processes.
   const onGone = () => void setTimeout(() => hasHungUp || process.kill(process.pid, 'SIGHUP'), hangupMs);
-  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') leaveTlsWarning();
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') dropTlsWarning();
   // A name lookup cannot be cancelled, and the process cannot end before it. glibc would give a silent name server 10 s.
   process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
   return {
@@ -97,11 +97,11 @@ export function processIo(): ProcessIo {
       };
     },
     async flushThenExit(code) {
-      const flushed = Promise.all([stdout.flush(), stderr.flush()]);
+      const flush = Promise.all([stdout.flush(), stderr.flush()]);
       const isInterrupted =
         code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes['hung-up'];
-      await (isInterrupted ? withDeadline(flushed, patienceMs, () => undefined) : flushed);
-      leaveGoneTerminals(hasHungUp);
+      await (isInterrupted ? withDeadline(flush, patienceMs, () => undefined) : flush);
+      closeGoneTerminals(hasHungUp);
       process.exit(code);
     },
   };
@@ -119,7 +119,7 @@ function openTerminal(): ReadStream | undefined {
  * Silences Node's warning about unverified certificates, which comes when a connection opens: the program has warned
  * already.
  */
-function leaveTlsWarning(): void {
+function dropTlsWarning(): void {
   const printers = process.listeners('warning');
   process.removeAllListeners('warning');
   process.on('warning', (warning) => {
@@ -134,7 +134,7 @@ function leaveTlsWarning(): void {
  *
  * @param all true after a hang-up: then the terminals will be gone in a moment.
  */
-function leaveGoneTerminals(all: boolean): void {
+function closeGoneTerminals(all: boolean): void {
   const devices = [0, 1, 2].filter((descriptor) => streamKindOf(descriptor) === 'device');
   for (const descriptor of devices) if (all || !isatty(descriptor)) closeSync(descriptor);
 }
@@ -155,7 +155,7 @@ export function v8Version(): string {
   return process.versions.v8;
 }
 
-/** Gives this process a home if its user has none: a library that asks the system for it would fail. */
+/** Sets the home of this process if its user has none, because a library that asks the system for it would fail. */
 export function ensureHome(folder: string): void {
   process.env.HOME ??= folder;
 }
@@ -188,5 +188,23 @@ export function processExists(id: number): boolean {
     return true;
   } catch (error) {
     return systemCode(error) === 'EPERM';
+  }
+}
+
+const endingSignals = ['SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * The value of synchronous work that leaves nothing behind. Meanwhile SIGTERM and SIGHUP end the process at once,
+ * because no listener hears them before the work is over.
+ */
+export function whileKillable<Value>(work: () => Value): Value {
+  const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);
+  // Without a listener, the system does what it does by default.
+  for (const name of endingSignals) process.removeAllListeners(name);
+  try {
+    return work();
+  } finally {
+    for (const [name, list] of listeners)
+      for (const listener of list) process.on(name, listener as NodeJS.SignalsListener);
   }
 }

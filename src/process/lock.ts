@@ -56,13 +56,13 @@ async function take(lock: string, deadline: number): Promise<() => void> {
     const owner = readOwner(lock);
     if (owner === undefined) continue;
     if (hasEnded(lock, owner)) await removeAbandoned(lock, owner, deadline);
-    else if (monotonicMs() >= deadline) throw heldBy(owner, lock);
+    else if (monotonicMs() >= deadline) throw lockError(owner, lock);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
-  const stopTouching = self().includes('~') ? () => {} : keepTouched(lock);
+  const stopTouching = thisProcess().includes('~') ? () => {} : keepTouched(lock);
   return () => {
     stopTouching();
-    remove(lock, self());
+    remove(lock, thisProcess());
   };
 }
 
@@ -98,7 +98,7 @@ async function removeAbandoned(lock: string, owner: string, deadline: number): P
 function create(lock: string): boolean {
   try {
     // A junction is the kind of link that needs no privilege on Windows; elsewhere the type is ignored.
-    symlinkSync(self(), lock, 'junction');
+    symlinkSync(thisProcess(), lock, 'junction');
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
@@ -128,12 +128,12 @@ function remove(lock: string, owner: string): void {
   }
 }
 
-let nameOfSelf: string | undefined;
+let processOwner: string | undefined;
 
-/** The name of this process in a lock: its id, and its start if the system tells it, as in `4711~88123`. */
-function self(): string {
-  nameOfSelf ??= [processId(), startOf(processId())].filter((part) => part !== undefined).join('~');
-  return nameOfSelf;
+/** This process as the owner of a lock: its id, and its start if the system tells it, as in `4711~88123`. */
+function thisProcess(): string {
+  processOwner ??= [processId(), startOf(processId())].filter((part) => part !== undefined).join('~');
+  return processOwner;
 }
 
 function readOwnerName(owner: string): { readonly id: string; readonly start: string | undefined } {
@@ -151,8 +151,8 @@ function hasEnded(lock: string, owner: string): boolean {
 
 /** Whether nobody touched the lock for a day; false if it has just been released. */
 function isUntouched(lock: string): boolean {
-  const touched = lstatSync(lock, { throwIfNoEntry: false });
-  return touched !== undefined && Date.now() - touched.mtimeMs > untouchedMs;
+  const stats = lstatSync(lock, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > untouchedMs;
 }
 
 /**
@@ -170,7 +170,7 @@ function startOf(id: number): string | undefined {
   }
 }
 
-function heldBy(owner: string, lock: string): CliError {
+function lockError(owner: string, lock: string): CliError {
   return new CliError('failed', `lock ${lock}: process ${readOwnerName(owner).id} holds it`, {
     hint: 'wait for that process to end',
     retryable: true,

@@ -30,8 +30,8 @@ interface ProcessOutput extends OutputStream {
   flush(): Promise<void>;
 }
 
-/** The null device counts as a file, and a socket as a pipe. */
-type Kind = 'file' | 'pipe' | 'device' | 'closed';
+/** What a descriptor leads to. The null device counts as a file, and a socket as a pipe. */
+type StreamKind = 'file' | 'pipe' | 'device' | 'closed';
 
 /** @param open returns Node's stream of the descriptor; called when it is first needed. */
 export function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
@@ -72,7 +72,7 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
 }
 
 /** The kind of file behind a descriptor. */
-export function streamKindOf(descriptor: number): Kind {
+export function streamKindOf(descriptor: number): StreamKind {
   try {
     const stats = fstatSync(descriptor);
     if (stats.isFile() || isNullDevice(stats)) return 'file';

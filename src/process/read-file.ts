@@ -42,16 +42,16 @@ export async function readWhole(path: string, maxBytes: number): Promise<Buffer>
   return collectBytes(readPieces(path), maxBytes);
 }
 
-/** The bytes of pieces, whole. @throws Error, a clause, if there are more than `maxBytes`. */
+/** The bytes of pieces, whole. @throws Error, whose message is a clause, if there are more than `maxBytes`. */
 export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
-  const kept: Buffer[] = [];
+  const copies: Buffer[] = [];
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
     if (size > maxBytes) throw new Error(`is longer than ${formatBytes(maxBytes)}`);
-    kept.push(Buffer.from(piece));
+    copies.push(Buffer.from(piece));
   }
-  return Buffer.concat(kept);
+  return Buffer.concat(copies);
 }
 
 /** The number of bytes read; 0 at the end, undefined if none are there yet. */

@@ -1,7 +1,7 @@
 import { InterruptedError, type PendingWrite } from './errors.ts';
 import type { Io, Signal } from './io.ts';
 
-/** SIGINT and SIGTERM abort the command, unless the command takes them over to end in its own way. */
+/** The signals that end a command: each aborts it, unless the command takes them over to end in its own way. */
 export interface Interrupts {
   /** Set by the first signal that no command took over. */
   readonly reason: InterruptedError | undefined;
@@ -13,7 +13,7 @@ export interface Interrupts {
   readonly pendingWrites: Set<PendingWrite>;
   /** Passes every signal to `listener` until the returned function is called. */
   take(listener: (signal: Signal) => void): () => void;
-  /** Aborts the command although it took the signal over: it does not come to its end. */
+  /** Aborts a command that took the signals over, because it does not come to its end. */
   abort(signal: Signal): void;
   release(): void;
 }
@@ -21,11 +21,11 @@ export interface Interrupts {
 export function createInterrupts(io: Io): Interrupts {
   const controller = new AbortController();
   const { signal } = controller;
-  let taker: ((name: Signal) => void) | undefined;
+  let handler: ((name: Signal) => void) | undefined;
   const pendingWrites = new Set<PendingWrite>();
   // A second abort changes nothing.
   const abort = (name: Signal) => controller.abort(new InterruptedError(name, [...pendingWrites]));
-  const release = io.onSignal((name) => (taker ?? abort)(name));
+  const release = io.onSignal((name) => (handler ?? abort)(name));
   return {
     get reason() {
       return signal.reason;
@@ -36,9 +36,9 @@ export function createInterrupts(io: Io): Interrupts {
     signal,
     pendingWrites,
     take(listener) {
-      taker = listener;
+      handler = listener;
       return () => {
-        taker = undefined;
+        handler = undefined;
       };
     },
     abort,

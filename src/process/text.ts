@@ -13,13 +13,13 @@ export function sanitize(text: string): string {
   return sanitizeExcept(text, '');
 }
 
-/** As `sanitize`, but the characters of `kept` stay as they are. */
-export function sanitizeExcept(text: string, kept: string): string {
+/** As `sanitize`, but the characters of `allowed` stay as they are. */
+export function sanitizeExcept(text: string, allowed: string): string {
   if (printable.test(text)) return text;
   // Control, format (bidirectional, zero-width, tags) and separator characters, and surrogates without a partner.
   unsafe ??= /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
   return text.replace(unsafe, (character, at: number) =>
-    kept.includes(character) || isNeededJoiner(text, at) ? character : toEscape(character),
+    allowed.includes(character) || isNeededJoiner(text, at) ? character : toEscape(character),
   );
 }
 
@@ -62,7 +62,7 @@ export const runnerCommands = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:star
 
 /** Whether the runner of a CI job would obey a part of the text. */
 export function hasRunnerCommand(text: string): boolean {
-  // Most text has none of these signs, and looking for them alone is fast.
+  // Most text has none of these signs, and a search for them alone is fast.
   return /::|_\w+:|##/.test(text) && text.search(runnerCommands) !== -1;
 }
 
@@ -92,12 +92,12 @@ export function formatBytes(bytes: number): string {
   return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`;
 }
 
-/** The text without what is beyond `most` characters, and `...` for that. */
-export function shorten(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most)}...` : text;
+/** The first characters of a text, with `...` in place of the rest. */
+export function shorten(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text;
 }
 
-/** Text for comparisons that ignore case, and whether an accent is a character of its own. */
+/** The text in the form that is compared if case does not matter; an accent may be a character of its own. */
 export function caseless(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
@@ -117,8 +117,8 @@ export function closest(word: string, candidates: readonly string[]): string | u
     .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
     .sort((a, b) => a.distance - b.distance);
   // Any two-letter word is within two letters of a one-letter word.
-  const most = Math.min(2, Math.floor(word.length / 2));
-  return ranked[0] !== undefined && ranked[0].distance <= most ? ranked[0].candidate : undefined;
+  const maxDistance = Math.min(2, Math.floor(word.length / 2));
+  return ranked[0] !== undefined && ranked[0].distance <= maxDistance ? ranked[0].candidate : undefined;
 }
 
 /** Levenshtein distance: letters to insert, delete or replace. */
@@ -128,8 +128,8 @@ export function letterDistance(from: string, to: string): number {
     const above = row;
     row = [line];
     for (let at = 1; at <= to.length; at += 1) {
-      const replaced = (above[at - 1] ?? 0) + (from[line - 1] === to[at - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (above[at] ?? 0) + 1, (row[at - 1] ?? 0) + 1));
+      const replacement = (above[at - 1] ?? 0) + (from[line - 1] === to[at - 1] ? 0 : 1);
+      row.push(Math.min(replacement, (above[at] ?? 0) + 1, (row[at - 1] ?? 0) + 1));
     }
   }
   return row[to.length] ?? 0;

@@ -33,21 +33,3 @@ export function withinTime<Value, Late>(
 
 /** Made once: it takes a millisecond. */
 let sandbox: Context | undefined;
-
-const endingSignals = ['SIGTERM', 'SIGHUP'] as const;
-
-/**
- * The value of synchronous work that leaves nothing behind. Meanwhile SIGTERM and SIGHUP end the process at once,
- * because no listener hears them before the work is over.
- */
-export function whileKillable<Value>(work: () => Value): Value {
-  const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);
-  // Without a listener, the system does what it does by default.
-  for (const name of endingSignals) process.removeAllListeners(name);
-  try {
-    return work();
-  } finally {
-    for (const [name, list] of listeners)
-      for (const listener of list) process.on(name, listener as NodeJS.SignalsListener);
-  }
-}

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { whileKillable, withinTime } from '../../src/process/within-time.ts';
+import { whileKillable } from '../../src/process/io.ts';
+import { withinTime } from '../../src/process/within-time.ts';
 import { nodeBinary } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -35,7 +36,8 @@ test.each([
   const outfile = join(temporaryFolder(), 'work.cjs');
   const contents = `
     import { writeSync } from 'node:fs';
-    import { whileKillable, withinTime } from './src/process/within-time.ts';
+    import { whileKillable } from './src/process/io.ts';
+    import { withinTime } from './src/process/within-time.ts';
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
     try {
       ${work};
