@@ -1,6 +1,6 @@
 import type { StopReason } from '../client/pace.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
-import { counted } from '../process/text.ts';
+import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from './decide.ts';
 import type { RunHeader } from './journal.ts';
 import type { Plan } from './plan.ts';
@@ -130,7 +130,10 @@ export function errorOf(report: RunResult, hint?: string): CliError | undefined 
   ];
   const facts = wrong
     .filter(([count]) => count > 0)
-    .map(([count, verb], at) => `${count}${at === 0 ? ` of ${counted(rows, 'row', 'rows')}` : ''} ${verb}`)
+    .map(
+      ([count, verb], at) =>
+        `${groupDigits(count)}${at === 0 ? ` of ${counted(rows, 'row', 'rows')}` : ''} ${verb}`,
+    )
     .join(', ');
   const what = kind === 'undo' ? `undo ${name}` : name;
   const applied = unknown > 0 ? ('unknown' as const) : undefined;

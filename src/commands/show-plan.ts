@@ -71,7 +71,7 @@ function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): 
 function changeColumn(isForPeople: boolean): Column<ChangeRecord> {
   return {
     name: 'change',
-    value: ({ change }) => (change && isForPeople ? signed(change) : change),
+    value: ({ change }) => (isForPeople && change !== undefined && change > 0 ? `+${change}` : change),
     align: 'right',
   };
 }
@@ -183,10 +183,6 @@ export async function showLargestChanges(context: Context, run: Run, plan: Plan)
 function largestChanges({ changes }: Plan): readonly Row[] {
   const size = ({ before = null, after = null }: Row) => Math.abs(changeOf(before, after));
   return [...changes].sort((a, b) => size(b) - size(a)).slice(0, maxShownChanges);
-}
-
-function signed(change: number): string {
-  return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
 }
 
 /** The names of the pets of a few rows, for people; unreadable ones are left out. */

@@ -194,7 +194,7 @@ export const programVariables: readonly (readonly [name: string, meaning: string
   ['PETSTORE_PROFILE', 'the profile to use'],
   ['PETSTORE_TOKEN', 'the token to send'],
   ['PETSTORE_CONFIG_DIR', 'the folder of config.json'],
-  ['PETSTORE_STATE_DIR', 'the folder of the runs of inventory apply and of the embedded store'],
+  ['PETSTORE_STATE_DIR', 'the folder of the runs and of the embedded store'],
   ['PETSTORE_OFFLINE_STORE', 'the file of the embedded store; :memory: keeps nothing'],
   ['PETSTORE_DEBUG', '1 shows the stack of an error'],
   ['PETSTORE_BUILT_IN_CONTRACT', 'not empty: bindings do not apply; serve sets it for its command'],

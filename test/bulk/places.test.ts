@@ -60,7 +60,7 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
   const run = await shop.run('inventory diff other.csv --create-missing');
   expect(run.code).toBe(8);
   expect(run.stdout).toBe(
-    'petId  name  now   new  change\n    2          5  1200  +1,195\n    9                1      +1\n',
+    'petId  name  now   new  change\n    2          5  1200   +1195\n    9                1      +1\n',
   );
   expect(run.stderr).toContain('plan: 2 of 3 rows to write: 2 pets up +1,196 (1 new), 1 pet the same');
   const csv = await shop.run('inventory diff other.csv --create-missing -o csv -q');
@@ -98,6 +98,26 @@ test('shows the plan with names on a terminal', async () => {
   expect(run.stderr).toContain(
     'plan: 29 of 30 rows to write: 25 pets up +325, 4 pets down -10, 1 pet the same',
   );
+});
+
+test('a sentence groups the digits of every number that it has', async () => {
+  await using shop = await stockShop([], { 'stock.csv': toCsv(shelves(1_200, () => 5)) });
+  const run = await shop.run('inventory apply stock.csv --yes');
+  expect(run.stderr).toContain('error: stock.csv: 1,200 of 1,200 rows failed');
+});
+
+test.each([
+  ['inventory apply stock.csv --yes', 'nothing to do: 1 row is as the file says'],
+  ['inventory apply delivery.csv --relative --delivery 1 --yes', 'nothing to do: 1 row needs no write'],
+  ['undo r1 --yes', 'nothing to undo: 1 row needs no write'],
+])('%s without anything to write says so', async (line, summary) => {
+  const files = { 'stock.csv': 'id,count\n1,5\n', 'delivery.csv': 'id,change\n1,0\n' };
+  await using shop = await stockShop([5], files);
+  if (line.startsWith('undo')) {
+    await shop.run('inventory apply - --yes', { stdin: 'id,count\n1,6\n' });
+    await shop.run('inventory set 1 5');
+  }
+  expect(await shop.run(line)).toMatchObject({ code: 0, stdout: expect.stringContaining(summary) });
 });
 
 test('--map and --thousands can be set for a profile', async () => {
