@@ -1,3 +1,7 @@
+// The folder says what the service is, as data: operations.ts is the table of operations, schemas.ts and values.ts say what
+// their records may hold, and openapi.ts prints both as a document. This file has what one service offers of the table.
+// lifecycle.ts reads notices about operations; http.ts has the requests and responses that client and server exchange.
+
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { lowerFirst } from '../process/text.ts';
@@ -6,7 +10,7 @@ import { type Operation, type OperationId, operations } from './operations.ts';
 /** A place for a credential in a request. */
 export interface CredentialPlace {
   readonly in: 'header' | 'query' | 'cookie';
-  /** In lower case for a header. */
+  /** The name of a header is in lower case. */
   readonly name: string;
   /** The scheme of HTTP authentication, if the description asks for another than Bearer. */
   readonly scheme?: 'Basic' | undefined;
@@ -23,7 +27,7 @@ export interface Contract {
   readonly basePath: string;
 }
 
-/** The contract of the table, used by a profile that is not bound. */
+/** The contract of the table, which applies to a profile without a binding. */
 export const builtInContract: Contract = {
   operations: new Map(Object.values(operations).map((operation) => [operation.id, operation])),
   missing: new Map(),
@@ -70,9 +74,9 @@ export interface RecordView {
   readonly [original]?: JsonObject;
 }
 
-/** A view of an original. */
-export function toView(fields: JsonObject, sent: JsonObject): JsonObject & RecordView {
-  return Object.defineProperty(fields, original, { value: sent });
+/** A view with these fields of a record of the service. */
+export function toView(fields: JsonObject, record: JsonObject): JsonObject & RecordView {
+  return Object.defineProperty(fields, original, { value: record });
 }
 
 /** The record as the service sent it. */

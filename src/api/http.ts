@@ -4,10 +4,10 @@ import { maskUrl } from '../process/secrets.ts';
 /** Field values by lower-case name; a list if a field came several times and must not be joined. */
 export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
 
-/** The origin of the embedded store, which is not reachable by a socket. @see RFC 6761, 6.4 */
+/** The origin of the embedded store, which no socket can reach. @see RFC 6761, 6.4 */
 export const embeddedOrigin = 'http://offline.invalid';
 
-/** A URL for people: without userinfo; for the embedded store, which has no address, only the path. */
+/** A URL for people, without userinfo. The embedded store has no address, so that only the path is left. */
 export function shownUrl(url: string): string {
   return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
 }
@@ -53,25 +53,26 @@ export function linkTarget(field: string | undefined, ...relations: readonly str
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {
     pattern.lastIndex = at;
-    const found = pattern.exec(field ?? '') ?? undefined;
-    if (found) at = pattern.lastIndex;
-    return found;
+    const match = pattern.exec(field ?? '') ?? undefined;
+    if (match) at = pattern.lastIndex;
+    return match;
   };
   for (let link = take(linkStart); link; link = take(linkStart)) {
     const values = new Map<string, string>();
-    for (let found = take(linkParameter); found; found = take(linkParameter)) {
-      const [, name = '', quoted, bare = ''] = found;
+    for (let parameter = take(linkParameter); parameter; parameter = take(linkParameter)) {
+      const [, name = '', quoted, bare = ''] = parameter;
       // If a name occurs twice, the first one counts.
       if (!values.has(name.toLowerCase())) values.set(name.toLowerCase(), quoted ?? bare);
     }
-    const found = (values.get('rel') ?? '').toLowerCase().split(/\s+/);
-    if (!values.has('anchor') && relations.some((relation) => found.includes(relation))) return link[1];
+    const linkRelations = (values.get('rel') ?? '').toLowerCase().split(/\s+/);
+    if (!values.has('anchor') && relations.some((relation) => linkRelations.includes(relation)))
+      return link[1];
   }
   return undefined;
 }
 
 export interface SendOptions {
-  /** Ends the request. Nobody waits for its result then. */
+  /** Ends the request, whose result is then ignored. */
   readonly cancellation: Cancellation;
   /** Called once before the first byte of the request is sent: from then on a write may have been applied. */
   onSending(): void;

@@ -6,7 +6,7 @@ import type { Operation } from './operations.ts';
 interface HeaderDate {
   readonly text: string;
   readonly date: Date | undefined;
-  /** Set if it has the form of an earlier draft: `true` or an HTTP date. */
+  /** True if it has the form of an earlier draft: `true` or an HTTP date. */
   readonly older?: true;
 }
 

@@ -6,8 +6,8 @@ import type {
   bodySchemas,
   QueryName,
   querySchemas,
-  Records,
   ResultName,
+  ResultTypes,
 } from './schemas.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
@@ -41,13 +41,13 @@ export interface Operation {
   readonly furtherFields?: readonly string[] | undefined;
   /** How a bound service writes bodies and answers; undefined in the table. */
   readonly wire?: WireFormat | undefined;
-  /** Why a bound operation is this one, a clause. */
+  /** Why this operation of the description was bound, a clause. */
   readonly why?: string | undefined;
   /** How the pages of a list follow each other; undefined if the operation is no list. */
   readonly paging?: Paging | undefined;
-  /** True if a list is ordered by id, and `after` begins it after one. */
+  /** True if a list is ordered by id and can begin after an id (`after`). */
   readonly ordered: boolean;
-  /** True if an update takes only what changes; else its body is made from the record as it was read. */
+  /** True if an update takes only what changes; otherwise its body is made from the record as it was read. */
   readonly partial: boolean;
   /** True if records have all the fields and only the values of the service document; a bound service may differ. */
   readonly strict: boolean;
@@ -82,9 +82,9 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
-  /** The service's default; without a value the list does then not hold all records. */
+  /** The service's default. If the request has no value, the list has only the records with this one. */
   readonly fallback?: string | undefined;
-  /** A constant that is always sent: the only allowed value of a parameter that the program does not know. */
+  /** A value that every request has: the only one that the description allows, of a parameter that the table lacks. */
   readonly value?: string | undefined;
 }
 
@@ -116,7 +116,7 @@ export interface WireFormat {
   readonly envelope: readonly string[];
   /** The service's names of the fields in records, by ours, if they differ. */
   readonly names: Readonly<Record<string, string>>;
-  /** The same for the fields of the body. */
+  /** The service's names of the fields in the body, by ours, if they differ. */
   readonly bodyNames: Readonly<Record<string, string>>;
   /** True if the body has the category of a pet as an object `{id, name}`. */
   readonly hasCategoryObject: boolean;
@@ -143,7 +143,7 @@ export type Paging =
       readonly parameter: string | undefined;
       readonly next: readonly string[];
     }
-  /** In a way that the program does not know. */
+  /** The pages follow each other in a way that the program does not know. */
   | {
       readonly kind: 'unknown';
       /** The parameter or header that shows it; undefined if the description says nothing of pages. */
@@ -168,7 +168,7 @@ interface Example {
   readonly body?: JsonObject;
 }
 
-// What the rows of the table begin with: the collection or the record that an operation is about, and its kind.
+// The rows of the table share these parts: the collection or the record that an operation is about, and its kind.
 
 const pets = { noun: 'pets', tag: 'Pets', path: '/pets', result: 'Pet' } as const;
 const pet = { ...pets, path: '/pets/{petId}', parameters: [inPath('petId')] } as const;
@@ -408,9 +408,22 @@ function toBody<const Name extends BodyName>(name: Name, required: readonly (key
   return { name, mediaType: 'application/json', required, bounds: {} } as const;
 }
 
+/** The schema of a noun's records. */
+export const resultNames: Readonly<Record<NounName, ResultName>> = {
+  pets: 'Pet',
+  categories: 'Category',
+  orders: 'Order',
+  inventory: 'InventoryItem',
+};
+
+/** The field that identifies a record: an inventory entry has the id of its pet. */
+export function idFieldOf({ noun }: { readonly noun: NounName }): 'id' | 'petId' {
+  return noun === 'inventory' ? 'petId' : 'id';
+}
+
 type BodyOf<Name extends BodyName> = v.InferOutput<(typeof bodySchemas)[Name]>;
 
-/** The operations that always answer with what was asked for. */
+/** The operations that read: every success of theirs has a result. */
 export type ReadId = {
   [K in OperationId]: Table[K] extends { method: 'GET' } ? K : never;
 }[OperationId];
@@ -442,5 +455,5 @@ export type Input<K extends OperationId> = {
 
 /** One record of the operation's result; undefined if it has none. */
 export type Result<K extends OperationId> = Table[K] extends { result: infer Name extends ResultName }
-  ? Records[Name]
+  ? ResultTypes[Name]
   : undefined;

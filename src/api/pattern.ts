@@ -7,7 +7,7 @@ export function readPattern(pattern: string): string | undefined {
   return [pattern, withoutNeedlessEscapes(pattern)].find(isExpression);
 }
 
-/** A longer one can be made into an expression that then fails at its first use. */
+/** V8 accepts a longer expression, which then fails at its first use. */
 const longestPattern = 10_000;
 
 function isExpression(source: string): boolean {

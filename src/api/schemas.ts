@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { int64Max, isDateTime, notAnId, petStatuses, toId } from './values.ts';
 
-// The resources of the service document, section 2: one source for types, validation and OpenAPI. Ids and other int64
-// values are bigints in the program, so that no arithmetic and no printing can round them.
+// The resources of the service: one source for types, validation and OpenAPI. Ids and other int64 values are bigints in
+// the program, so that no arithmetic and no printing can round them.
 
 const int64Min = -9223372036854775808n;
 
-/** A function, because a union of schemas takes a third longer and every answer is checked by it. */
+/** A function, because every answer is checked by it and a union of schemas would be slower. */
 const anyInteger = v.custom<number | bigint>(
   (value) => typeof value === 'bigint' || Number.isInteger(value),
   'must be an integer',
@@ -124,7 +124,7 @@ export interface InventoryItem extends Omit<v.InferOutput<typeof InventoryItem>,
   readonly status?: PetStatus | null | undefined;
 }
 
-/** The error body, section 7 of the service document. */
+/** The body of every error of the service. */
 export const ErrorBody = v.object({
   code: text,
   message: text,
@@ -145,14 +145,14 @@ export type BodyName = keyof typeof bodySchemas;
 /** Schemas of successful answers, by the same names; unknown fields are allowed. */
 export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
 export type ResultName = keyof typeof resultSchemas;
-export interface Records {
+export interface ResultTypes {
   Pet: Pet;
   Category: Category;
   Order: Order;
   InventoryItem: InventoryItem;
 }
 
-/** The same for records that are not `strict`: they may lack fields, and a status may be any text. */
+/** Schemas of records that are not `strict`: they may lack fields, and their status may be any text. */
 export const looseResultSchemas = {
   Pet: v.object({
     ...Pet.entries,
@@ -223,7 +223,7 @@ export const querySchemas = {
 export type QueryName = keyof typeof querySchemas;
 
 /** Why a field is not valid, a clause: `is required`, `must be an integer`. */
-export function reasonOf(issue: v.BaseIssue<unknown>): string {
+export function issueReason(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === 'never') return 'is unknown';
   if (issue.type !== 'object') return issue.message;
   return issue.received === 'undefined' ? 'is required' : 'must be an object';

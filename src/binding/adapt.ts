@@ -5,8 +5,8 @@ import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 
 // The two directions between the records of the program and those of a service. Above the client there are only our
-// field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it. The operations
-// of the table have no wire format, so nothing of theirs changes but the reference to a category.
+// field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it. An operation of
+// the table has no wire format: only the reference to a category is rewritten.
 
 /** The view of a record that a service sent. */
 export function translateRecord({ noun, wire }: Operation, record: JsonObject): JsonObject & RecordView {
@@ -47,12 +47,12 @@ export function contentOf({ wire, many }: Operation, answer: JsonValue | undefin
  * The body as the service takes it: the changes, with all other fields as they came if the record is replaced.
  *
  * @param changes by our names; a field with the value undefined is removed. A category is an id, or `{id, name}`.
- * @param before the record as it was read, if it is one that is changed.
+ * @param before the record as it was read, if the body changes one.
  * @throws UsageError for a field that the service does not take, or that it cannot remove.
  */
 export function toWire(operation: Operation, changes: JsonObject, before?: object): JsonObject {
   const { id, body, wire, method } = operation;
-  // The table has no other names, and bulk work comes here a million times.
+  // A short cut for bulk runs: without a wire format the body stays as it is.
   if (!wire && !before && typeof changes.categoryId !== 'object') return changes;
   const { bodyNames = {}, hasCategoryObject = false } = wire ?? {};
   const original = before && (originalOf(before) as JsonObject);
@@ -61,7 +61,7 @@ export function toWire(operation: Operation, changes: JsonObject, before?: objec
     const written = bodyNames[name] ?? name;
     if (value === undefined) {
       if (method === 'PATCH' && original && Object.hasOwn(original, written))
-        fields.push([written, removed(operation, name)]);
+        fields.push([written, nullFor(operation, name)]);
       continue;
     }
     // The status of an entry is that of its pet: not every service asks for it.
@@ -81,7 +81,7 @@ export function toWire(operation: Operation, changes: JsonObject, before?: objec
 }
 
 /** Null for a field that an update removes. @throws UsageError if the service takes no null there. */
-function removed({ id, body }: Operation, name: string): null {
+function nullFor({ id, body }: Operation, name: string): null {
   if (body?.removable?.includes(name)) return null;
   throw new UsageError(
     `${name} cannot be removed: ${id} of the service takes only changes, and no null for it`,

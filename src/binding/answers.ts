@@ -10,8 +10,8 @@ const plainKeywords = (
 ).split(' ');
 
 /**
- * Converts a schema of OpenAPI 3.1 into a self-contained one of draft 2020-12. Named schemas go to `$defs`, which all converted
- * schemas share.
+ * Converts a schema of OpenAPI 3.1 into a self-contained one of JSON Schema draft 2020-12. Named schemas go to `$defs`,
+ * which all converted schemas share.
  */
 export type ConvertSchema = (schema: JsonValue) => JsonObject;
 

@@ -4,10 +4,16 @@ import { UsageError } from '../process/errors.ts';
 import { createSchemaConverter } from './answers.ts';
 import { toOperation } from './bound-operation.ts';
 import { type Description, readWithin } from './description.ts';
-import { credentialPlaces, type DocumentOperation, operationsOf, placeOf, show } from './document.ts';
+import {
+  credentialPlaces,
+  type DocumentOperation,
+  formatRoute,
+  operationsIn,
+  pathPattern,
+} from './document.ts';
 import { obstacleTo } from './fit.ts';
-import { type Choices, type Match, type Matches, matchOperations, wantedOf } from './match.ts';
-import type { Wanted } from './record-format.ts';
+import { type Choices, type Match, type Matches, matchOperations, toTableOperation } from './match.ts';
+import type { TableOperation } from './record-format.ts';
 
 // From the description of a service to a contract: description.ts reads it, document.ts lists its operations, match.ts finds
 // ours among them by their paths (path.ts) and schemas (fit.ts says which of them cannot be called), and
@@ -41,9 +47,9 @@ export interface Binding {
  */
 export function bind(description: Description, maps: Maps): Binding {
   return readWithin(description.url, () => {
-    const all = operationsOf(description);
+    const all = operationsIn(description);
     const targets = [...maps.operations].map(
-      ([id, target]) => [id, find(all, wantedOf(id, maps), target)] as const,
+      ([id, target]) => [id, findTarget(all, toTableOperation(id, maps), target)] as const,
     );
     const choices = { fields: maps.fields, operations: new Map(targets) };
     const matches = matchOperations(all, choices);
@@ -61,7 +67,8 @@ function toContract(
   const bound = new Map<OperationId, Operation>();
   const missing = new Map<OperationId, string>();
   for (const [id, match] of matches)
-    if (match.state === 'bound') bound.set(id, toOperation(wantedOf(id, choices), match, document, toSchema));
+    if (match.state === 'bound')
+      bound.set(id, toOperation(toTableOperation(id, choices), match, document, toSchema));
     else missing.set(id, whyMissing(id, match));
   for (const [noun, fields] of choices.fields)
     for (const [field, name] of fields) checkMapped([...bound.values()], noun, field, name);
@@ -79,35 +86,39 @@ function checkMapped(bound: readonly Operation[], noun: NounName, field: string,
 
 /** Why an operation is not bound, a clause that says what to do if something can be done. */
 function whyMissing(id: OperationId, match: Exclude<Match, { state: 'bound' }>): string {
-  if (match.state === 'unbindable') return `${show(match.operation)} does not fit: ${match.why}`;
+  if (match.state === 'unbindable') return `${formatRoute(match.operation)} does not fit: ${match.why}`;
   const [first] = match.state === 'ambiguous' ? match.among : [];
-  return first ? `${match.why}; choose with --map ${id}='${show(first)}'` : match.why;
+  return first ? `${match.why}; choose with --map ${id}='${formatRoute(first)}'` : match.why;
 }
 
 /** The operation that the user chose, with the given values in its path. It may have any method. */
-function find(all: readonly DocumentOperation[], wanted: Wanted, target: Target): DocumentOperation {
-  const { id } = wanted;
+function findTarget(
+  all: readonly DocumentOperation[],
+  tableOperation: TableOperation,
+  target: Target,
+): DocumentOperation {
+  const { id } = tableOperation;
   const operation = all
     .filter(({ method }) => method === target.method)
     .flatMap((each) => withFixedPath(each, target.path) ?? [])
     .sort((a, b) => Number(b.path === target.path) - Number(a.path === target.path))[0];
   if (!operation) {
-    const near = all.filter(({ path }) => placeOf(path) === placeOf(target.path));
-    const offered = (near.length > 0 ? near : all).slice(0, 8).map(show);
+    const near = all.filter(({ path }) => pathPattern(path) === pathPattern(target.path));
+    const offered = (near.length > 0 ? near : all).slice(0, 8).map(formatRoute);
     throw new UsageError(
-      `--map ${id}: the description has no ${show(target)}`,
+      `--map ${id}: the description has no ${formatRoute(target)}`,
       `it has ${offered.join(', ')}`,
     );
   }
   const ids = operation.parameters.filter((each) => each.in === 'path').length;
-  const isInBody = wanted.method === 'PUT' && ids === 0;
+  const isInBody = tableOperation.method === 'PUT' && ids === 0;
   const expected = idName(id) === undefined || isInBody ? 0 : 1;
   const obstacle =
     ids === expected
-      ? obstacleTo(wanted, operation)
+      ? obstacleTo(tableOperation, operation)
       : `${id} takes ${expected === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`;
   if (obstacle !== undefined)
-    throw new UsageError(`--map ${id}: ${show(operation)} does not fit: ${obstacle}`);
+    throw new UsageError(`--map ${id}: ${formatRoute(operation)} does not fit: ${obstacle}`);
   return operation;
 }
 

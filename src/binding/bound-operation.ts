@@ -1,34 +1,46 @@
 import { hidesTryIt } from '../api/contract.ts';
-import type { Method, Operation, RequestBody, Stability, WireFormat } from '../api/operations.ts';
+import {
+  idFieldOf,
+  type Method,
+  type Operation,
+  type RequestBody,
+  type Stability,
+  type WireFormat,
+} from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type ConvertSchema, toAnswers } from './answers.ts';
 import { type DocumentOperation, isSecured, successStatuses } from './document.ts';
 import type { Match } from './match.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { fieldNamesOf, isRecord, recordsIn, type Wanted } from './record-format.ts';
+import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
 
 /** An operation of the table as a document describes it. */
 export function toOperation(
-  wanted: Wanted,
+  tableOperation: TableOperation,
   { operation: from, why }: Extract<Match, { state: 'bound' }>,
   document: JsonObject,
   toSchema: ConvertSchema,
 ): Operation {
-  const { id, noun, many } = wanted;
+  const { id, noun, many } = tableOperation;
   const { source, pathItem, responses, method } = from;
   const success = successStatuses(responses);
   const [tag] = listOf(source.tags);
-  const { hasCategoryObject: isAnswered, envelope, names, ...records } = recordsOf(wanted, from);
-  const { body, bodyNames, hasCategoryObject = isAnswered } = bodyOf(wanted, from);
-  const mapped = [...wanted.fieldMap].filter(([field, name]) =>
+  const {
+    hasCategoryObject: isObjectInAnswer,
+    envelope,
+    names,
+    ...records
+  } = toRecordFormat(tableOperation, from);
+  const { body, bodyNames, hasCategoryObject = isObjectInAnswer } = toBoundBody(tableOperation, from);
+  const mapped = [...tableOperation.fieldMap].filter(([field, name]) =>
     [names[field], bodyNames[field]].includes(name),
   );
   return {
     id,
     noun,
-    tag: textOf(tag) ?? wanted.tag,
-    summary: wanted.summary,
+    tag: nonBlankText(tag) ?? tableOperation.tag,
+    summary: tableOperation.summary,
     method,
     path: from.path,
     parameters: toParameters(from, id).parameters,
@@ -38,9 +50,9 @@ export function toOperation(
     wire: { envelope, names, bodyNames, hasCategoryObject },
     paging: many ? pagingOf(from, id) : undefined,
     ordered: false,
-    partial: isPartial(wanted, method, body),
+    partial: isPartial(tableOperation, method, body),
     strict: false,
-    success: success.length > 0 ? usualFirst(success, wanted.success) : wanted.success,
+    success: success.length > 0 ? usualFirst(success, tableOperation.success) : tableOperation.success,
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
@@ -55,12 +67,12 @@ export function toOperation(
   };
 }
 
-type Records = Pick<Operation, 'result' | 'fields' | 'furtherFields'> &
+type RecordFormat = Pick<Operation, 'result' | 'fields' | 'furtherFields'> &
   Pick<WireFormat, 'envelope' | 'names' | 'hasCategoryObject'>;
 
 /** The records in the answer of an operation; no `result` if the answer has none. */
-function recordsOf(wanted: Wanted, { answer }: DocumentOperation): Records {
-  const { result } = wanted;
+function toRecordFormat(tableOperation: TableOperation, { answer }: DocumentOperation): RecordFormat {
+  const { result } = tableOperation;
   const open = {
     result,
     fields: undefined,
@@ -71,12 +83,12 @@ function recordsOf(wanted: Wanted, { answer }: DocumentOperation): Records {
   };
   if (!result || answer === 'unknown') return open;
   if (typeof answer === 'string') return { ...open, result: undefined };
-  const content = recordsIn(wanted, answer.shape);
+  const content = recordsIn(tableOperation, answer.shape);
   if (!content || content.shape.kind === 'unknown') return open;
   const { envelope, shape } = content;
   // A write may be answered with something else, such as a message; then there is no record to print.
-  if (!isRecord(wanted, shape)) return { ...open, result: undefined };
-  const { names, hasCategoryObject } = fieldNamesOf(wanted, shape);
+  if (!isRecord(tableOperation, shape)) return { ...open, result: undefined };
+  const { names, hasCategoryObject } = fieldNamesOf(tableOperation, shape);
   const written = new Set(names.values());
   return {
     result,
@@ -89,7 +101,7 @@ function recordsOf(wanted: Wanted, { answer }: DocumentOperation): Records {
 }
 
 /** Whether a body for an update needs no field but those that change. */
-function isPartial({ noun, method }: Wanted, used: Method, body: RequestBody | undefined): boolean {
+function isPartial({ noun, method }: TableOperation, used: Method, body: RequestBody | undefined): boolean {
   if (method !== 'PUT' || !body) return false;
   if (used !== 'PATCH' && noun !== 'inventory') return false;
   const names = used === 'PATCH' ? body.required : Object.keys(body.fields ?? {});
@@ -103,10 +115,11 @@ interface BoundBody {
 }
 
 /** The body of a bound operation; that of the table if the document describes none. */
-function bodyOf(wanted: Wanted, from: DocumentOperation): BoundBody {
-  if (!wanted.body || typeof from.body === 'string') return { body: wanted.body, bodyNames: {} };
+function toBoundBody(tableOperation: TableOperation, from: DocumentOperation): BoundBody {
+  if (!tableOperation.body || typeof from.body === 'string')
+    return { body: tableOperation.body, bodyNames: {} };
   const { mediaType, shape } = from.body;
-  const { names, hasCategoryObject } = fieldNamesOf(wanted, shape);
+  const { names, hasCategoryObject } = fieldNamesOf(tableOperation, shape);
   const ours = new Map([...names].map(([name, written]) => [written, name]));
   const fields = [...shape.fields].map(
     ([written, schema]) => [ours.get(written) ?? written, schema] as const,
@@ -114,14 +127,14 @@ function bodyOf(wanted: Wanted, from: DocumentOperation): BoundBody {
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
   const readOnly = fields.flatMap(([name, schema]) => (objectOf(schema).readOnly === true ? [name] : []));
   const offered = fields.filter(([name]) => !readOnly.includes(name));
-  const idField = wanted.noun === 'inventory' ? 'petId' : 'id';
+  const idField = idFieldOf(tableOperation);
   // A schema that a create shares with its answer requires the id that the service gives.
-  const isGiven = (name: string) => wanted.method === 'POST' && name === 'id';
+  const isServiceId = (name: string) => tableOperation.method === 'POST' && name === 'id';
   const required = [...shape.required]
     .map((written) => ours.get(written) ?? written)
-    .filter((name) => !readOnly.includes(name) && !isGiven(name));
+    .filter((name) => !readOnly.includes(name) && !isServiceId(name));
   const isInPath = from.parameters.some((each) => each.in === 'path');
-  const isIdInBody = wanted.method === 'PUT' && (required.includes(idField) || !isInPath);
+  const isIdInBody = tableOperation.method === 'PUT' && (required.includes(idField) || !isInPath);
   const isObject = (name: string) => name === 'categoryId' && hasCategoryObject;
   const bounds = offered.flatMap(([name, schema]) => {
     const stated = isObject(name) ? undefined : boundsOf(schema);
@@ -136,7 +149,7 @@ function bodyOf(wanted: Wanted, from: DocumentOperation): BoundBody {
     ([name, schema]) => !required.includes(name) && (isMerged || takesNull(schema)),
   );
   const body: RequestBody = {
-    name: wanted.body.name,
+    name: tableOperation.body.name,
     mediaType,
     required,
     bounds: Object.fromEntries(bounds),
@@ -173,11 +186,11 @@ function stabilityOf(source: JsonObject): Stability | undefined {
 
 /** The date of the extension, with or without a time. */
 function sunsetOf(source: JsonObject): string | undefined {
-  const value = textOf(source['x-deprecated-sunset'] ?? source['x-sunset']);
+  const value = nonBlankText(source['x-deprecated-sunset'] ?? source['x-sunset']);
   const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(value ?? '') ?? [];
   return date !== undefined && !Number.isNaN(Date.parse(date)) ? date : undefined;
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
+function nonBlankText(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }

@@ -20,7 +20,7 @@ interface DescriptionSource {
   readonly url: string;
   /** The name in messages; by default its URL. */
   readonly label?: string;
-  /** Its text, or its value if it was parsed before. */
+  /** The text of the document, or its value if it was parsed before. */
   readonly content: string | JsonObject;
   /**
    * The text of another document.
@@ -32,10 +32,10 @@ interface DescriptionSource {
 
 // Limits, because the documents may be hostile.
 
-/** For parsing one document, and for resolving all references. */
+/** The limit for parsing one document, and that for resolving all references. */
 const readingLimitMs = 10_000;
 const maxDocuments = 200;
-/** Of one document: many times the size of the largest public descriptions. */
+/** The limit of one document; the largest public descriptions have a fraction of it. */
 export const maxBytes = 64 * 1024 * 1024;
 
 /**
@@ -66,7 +66,7 @@ async function dereference(
   source: DescriptionSource,
   onReference: (reference: string, schema: unknown) => void,
 ): Promise<void> {
-  let forbidden: unknown;
+  let readError: unknown;
   let count = 1;
   const readOther = async ({ url }: { url: string }) => {
     try {
@@ -75,7 +75,7 @@ async function dereference(
         throw new InputError(`description ${source.url}: refers to more than ${maxDocuments} documents`);
       return await source.read(url);
     } catch (thrown) {
-      forbidden ??= thrown;
+      readError ??= thrown;
       throw thrown;
     }
   };
@@ -97,7 +97,7 @@ async function dereference(
       timeoutMs: readingLimitMs,
     });
   } catch (thrown) {
-    throw forbidden ?? new InputError(`description ${source.label ?? source.url}: ${reasonOf(thrown)}`);
+    throw readError ?? new InputError(`description ${source.label ?? source.url}: ${parserReason(thrown)}`);
   }
 }
 
@@ -119,7 +119,9 @@ async function convert(document: JsonObject, label: string): Promise<JsonObject>
     try {
       return upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as JsonObject;
     } catch (thrown) {
-      throw new InputError(`description ${label}: cannot be converted to OpenAPI 3.1: ${reasonOf(thrown)}`);
+      throw new InputError(
+        `description ${label}: cannot be converted to OpenAPI 3.1: ${parserReason(thrown)}`,
+      );
     }
   });
 }
@@ -147,14 +149,14 @@ export async function parseDocument(text: string, url: string): Promise<JsonObje
     try {
       return parse(text);
     } catch (thrown) {
-      throw new InputError(`description ${url}: ${reasonOf(thrown)}`);
+      throw new InputError(`description ${url}: ${parserReason(thrown)}`);
     }
   });
   if (!isJsonObject(value)) throw new InputError(`description ${url}: is not an OpenAPI document`);
   return value;
 }
 
-function reasonOf(thrown: unknown): string {
+function parserReason(thrown: unknown): string {
   if (thrown instanceof RangeError || /call stack/.test(messageOf(thrown)))
     return 'is nested too deeply, or refers to itself without end';
   return messageOf(thrown).split('\n')[0] ?? '';
@@ -203,10 +205,10 @@ function checkEnds(reference: string, target: unknown, label: string): void {
 function lastPart(reference: string): string {
   const [file = '', pointer = ''] = reference.split('#');
   const part = (pointer || file.replace(/\.\w+$/, '')).split('/').at(-1) ?? '';
-  return decode(part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return decodePercent(part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function decode(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -15,22 +15,22 @@ export interface DocumentParameter {
 }
 
 /** The JSON content of a body or an answer; an unknown shape if the document gives no schema. */
-export interface Content {
+export interface JsonContent {
   readonly mediaType: string;
   readonly schema: JsonValue | undefined;
   readonly shape: Shape;
 }
 
-/** One operation of an OpenAPI document, together with what its path item defines. */
+/** An operation of an OpenAPI document, together with what its path item defines. */
 export interface DocumentOperation {
   readonly method: Method;
   readonly path: string;
   readonly operationId: string | undefined;
   readonly parameters: readonly DocumentParameter[];
   /** `none` if it takes no body, `other` if it takes none in JSON. */
-  readonly body: Content | 'none' | 'other';
-  /** Of its usual success: `none` if it is documented to have no body, `other` if it has none in JSON. */
-  readonly answer: Content | 'none' | 'other' | 'unknown';
+  readonly body: JsonContent | 'none' | 'other';
+  /** The answer of its usual success: `none` if it is documented to have no body, `other` if it has none in JSON. */
+  readonly answer: JsonContent | 'none' | 'other' | 'unknown';
   readonly responses: JsonObject;
   /** The operation object itself. */
   readonly source: JsonObject;
@@ -41,7 +41,7 @@ export interface DocumentOperation {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Every operation below the description's own servers, in the document's order. */
-export function operationsOf(description: Description): DocumentOperation[] {
+export function operationsIn(description: Description): DocumentOperation[] {
   return Object.entries(description.document.paths as JsonObject).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
@@ -54,8 +54,8 @@ export function operationsOf(description: Description): DocumentOperation[] {
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
         parameters: parametersOf(path, pathItem.parameters, source.parameters),
-        body: bodyOf(source.requestBody),
-        answer: answerOf(responses),
+        body: jsonBody(source.requestBody),
+        answer: jsonAnswer(responses),
         responses,
         source,
         pathItem,
@@ -69,13 +69,13 @@ function isPath(path: string): boolean {
   return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
-/** A path without the names of its parameters, to compare paths. */
-export function placeOf(path: string): string {
+/** A path without the names of its parameters, so that paths can be compared: `/pets/{}`. */
+export function pathPattern(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
 
 /** An operation as people write it: `GET /pets`. */
-export function show({ method, path }: { readonly method: string; readonly path: string }): string {
+export function formatRoute({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path}`;
 }
 
@@ -86,7 +86,7 @@ export function successStatuses(responses: JsonObject): number[] {
 }
 
 /** The JSON of a `content` object: application/json first, then any type that ends with +json. */
-export function jsonContent(content: JsonValue | undefined): Content | undefined {
+export function jsonContent(content: JsonValue | undefined): JsonContent | undefined {
   const media = objectOf(content);
   const types = Object.keys(media);
   const type = types.find((each) => /^application\/json\b/i.test(each)) ?? types.find(isJsonType);
@@ -122,12 +122,12 @@ function parametersOf(
   return [...merged.values()];
 }
 
-function bodyOf(body: JsonValue | undefined): Content | 'none' | 'other' {
+function jsonBody(body: JsonValue | undefined): JsonContent | 'none' | 'other' {
   if (!isJsonObject(body)) return 'none';
   return jsonContent(body.content) ?? 'other';
 }
 
-function answerOf(responses: JsonObject): DocumentOperation['answer'] {
+function jsonAnswer(responses: JsonObject): DocumentOperation['answer'] {
   const statuses = successStatuses(responses).map(String);
   const stated = [...statuses, '2XX'].map((status) => responses[status]).filter(isJsonObject);
   const withJson = stated.map(({ content }) => jsonContent(content)).find((content) => content !== undefined);
@@ -157,7 +157,7 @@ export function serversOf(
 function isElsewhere({ document, url }: Description, servers: readonly (JsonValue | undefined)[]): boolean {
   const nearest = servers.find((each) => listOf(each).length > 0);
   if (nearest === undefined) return false;
-  // Whatever the origin is, relative ones have the same.
+  // Relative addresses have the same origin, whatever it is.
   const from = /^https?:/.test(url) ? url : 'http://service.invalid';
   const shared = addresses(document.servers ?? [{ url: '/' }], from);
   return !addresses(nearest, from).some((address) => shared.includes(address));
@@ -210,8 +210,7 @@ export function credentialPlaces(
   // Bearer comes first, because a token is what users have.
   places.sort((a, b) => Number(a.scheme !== undefined) - Number(b.scheme !== undefined));
   return places.filter(
-    (place, at) =>
-      places.findIndex(({ in: where, name }) => where === place.in && name === place.name) === at,
+    (place, at) => places.findIndex((other) => other.in === place.in && other.name === place.name) === at,
   );
 }
 

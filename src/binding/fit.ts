@@ -1,32 +1,33 @@
 import { withArticle } from '../process/text.ts';
 import type { DocumentOperation } from './document.ts';
 import { toParameters } from './parameters.ts';
-import { fieldNamesOf, isRecord, lackOf, recordsIn, type Wanted } from './record-format.ts';
+import { fieldNamesOf, isRecord, missingKeys, recordsIn, type TableOperation } from './record-format.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
-/** Why an operation cannot be called as the wanted one, whatever its path, a clause. */
-export function obstacleTo(wanted: Wanted, operation: DocumentOperation): string | undefined {
+/** Why an operation cannot be called as the one of the table, whatever its path, a clause. */
+export function obstacleTo(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
   const { body, parameters } = operation;
-  const { unmet } = toParameters(operation, wanted.id);
+  const { unmet } = toParameters(operation, tableOperation.id);
   if (unmet) return `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
   const uuid = parameters.find((each) => each.in === 'path' && objectOf(each.schema).format === 'uuid');
   if (uuid) return `its ${uuid.name} is a UUID, not an integer`;
-  if (wanted.body && body === 'other') return 'it takes no JSON';
-  const wrong = wanted.body && typeof body === 'object' ? wrongBody(wanted, body.shape) : undefined;
-  return wrong ?? wrongAnswer(wanted, operation);
+  if (tableOperation.body && body === 'other') return 'it takes no JSON';
+  const wrong =
+    tableOperation.body && typeof body === 'object' ? wrongBody(tableOperation, body.shape) : undefined;
+  return wrong ?? wrongAnswer(tableOperation, operation);
 }
 
-function wrongBody(wanted: Wanted, shape: Shape): string | undefined {
-  const { noun, method } = wanted;
+function wrongBody(tableOperation: TableOperation, shape: Shape): string | undefined {
+  const { noun, method } = tableOperation;
   const label = shape.names[0] ?? 'body';
   if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
-  const { names } = fieldNamesOf(wanted, shape);
+  const { names } = fieldNamesOf(tableOperation, shape);
   const key = noun === 'inventory' ? 'quantity' : noun !== 'orders' && method === 'POST' ? 'name' : undefined;
   if (key !== undefined && !names.has(key)) return lacks(noun, label, [key]);
   if (names.size === 0) return `its ${label} has none of the fields that petstore knows`;
   if (shape.required.has('category') && shapeOf(shape.fields.get('category')).kind === 'string')
     return `its ${label} needs the name of a category in place of its id`;
-  return wrongType(wanted, shape, label);
+  return wrongType(tableOperation, shape, label);
 }
 
 function lacks(noun: string, label: string, fields: readonly string[]): string {
@@ -35,26 +36,26 @@ function lacks(noun: string, label: string, fields: readonly string[]): string {
 }
 
 /** Why the records of an answer cannot be read; a write may be answered with anything but a record of other types. */
-function wrongAnswer(wanted: Wanted, { answer }: DocumentOperation): string | undefined {
-  const isRead = wanted.method === 'GET';
+function wrongAnswer(tableOperation: TableOperation, { answer }: DocumentOperation): string | undefined {
+  const isRead = tableOperation.method === 'GET';
   if (answer === 'unknown') return undefined;
   if (typeof answer === 'string') return isRead ? 'it answers no JSON' : undefined;
-  const content = recordsIn(wanted, answer.shape);
+  const content = recordsIn(tableOperation, answer.shape);
   if (!content) return answer.shape.kind === 'unknown' ? undefined : 'it answers no list of records';
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;
   const label = shape.names[0] ?? 'record';
-  const wrong = wrongType(wanted, shape, label);
-  if (wrong !== undefined) return isRead || isRecord(wanted, shape) ? wrong : undefined;
-  const lacking = isRead ? lackOf(wanted, shape) : undefined;
-  return lacking && lacks(wanted.noun, label, lacking);
+  const wrong = wrongType(tableOperation, shape, label);
+  if (wrong !== undefined) return isRead || isRecord(tableOperation, shape) ? wrong : undefined;
+  const lacking = isRead ? missingKeys(tableOperation, shape) : undefined;
+  return lacking && lacks(tableOperation.noun, label, lacking);
 }
 
 const integers = new Set(['id', 'petId', 'categoryId', 'quantity']);
 
-function wrongType(wanted: Wanted, shape: Shape, label: string): string | undefined {
+function wrongType(tableOperation: TableOperation, shape: Shape, label: string): string | undefined {
   if (shape.kind !== 'object') return `its ${label} is ${withArticle(shape.kind)}`;
-  const { names, hasCategoryObject } = fieldNamesOf(wanted, shape);
+  const { names, hasCategoryObject } = fieldNamesOf(tableOperation, shape);
   for (const [field, name] of names) {
     if (field === 'categoryId' && hasCategoryObject) continue;
     const { kind } = shapeOf(shape.fields.get(name));

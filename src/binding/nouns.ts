@@ -1,6 +1,6 @@
 import { type NounName, type Operation, operations } from '../api/operations.ts';
 
-// How the nouns of the program are known in the paths and the names of a document.
+// How the paths and the names of a document show which noun of the program they are about.
 
 const words: Readonly<Record<NounName, string>> = {
   pets: 'pet',
@@ -15,23 +15,23 @@ export function nounOf(segment: string | undefined): NounName | undefined {
   return (Object.keys(words) as NounName[]).find((noun) => words[noun] === name);
 }
 
-/** Other words that services have for the nouns: they bind nothing, but show where an operation may lie. */
+/** Other words that services have for the nouns: they bind nothing, but show which operations may be meant. */
 const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
 
 /** The noun that a path segment may be about. */
-export function nounLike(segment: string): NounName | undefined {
+export function likelyNoun(segment: string): NounName | undefined {
   return nounOf(segment) ?? synonyms[wordsOf(segment).join(' ')];
 }
 
 /** The names of schemas that the service document uses for an operation's records, in lists, answers and bodies. */
 export function schemaNames({ noun, method, body, result }: Operation): readonly string[] {
-  const record = result ?? operationsOf(noun).find((each) => each.result)?.result ?? '';
+  const record = result ?? operationsOfNoun(noun).find((each) => each.result)?.result ?? '';
   if (method === 'GET') return [record];
-  const bodies = operationsOf(noun).flatMap((each) => (each.body ? [each.body.name] : []));
+  const bodies = operationsOfNoun(noun).flatMap((each) => (each.body ? [each.body.name] : []));
   return body ? [...new Set([body.name, ...bodies, record])] : [];
 }
 
-function operationsOf(noun: NounName): Operation[] {
+function operationsOfNoun(noun: NounName): Operation[] {
   return Object.values(operations).filter((each) => each.noun === noun);
 }
 
@@ -41,10 +41,10 @@ function operationsOf(noun: NounName): Operation[] {
  */
 export function isIdName(name: string, noun: NounName): boolean {
   const word = noun === 'inventory' ? 'pet' : words[noun];
-  return ['id', `${word}id`, word].includes(plain(name));
+  return ['id', `${word}id`, word].includes(compactName(name));
 }
 
-/** Whether a parameter's name belongs to no other thing than a collection: `animal_id` or `number` of `animals`. */
+/** Whether a parameter's name can only mean the id of a collection's records: `animal_id` or `number` of `animals`. */
 export function isNameWithin(name: string, collection: string): boolean {
   const allowed = [...wordsOf(collection), 'id', 'no', 'nr', 'number', 'key', 'identifier'];
   return wordsOf(name).every((word) => allowed.includes(word));
@@ -60,6 +60,6 @@ export function wordsOf(name: string): string[] {
 }
 
 /** A name in lower case and without punctuation, to compare `pet_id`, `petId` and `Pet-ID`. */
-export function plain(name: string): string {
+export function compactName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }

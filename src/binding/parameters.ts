@@ -2,23 +2,23 @@ import { idName, type OperationId, operations, type Paging, type Parameter } fro
 import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
-import { plain, wordsOf } from './nouns.ts';
+import { compactName, wordsOf } from './nouns.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 
-// What the parameters of an operation are for, and how its list is divided into pages. The part that a query parameter
-// plays is decided by its name and its type; each part is played by at most one, and each plays at most one.
+// What the parameters of an operation are for, and how its list is divided into pages. The role that a query parameter
+// plays is decided by its name and its type; each role is played by at most one, and each plays at most one.
 
 const filters = ['status', 'categoryId', 'petId', 'complete'] as const;
-type Part = (typeof filters)[number] | 'limit' | 'page' | 'offset' | 'cursor';
+type RoleName = (typeof filters)[number] | 'limit' | 'page' | 'offset' | 'cursor';
 
 interface Role {
-  /** In lower case and without punctuation; the first that a parameter has plays the part. */
+  /** Compact names, the preferred one first. */
   readonly names: readonly string[];
-  /** Whether a value of the type can play it. */
+  /** Whether a parameter of the type can play the role. */
   fits(type: ValueType): boolean;
 }
 
-const roles: Readonly<Record<Part, Role>> = {
+const roles: Readonly<Record<RoleName, Role>> = {
   limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'count', 'take', 'top'], fits: isCount },
   page: {
     names: ['page', 'pagenumber', 'pageindex'],
@@ -75,63 +75,64 @@ function isIn(first = 0, lowest: number, highest: number): boolean {
   return first >= lowest && first <= highest;
 }
 
-/** Whether a filter has one of these types; one that states no type is not refused. */
+/** Whether a filter has one of these types; a filter that states no type is accepted. */
 function isOf(type: ValueType, ...kinds: readonly Shape['kind'][]): boolean {
   return (kinds.includes(type.kind) || type.kind === 'unknown') && !isDate(type);
 }
 
-type Players = ReadonlyMap<Part, DocumentParameter>;
+type ParametersByRole = ReadonlyMap<RoleName, DocumentParameter>;
 
-function playersOf({ parameters }: DocumentOperation, id: OperationId): Players {
-  const players = new Map<Part, DocumentParameter>();
+function parametersByRole({ parameters }: DocumentOperation, id: OperationId): ParametersByRole {
+  const byRole = new Map<RoleName, DocumentParameter>();
   const { many, parameters: ours } = operations[id];
-  for (const [part, { names, fits }] of Object.entries(roles) as [Part, Role][]) {
-    const isOffered = many && (!isFilter(part) || ours.some(({ name }) => name === part));
+  for (const [role, { names, fits }] of Object.entries(roles) as [RoleName, Role][]) {
+    const isOffered = many && (!isFilter(role) || ours.some(({ name }) => name === role));
     // Pages are counted in one way.
-    if (!isOffered || (part === 'offset' && players.has('page'))) continue;
-    const [player] = names.flatMap((name) =>
+    if (!isOffered || (role === 'offset' && byRole.has('page'))) continue;
+    const [candidate] = names.flatMap((name) =>
       parameters.filter(
-        (parameter) => parameter.in === 'query' && plain(parameter.name) === name && fits(typeOf(parameter)),
+        (parameter) =>
+          parameter.in === 'query' && compactName(parameter.name) === name && fits(typeOf(parameter)),
       ),
     );
-    if (player) players.set(part, player);
+    if (candidate) byRole.set(role, candidate);
   }
-  return players;
+  return byRole;
 }
 
-function isFilter(part: string): boolean {
-  return filters.some((filter) => filter === part);
+function isFilter(role: string): boolean {
+  return filters.some((filter) => filter === role);
 }
 
 /** Whether a name is that of a filter of an operation of the table. */
 export function isFilterName(name: string, id: OperationId): boolean {
   return operations[id].parameters.some(
-    (ours) => isFilter(ours.name) && roles[ours.name as Part].names.includes(plain(name)),
+    (ours) => isFilter(ours.name) && roles[ours.name as RoleName].names.includes(compactName(name)),
   );
 }
 
 /** What a request has for the parameters of an operation. */
 interface BoundParameters {
   readonly parameters: readonly Parameter[];
-  /** A required one that the program has no value for; most headers can be given with `--header`. */
+  /** A required parameter that the program has no value for; most headers can be given with `--header`. */
   readonly unmet: DocumentParameter | undefined;
 }
 
 /**
- * The parameters by the table's names. Other required parameters are called `query name` or `header name`, so that none
- * is taken for one of ours; those that are not required are left out.
+ * The parameters by the table's names. A required parameter that the table does not have is called `query name` or
+ * `header name`, so that it is not confused with one of the table; an optional one is left out.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
-  const players = playersOf(operation, id);
+  const byRole = parametersByRole(operation, id);
   const parameters: Parameter[] = [];
   let unmet: DocumentParameter | undefined;
   for (const parameter of operation.parameters) {
     const { name: wireName, required, schema, in: place } = parameter;
-    const part = [...players.keys()].find((each) => players.get(each) === parameter);
-    const isInput = part === 'limit' || (part !== undefined && isFilter(part));
-    const name = place === 'path' ? idName(id) : isInput ? part : undefined;
+    const role = [...byRole.keys()].find((each) => byRole.get(each) === parameter);
+    const isInput = role === 'limit' || (role !== undefined && isFilter(role));
+    const name = place === 'path' ? idName(id) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
-    const value = name === undefined ? (firstPosition(parameter, part) ?? fixedValue(parameter)) : undefined;
+    const value = name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
     const isMet = name !== undefined || value !== undefined;
     if (place === 'path' || (place === 'header' && isFieldName(wireName)) || (place === 'query' && isMet))
       parameters.push({
@@ -149,9 +150,9 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
 }
 
 /** The value that asks for the first page. */
-function firstPosition(parameter: DocumentParameter, part: Part | undefined): string | undefined {
-  if (part === 'page') return String(typeOf(parameter).first ?? 1);
-  return part === 'offset' ? '0' : undefined;
+function firstPosition(parameter: DocumentParameter, role: RoleName | undefined): string | undefined {
+  if (role === 'page') return String(typeOf(parameter).first ?? 1);
+  return role === 'offset' ? '0' : undefined;
 }
 
 /** Bounds of a parameter. Every value is sent as text, so the type string is left out. */
@@ -172,8 +173,8 @@ function fixedValue({ schema }: DocumentParameter): string | undefined {
 
 /** How the pages of a list follow each other, by its parameters and by the fields and headers of its answer. */
 export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
-  const players = playersOf(operation, id);
-  const [page, offset, cursor] = [players.get('page'), players.get('offset'), players.get('cursor')];
+  const byRole = parametersByRole(operation, id);
+  const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];
   const next = nextIn(operation);
   if (next) return { kind: 'cursor', parameter: (cursor ?? page)?.name, next };
   const headers = answerHeaders(operation);
@@ -186,7 +187,7 @@ export function pagingOf(operation: DocumentOperation, id: OperationId): Paging 
   const parameter = operation.parameters.find(isOtherPaging);
   const header = headers.find(isPagingName);
   if (!parameter) return { kind: 'unknown', by: header && `the header ${header}` };
-  const after = /^(starting)?after$/.test(plain(parameter.name)) ? parameter.name : undefined;
+  const after = /^(starting)?after$/.test(compactName(parameter.name)) ? parameter.name : undefined;
   return { kind: 'unknown', by: `the ${parameter.in} parameter ${parameter.name}`, after };
 }
 
@@ -208,12 +209,12 @@ function isPagingName(name: string): boolean {
   return words.some((word) => pagingWords.has(word)) && !words.some((word) => sizeWords.has(word));
 }
 
-/** Whether a parameter looks as if it led through a list, in no way that is known. */
+/** Whether a parameter seems to lead through a list, but plays no role. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
   const type = typeOf(parameter);
   if (!/^(query|header)$/.test(parameter.in) || type.isChoice || isDate(type) || type.kind === 'boolean')
     return false;
-  const has = (part: Part) => roles[part].names.includes(plain(parameter.name));
+  const has = (role: RoleName) => roles[role].names.includes(compactName(parameter.name));
   if (has('offset')) return type.kind !== 'string';
   return has('page') || has('cursor') || isPagingName(parameter.name);
 }
@@ -234,11 +235,11 @@ function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
   if (typeof answer === 'string' || answer.shape.kind !== 'object') return undefined;
   const nextField = ({ fields }: Shape) =>
     [...fields].find(
-      ([name, schema]) => nextNames.test(plain(name)) && shapeOf(schema).kind !== 'boolean',
+      ([name, schema]) => nextNames.test(compactName(name)) && shapeOf(schema).kind !== 'boolean',
     )?.[0];
   for (const [field, schema] of answer.shape.fields) {
     const shape = shapeOf(schema);
-    const inner = outerNames.test(plain(field)) ? nextField(shape) : undefined;
+    const inner = outerNames.test(compactName(field)) ? nextField(shape) : undefined;
     if (inner === undefined) continue;
     // HAL and others: `_links: { next: { href } }`.
     const isLink = shapeOf(shape.fields.get(inner)).fields.has('href');

@@ -1,32 +1,32 @@
 import { type NounName, type OperationId, operations } from '../api/operations.ts';
-import { type DocumentOperation, placeOf, show } from './document.ts';
+import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
 import { isIdName, isNameWithin, nounOf, wordsOf } from './nouns.ts';
 import { isFilterName } from './parameters.ts';
-import { isRecord, type Wanted } from './record-format.ts';
+import { isRecord, type TableOperation } from './record-format.ts';
 import { shapeOf } from './schema.ts';
 
 // What the path of an operation says: whether it is of the right form for a list, a create or an operation on one record,
 // and whether that lies beside the list or the create of its noun.
 
-/** The paths of a noun that are known so far. */
+/** The paths of a noun's operations that are bound already. */
 export interface Collections {
-  /** Of its list and its create. */
+  /** The paths of its list and its create. */
   readonly whole: ReadonlySet<string>;
-  /** Of its get and its update, their last segment the id. */
+  /** The paths of its get and its update, whose last segment is the id. */
   readonly single: ReadonlySet<string>;
-  /** Whether several operations fit its list or its create, so that where the collection lies is open. */
+  /** Whether several operations fit its list or its create, so that the path of the collection is not certain. */
   readonly isTied: boolean;
 }
 
-/** What the path of an operation says; undefined if it cannot be the wanted one. */
+/** What the path of an operation says; undefined if the operation cannot be that of the table. */
 export function readPath(
-  wanted: Wanted,
+  tableOperation: TableOperation,
   operation: DocumentOperation,
   collections: Collections,
 ): PathReading | undefined {
-  return takesId(wanted.id)
-    ? readRecordPath(wanted, operation, collections)
-    : readWholePath(wanted, operation, collections);
+  return takesId(tableOperation.id)
+    ? readRecordPath(tableOperation, operation, collections)
+    : readWholePath(tableOperation, operation, collections);
 }
 
 /** Whether an operation of the table is about one record. */
@@ -47,97 +47,100 @@ export interface PathReading {
 
 /** The path of a list or a create, which ends with the collection. */
 function readWholePath(
-  { id, noun, many }: Wanted,
+  { id, noun, many }: TableOperation,
   { path, method }: DocumentOperation,
   { whole }: Collections,
 ): PathReading | undefined {
   const segments = splitPath(path);
   const last = segments.at(-1) ?? '';
-  if (isParameter(last) || isOfOther(last, noun)) return undefined;
+  if (isParameter(last) || isOtherNoun(last, noun)) return undefined;
   // `findByTag` is a search; `findByStatus` is a list with a filter of ours.
-  const [, sought] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(last) ?? [];
-  if (many && sought !== undefined && !isFilterName(sought, id)) return undefined;
-  const isOfNoun = sought !== undefined || whole.has(placeOf(path));
+  const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(last) ?? [];
+  if (many && filterName !== undefined && !isFilterName(filterName, id)) return undefined;
+  const isOfNoun = filterName !== undefined || whole.has(pathPattern(path));
   return { segment: last, isOfNoun, obstacle: furtherParameter(id, method, path, segments) };
 }
 
 /** The path of an operation on one record, which ends with its id. */
 function readRecordPath(
-  wanted: Wanted,
+  tableOperation: TableOperation,
   operation: DocumentOperation,
   collections: Collections,
 ): PathReading | undefined {
-  const { id, noun } = wanted;
+  const { id, noun } = tableOperation;
   const { path, method } = operation;
-  const map = `add --map ${id}='${show(operation)}'`;
+  const map = `add --map ${id}='${formatRoute(operation)}'`;
   const segments = splitPath(path);
   const parameter = segments.pop() ?? '';
-  if (!isParameter(parameter)) return readPathWithoutId(wanted, operation, collections);
+  if (!isParameter(parameter)) return readPathWithoutId(tableOperation, operation, collections);
   const segment = segments.at(-1) ?? '';
   const name = parameter.slice(1, -1);
   // An entry with an id of its own is not found by the id of its pet.
-  const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation);
-  if (isOfOther(segment, noun) || isEntryId) return undefined;
-  const isListed = collections.whole.has(placeOf(`/${segments.join('/')}`));
-  const isOfNoun = isListed || collections.single.has(placeOf(path));
-  const place = { segment, isOfNoun };
+  const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasIdField(operation);
+  if (isOtherNoun(segment, noun) || isEntryId) return undefined;
+  const isListed = collections.whole.has(pathPattern(`/${segments.join('/')}`));
+  const isOfNoun = isListed || collections.single.has(pathPattern(path));
+  const reading = { segment, isOfNoun };
   const further = furtherParameter(id, method, path, segments);
-  if (further !== undefined) return { ...place, obstacle: further };
+  if (further !== undefined) return { ...reading, obstacle: further };
   const { schema } = operation.parameters.find((each) => each.in === 'path' && each.name === name) ?? {};
   const isInteger = shapeOf(schema).kind === 'integer';
   const isNamed = isIdName(name, noun) && (isOfNoun || nounOf(segment) === noun || wordsOf(name).length > 1);
   if (!isNamed && !(isListed && isInteger && isNameWithin(name, segment))) {
     const record = noun === 'inventory' ? 'pet' : wordsOf(noun).join('');
     const obstacle = `its ${name} may be the id of something else: if it is that of the ${record}, ${map}`;
-    return isInteger ? { ...place, obstacle } : undefined;
+    return isInteger ? { ...reading, obstacle } : undefined;
   }
-  if (isBesideCollection(wanted, operation, collections)) return place;
+  if (isBesideCollection(tableOperation, operation, collections)) return reading;
   const obstacle = collections.isTied
-    ? 'where its list lies is open'
+    ? 'several paths may be that of its list'
     : `its path is not that of the bound list or create: if this is intended, ${map}`;
-  return { ...place, obstacle };
+  return { ...reading, obstacle };
 }
 
 /** The path of an update that has the id in its body; or as a near miss, of the entry of a pet: `/pets/{petId}/inventory`. */
 function readPathWithoutId(
-  wanted: Wanted,
+  tableOperation: TableOperation,
   operation: DocumentOperation,
   { whole }: Collections,
 ): PathReading | undefined {
   const { path, body } = operation;
   const segments = splitPath(path);
   const segment = segments.at(-1) ?? '';
-  const hasId = wanted.body && typeof body === 'object' && isRecord(wanted, body.shape);
+  const hasId = tableOperation.body && typeof body === 'object' && isRecord(tableOperation, body.shape);
   const parameters = segments.filter(isParameter);
-  if (hasId && whole.has(placeOf(path)) && parameters.length === 0) return { segment, isOfNoun: true };
+  if (hasId && whole.has(pathPattern(path)) && parameters.length === 0) return { segment, isOfNoun: true };
   const isOfPet = nounOf(segments.at(-3)) === 'pets' && isParameter(segments.at(-2) ?? '');
-  if (wanted.noun !== 'inventory' || !isOfPet || parameters.length > 1) return undefined;
-  const map = `add --map ${wanted.id}='${show(operation)}'`;
+  if (tableOperation.noun !== 'inventory' || !isOfPet || parameters.length > 1) return undefined;
+  const map = `add --map ${tableOperation.id}='${formatRoute(operation)}'`;
   const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
   return { segment, isOfNoun: false, obstacle };
 }
 
 /**
  * Whether the path of an operation on one record lies beside the bound list or create of its noun: `/v1/pet/{id}` beside
- * `/v1/pets`. `/archive/pets/{id}` beside `/pets` is of another collection. If nothing is bound, it must be one segment
- * alone and the id: the noun, or one whose schemas tell what it is.
+ * `/v1/pets`. `/archive/pets/{id}` belongs to another collection than `/pets`. If neither is bound, the path must be a
+ * single segment and the id.
  */
 function isBesideCollection(
-  wanted: Wanted,
+  tableOperation: TableOperation,
   operation: DocumentOperation,
   { whole, isTied }: Collections,
 ): boolean {
-  const place = placeOf(operation.path).replace(/\/\{\}$/, '');
-  if (whole.size === 0) return !isTied && splitPath(place).length === 1;
+  const collection = pathPattern(operation.path).replace(/\/\{\}$/, '');
+  if (whole.size === 0) return !isTied && splitPath(collection).length === 1;
   const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
-  const isNoun = nounOf(splitPath(place).at(-1)) === wanted.noun;
+  const isNoun = nounOf(splitPath(collection).at(-1)) === tableOperation.noun;
   return [...whole].some(
-    (path) => path === place || parentOf(path) === place || (isNoun && parentOf(path) === parentOf(place)),
+    (path) =>
+      path === collection ||
+      parentOf(path) === collection ||
+      (isNoun && parentOf(path) === parentOf(collection)),
   );
 }
 
 /** Whether a segment of a path is another noun of ours. */
-function isOfOther(segment: string, noun: NounName): boolean {
+function isOtherNoun(segment: string, noun: NounName): boolean {
   return (nounOf(segment) ?? noun) !== noun;
 }
 
@@ -149,7 +152,7 @@ export function isParameter(segment: string): boolean {
   return segment.startsWith('{') && segment.endsWith('}');
 }
 
-/** Why an operation below other records is not taken, a clause; it can have a value for them unless they are of ours. */
+/** Why an operation below other records is not taken, a clause. --map can give their id, unless the noun is one of ours. */
 function furtherParameter(
   id: OperationId,
   method: string,
@@ -164,6 +167,6 @@ function furtherParameter(
   return isOurs ? needed : `${needed}: fix it with --map ${id}='${method} ${path.replace(parameter, '7')}'`;
 }
 
-function hasOwnId({ answer, body }: DocumentOperation): boolean {
+function hasIdField({ answer, body }: DocumentOperation): boolean {
   return [answer, body].some((each) => typeof each === 'object' && each.shape.fields.has('id'));
 }

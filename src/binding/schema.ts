@@ -2,16 +2,16 @@ import { readPattern } from '../api/pattern.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
-const schemaNames = new WeakMap<object, Set<string>>();
+const namesBySchema = new WeakMap<object, Set<string>>();
 
 /** The names that a document gives to a schema: those of its component and of the references to it. */
 export function namesOf(schema: JsonValue | undefined): readonly string[] {
-  return [...(schemaNames.get(objectOf(schema)) ?? [])];
+  return [...(namesBySchema.get(objectOf(schema)) ?? [])];
 }
 
 export function addName(schema: unknown, name: string): void {
   if (typeof schema !== 'object' || schema === null) return;
-  schemaNames.set(schema, (schemaNames.get(schema) ?? new Set()).add(name));
+  namesBySchema.set(schema, (namesBySchema.get(schema) ?? new Set()).add(name));
 }
 
 /** What a schema says about a value, with its compositions merged. */
@@ -57,7 +57,7 @@ export function shapeOf(schema: JsonValue | undefined): Shape {
     for (const field of listOf(part.required)) if (typeof field === 'string') shape.required.add(field);
     if (part.additionalProperties === false) shape.isClosed = true;
     shape.items = part.items ?? shape.items;
-    shape.kind = kindOf(part) ?? shape.kind;
+    shape.kind = statedKind(part) ?? shape.kind;
   });
   return shape;
 }
@@ -68,11 +68,11 @@ export function shapeOf(schema: JsonValue | undefined): Shape {
  * @param visit its `isWhole` is true for the schema, and for a member that is all that the schema consists of.
  */
 function walk(schema: JsonValue | undefined, visit: (part: JsonObject, isWhole: boolean) => void): void {
-  const seen = new Set<object>();
+  const visited = new Set<object>();
   const enter = (part: JsonValue | undefined, isWhole: boolean): void => {
-    if (!isJsonObject(part) || seen.has(part)) return;
-    seen.add(part);
-    const members = membersOf(part);
+    if (!isJsonObject(part) || visited.has(part)) return;
+    visited.add(part);
+    const members = compositionMembers(part);
     const isAll = isWhole && members.length === 1 && !isJsonObject(part.properties);
     for (const member of members) enter(member, isAll);
     visit(part, isWhole);
@@ -81,13 +81,13 @@ function walk(schema: JsonValue | undefined, visit: (part: JsonObject, isWhole: 
 }
 
 /** The schemas that a value must match in addition to the schema itself. */
-function membersOf(schema: JsonObject): JsonValue[] {
+function compositionMembers(schema: JsonObject): JsonValue[] {
   const choices = [schema.oneOf, schema.anyOf].map((ways) => listOf(ways).filter((way) => !isNull(way)));
   return [...listOf(schema.allOf), ...choices.filter((ways) => ways.length === 1).flat()];
 }
 
 /** The type that a schema states, if it states only one besides null. */
-function kindOf(schema: JsonObject): Shape['kind'] | undefined {
+function statedKind(schema: JsonObject): Shape['kind'] | undefined {
   const stated = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== 'null');
   if (stated.length === 1) return kinds.find((kind) => kind === stated[0]);
   if (isJsonObject(schema.properties)) return 'object';
@@ -113,12 +113,12 @@ type Amount = number | bigint;
 /** The bounds that a schema puts on a value, those of its compositions included; undefined if it puts none. */
 export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
   const bounds: Bounds = {};
-  walk(schema, (part) => Object.assign(bounds, ownBounds(part)));
+  walk(schema, (part) => Object.assign(bounds, boundsOfPart(part)));
   return Object.keys(bounds).length === 0 ? undefined : bounds;
 }
 
-function ownBounds(schema: JsonObject): Bounds {
-  const kind = kindOf(schema);
+function boundsOfPart(schema: JsonObject): Bounds {
+  const kind = statedKind(schema);
   const isScalar = kind === 'integer' || kind === 'number' || kind === 'string' || kind === 'boolean';
   const bounds = {
     type: isScalar ? kind : undefined,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { reference, toSchemas } from '../api/openapi.ts';
-import type { DocumentedAnswer, Operation } from '../api/operations.ts';
+import { type DocumentedAnswer, idFieldOf, type Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
-import { idFieldOf, otherRecord } from '../client/response.ts';
+import { otherRecord } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';

@@ -1,7 +1,7 @@
-import type { Operation } from '../api/operations.ts';
+import { idFieldOf, type Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { CallInput } from '../client/request.ts';
-import { fromWire, idFieldOf } from '../client/response.ts';
+import { fromWire } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { FindingError, skip, statusText } from './check.ts';

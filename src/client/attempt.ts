@@ -29,7 +29,7 @@ export interface Attempt {
   readonly note?: string | undefined;
 }
 
-/** A signal of the caller's own ended the call. The last of its attempts may be unfinished. */
+/** The caller's signal ended the call. The last of its attempts may be unfinished. */
 export class StoppedCallError extends StoppedError {
   readonly attempts: readonly Attempt[];
 
@@ -52,8 +52,8 @@ export function isReading(method: string): boolean {
 }
 
 /**
- * Whether a write may have been applied: at least one of its attempts was sent and not refused. What a later attempt is
- * answered does not take that back.
+ * Whether a write may have been applied: at least one of its attempts was sent and not refused. The answer to a later
+ * attempt does not change that.
  */
 export function mayHaveBeenApplied(
   method: string,
@@ -66,8 +66,8 @@ const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
 
 /**
  * Whether an attempt has certainly changed nothing: nothing was sent, or the answer is 307, 308, 4xx except 408, 501,
- * 505, or 503 with Retry-After. Without Retry-After, a gateway says 503 also after the service has applied a write; 303
- * is the answer of a write that was done (RFC 9110, 15.4.4).
+ * 505, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the write,
+ * and a 303 answers a write that was applied (RFC 9110, 15.4.4).
  */
 function isRefusal({ isSent, response }: Pick<Attempt, 'isSent' | 'response'>): boolean {
   if (!response) return !isSent;

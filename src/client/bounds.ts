@@ -12,12 +12,12 @@ import { type CallInput, parameterValue } from './request.ts';
  * bound description. A PATCH carries only changes, so it may leave out required fields.
  *
  * @param input with its body as the service takes it.
- * @param carried fields that the request has anyway, so that a header of the user's own counts as given.
+ * @param fields those of every request, so that a header that the user gave counts.
  * @throws UsageError that names every field that breaks its bounds.
  */
-export function checkInput(operation: Operation, input: CallInput, carried: HttpFields = {}): void {
+export function checkInput(operation: Operation, input: CallInput, fields: HttpFields = {}): void {
   const problems: string[] = [];
-  addParameterProblems(problems, operation, input, carried);
+  addParameterProblems(problems, operation, input, fields);
   addBodyProblems(problems, operation, input);
   if (problems.length === 0) return;
   throw new UsageError(`${problems.join('; ')} (${operation.id})`);
@@ -29,7 +29,7 @@ const longestBound = 200;
 
 /** The bound that a value breaks, a clause; undefined if it keeps all. */
 function brokenBound(value: unknown, bounds: Bounds): string | undefined {
-  if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${nounOf[bounds.type]}`;
+  if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${typePhrases[bounds.type]}`;
   if (bounds.enum && !bounds.enum.includes(String(value)))
     return `must be one of ${shorten(bounds.enum.join(', '), longestBound)}`;
   if (typeof value === 'string') return brokenTextBound(value, bounds);
@@ -39,7 +39,7 @@ function brokenBound(value: unknown, bounds: Bounds): string | undefined {
   return undefined;
 }
 
-const nounOf = {
+const typePhrases = {
   integer: 'an integer',
   number: 'a number',
   string: 'a string',
@@ -56,13 +56,13 @@ function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bound
   const length = [...value].length;
   if (minLength !== undefined && length < minLength) return `must have at least ${minLength} characters`;
   if (maxLength !== undefined && length > maxLength) return `must have at most ${maxLength} characters`;
-  if (pattern !== undefined && !matches(pattern, value))
+  if (pattern !== undefined && !matchesPattern(pattern, value))
     return `must match ${shorten(pattern, longestBound)}`;
   return undefined;
 }
 
-/** True also for a pattern that takes too long: the service then decides. */
-function matches(pattern: string, value: string): boolean {
+/** Also true if the pattern takes too long: the service then decides. */
+function matchesPattern(pattern: string, value: string): boolean {
   return withinTime(
     patternLimitMs,
     () => new RegExp(pattern, 'u').test(value),
@@ -74,15 +74,15 @@ function addParameterProblems(
   problems: string[],
   { parameters }: Operation,
   input: CallInput,
-  carried: HttpFields,
+  fields: HttpFields,
 ): void {
   for (const parameter of parameters) {
     const { name, wireName, required, bounds } = parameter;
     const value = parameterValue(input, parameter);
     const broken = value === undefined ? undefined : bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${name} ${broken}`);
-    const isCarried = parameter.in === 'header' && carried[wireName.toLowerCase()] !== undefined;
-    if (value === undefined && required && !isCarried) problems.push(describeLack(parameter));
+    const isInFields = parameter.in === 'header' && fields[wireName.toLowerCase()] !== undefined;
+    if (value === undefined && required && !isInFields) problems.push(describeLack(parameter));
   }
 }
 
@@ -103,16 +103,16 @@ const filterFlags: Readonly<Record<string, string>> = {
 
 function addBodyProblems(
   problems: string[],
-  { body: contract, method, wire }: Operation,
+  { body: requestBody, method, wire }: Operation,
   { body }: CallInput,
 ): void {
-  if (!contract || !isJsonObject(body)) return;
+  if (!requestBody || !isJsonObject(body)) return;
   const sentValue = (field: string) => body[wire?.bodyNames[field] ?? field];
   if (method !== 'PATCH')
-    for (const field of contract.required)
+    for (const field of requestBody.required)
       if (sentValue(field) === undefined) problems.push(`${field} is required`);
-  for (const field in contract.bounds) {
-    const [value, bounds] = [sentValue(field), contract.bounds[field]];
+  for (const field in requestBody.bounds) {
+    const [value, bounds] = [sentValue(field), requestBody.bounds[field]];
     const broken = value === undefined || value === null ? undefined : bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${field} ${broken}`);
   }

@@ -19,7 +19,7 @@ export interface ClientOptions {
   readonly contract: Contract;
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
-  /** Fields for every request: the user agent, those of `--header`, the credential. */
+  /** Fields of every request: the user agent, those of `--header`, the credential. */
   readonly fields: HttpFields;
   /** A credential in the query of every request. */
   readonly parameter?: CredentialParameter | undefined;
@@ -38,11 +38,11 @@ export interface ClientOptions {
   readonly pendingWrites?: Set<PendingWrite> | undefined;
   /** Masked in every text of the service that an error quotes. */
   readonly secrets: Secrets;
-  /** Called with everything that happens, for traces, the waiting line and notices. */
+  /** Called with every event, for traces, the waiting line and notices. */
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** What happens in a client: an attempt has ended; an operation was answered; a call that succeeds needs a note. */
+/** An event of a client: an attempt has ended, an operation was answered, or there is a note for the user. */
 export type ClientEvent =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   | { readonly kind: 'answer'; readonly operation: Operation; readonly response: HttpResponse }
@@ -63,11 +63,11 @@ export interface CallOptions {
   /** Sends an input that breaks the contract, to see whether the service refuses it. */
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The user did not ask for this call: no notice names its endpoint. */
+  /** True if the user did not ask for this call, so that no notice names its endpoint. */
   readonly skipsNotices?: boolean | undefined;
   /**
-   * The longest Retry-After to wait for. The wait does not count against the deadline; a longer one ends the call. If
-   * undefined, a Retry-After counts against the deadline, and ends the call if it does not fit.
+   * The longest Retry-After to wait for, in addition to the deadline; a longer one ends the call. If it is undefined, a
+   * Retry-After counts against the deadline, and ends the call if it does not fit.
    */
   readonly maxRetryAfterMs?: number | undefined;
   /**

@@ -23,7 +23,7 @@ export interface Client {
     id: K,
     input: ClientInput<K>,
     options?: CallOptions,
-  ): Promise<Answer<Answered<K>>>;
+  ): Promise<Answer<CallValue<K>>>;
   /**
    * The pages of a list, each fetched when it is needed, to the end of the list: see whole-list.ts.
    *
@@ -38,7 +38,7 @@ export interface Client {
    * Sends one operation and returns any answer, also an error status.
    *
    * @param changes fields that replace those of the request; undefined removes one.
-   * @throws as `call`, but not for what was answered.
+   * @throws as `call`, but not for an answer.
    */
   send(id: OperationId, input: CallInput, options?: CallOptions, changes?: FieldChanges): Promise<RawAnswer>;
   /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
@@ -49,8 +49,8 @@ export interface Client {
 }
 
 /**
- * The input of a call: a body is whole, or has only the changes of a record that was read before. Any input, if only the
- * running program knows the operation.
+ * The input of a call. Its body is whole, or has only the changes of a record that was read before. If the id of the
+ * operation is known only at run time, the input is not checked by its type.
  */
 type ClientInput<K extends OperationId> =
   Exclude<OperationId, ListId> extends K
@@ -58,7 +58,7 @@ type ClientInput<K extends OperationId> =
     : Input<K> | (Omit<Input<K>, 'body' | 'query'> & { readonly body: object; readonly before: object });
 
 /** The value of a call: the record. A write may be answered with a bare 2xx, without a record. */
-type Answered<K extends OperationId> = K extends ReadId ? Result<K> : Result<K> | undefined;
+type CallValue<K extends OperationId> = K extends ReadId ? Result<K> : Result<K> | undefined;
 
 /** A valid answer: the record with all fields in the service's order, ids as bigints. */
 export interface Answer<Value> {

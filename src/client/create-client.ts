@@ -25,7 +25,7 @@ import {
 } from './request.ts';
 import { checkStatus, type ListAnswer, readResult } from './response.ts';
 import { type CallResult, sendCall, timeoutError } from './send-call.ts';
-import { type Filters, type ListOptions, readList } from './whole-list.ts';
+import { type Filters, type ListOptions, readWholeList } from './whole-list.ts';
 
 /** A client of one service; it owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
@@ -50,13 +50,13 @@ export function createClient(options: ClientOptions): Client {
   };
   const masked = (request: HttpRequest): HttpRequest =>
     withMaskedParameter({ ...request, fields: secrets.maskFields(request.fields) }, parameter);
-  const lists: Lists = { client: options, prepare, doubtful: new Set() };
+  const lists: Lists = { client: options, prepare, cutLists: new Set() };
   const client: Client = {
     contract,
     baseUrl,
     credential: options.credential,
     call: ((id, input: CallInput, callOptions = {}) => {
-      // Not `async`: one more promise per call is measurable at a million rows.
+      // Not `async`, because one more promise for each row slows a bulk run down.
       try {
         const operation = contract.operations.get(id);
         if (!operation && isGet(id) && contract.operations.has(listOfGet[id])) {
@@ -111,12 +111,12 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
   if (status >= 400) throw answeredError(call, attempts, response);
   try {
     checkStatus(operation.method, status);
-    const late = () => {
+    const fail = () => {
       throw timeoutError(call, true);
     };
     const read = () => readContent(call, intent, response);
     const { value, judgement } =
-      body.length < longBody ? read() : withinTime(leftMs, read, late, { endsOnCtrlC: true });
+      body.length < longBody ? read() : withinTime(leftMs, read, fail, { endsOnCtrlC: true });
     return { value, status, fields, etag, attempts, judgement };
   } catch (error) {
     throw callError(call, attempts, error);
@@ -162,7 +162,7 @@ async function fetchRaw(call: Call): Promise<RawAnswer> {
   return { status, fields, body, url, isRedirected, attempts, error };
 }
 
-/** An answer that is not of success as an error; a 304 answers a condition of the user's own. */
+/** The error of an answer that is not a success. A 304 is none: it answers a condition that the user sent. */
 function rawError(
   call: Call,
   attempts: readonly Attempt[],
@@ -181,13 +181,13 @@ function rawError(
 interface Lists {
   readonly client: ClientOptions;
   prepare(id: ListId, input: CallInput, options: CallOptions): OperationCall;
-  /** The lists of which the user knows that they may be cut. */
-  readonly doubtful: Set<OperationId>;
+  /** The lists about which the user has been warned that they may be cut. */
+  readonly cutLists: Set<OperationId>;
 }
 
 /** The pages of a list. */
 async function* list(
-  { client, prepare, doubtful }: Lists,
+  { client, prepare, cutLists }: Lists,
   id: ListId,
   filters: Filters,
   listOptions: ListOptions,
@@ -208,10 +208,10 @@ async function* list(
     },
   };
   try {
-    const pages = readList(source, id, filters, listOptions);
-    // Nothing is to be done with the first page of a list that turns out to be cut.
-    const isHeldBack = listOptions.whole && client.contract.operations.get(id)?.paging?.kind === 'unknown';
-    const { doubt, records } = isHeldBack ? await readToEnd(pages) : { doubt: yield* pages };
+    const pages = readWholeList(source, id, filters, listOptions);
+    // If the end of the list shows that it may be cut, the caller must not have used its first page.
+    const isReadFirst = listOptions.whole && client.contract.operations.get(id)?.paging?.kind === 'unknown';
+    const { doubt, records } = isReadFirst ? await readToEnd(pages) : { doubt: yield* pages };
     if (doubt === undefined) {
       if (records) yield records;
       return;
@@ -222,18 +222,18 @@ async function* list(
         'ask the owner of the service for a list that can be read to its end',
         'unbound',
       );
-    if (!doubtful.has(id))
+    if (!cutLists.has(id))
       client.observe?.({ kind: 'note', line: `warning: there may be more records: ${doubt} (${id})` });
-    doubtful.add(id);
+    cutLists.add(id);
   } catch (error) {
-    const isOfList = error instanceof UnavailableError && error.details.url === undefined;
-    throw last && isOfList ? callError(last.call, last.attempts, error) : error;
+    const isUnnamed = error instanceof UnavailableError && error.details.url === undefined;
+    throw last && isUnnamed ? callError(last.call, last.attempts, error) : error;
   }
 }
 
 /** All records of a list at once, and why it may be cut. */
 async function readToEnd(
-  pages: ReturnType<typeof readList>,
+  pages: ReturnType<typeof readWholeList>,
 ): Promise<{ readonly doubt: string | undefined; readonly records: JsonObject[] }> {
   const records: JsonObject[] = [];
   for (;;) {

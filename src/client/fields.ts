@@ -1,5 +1,4 @@
-import type { HttpFields } from '../api/http.ts';
-import { isLoopbackHost, isToken } from '../api/http.ts';
+import { type HttpFields, isLoopbackHost, isToken } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
@@ -52,7 +51,7 @@ export function toFields(headers: readonly HeaderField[]): HttpFields {
 }
 
 /**
- * Rejects a credential among the user's own headers over plain http, as with a token.
+ * Rejects headers with a credential over plain http, as a token is.
  *
  * @throws UsageError that names the header.
  */
@@ -80,11 +79,11 @@ export function checkField({ name, value, source }: HeaderField): string {
   const bad = /[^\t\x20-\x7e\x80-\xff]/.exec(value)?.[0];
   if (bad === undefined) return lower;
   throw new UsageError(
-    `${source}: the value of ${name} holds ${describe(bad)}, which is not allowed in a header`,
+    `${source}: the value of ${name} holds ${describeCharacter(bad)}, which is not allowed in a header`,
   );
 }
 
-function describe(unit: string): string {
+function describeCharacter(unit: string): string {
   if (unit === '\r' || unit === '\n') return 'a line break';
   return unit.charCodeAt(0) > 0xff ? 'a character beyond Latin-1' : 'a control character';
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import type { Answer, Client } from './client.ts';
 import type { ListOptions } from './whole-list.ts';
 
-/** The lists that have the records of the operations that read one. */
+/** The list that has the record of each operation that reads one. */
 export const listOfGet = {
   getPet: 'listPets',
   getCategory: 'listCategories',
@@ -36,7 +36,7 @@ export async function readThroughList<K extends keyof typeof listOfGet>(
     const records = page as readonly object[] as readonly JsonObject[];
     const value = records.find((record) => record[field] === id);
     if (value) return { value: value as Result<K>, status: 200, fields: {}, etag: undefined, attempts: [] };
-    // The list began at the id, so that its later pages cannot hold it.
+    // The list began at the id, so that its later pages have only larger ones.
     if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[field] ?? 0)) > id))
       break;
   }

@@ -1,18 +1,18 @@
 import type { HttpResponse } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import { idFieldOf, type Operation, resultNames } from '../api/operations.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { isSameValue } from '../api/values.ts';
 import { contentOf } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { idFieldOf, messageIn, otherRecord, readJson, resultOf, toRecord } from './response.ts';
+import { messageIn, otherRecord, parseRecord, readJson } from './response.ts';
 
-// A success is read, not believed: whether the answer of a write shows what was asked.
+// A status of success is not enough: the answer of a write must also show what the user wanted.
 
 /** What the user wants to be true after a write. */
 export interface WriteIntent {
-  /** Of the record; undefined for a create that leaves the id to the service. */
+  /** The id of the record; undefined for a create that leaves it to the service. */
   readonly id: bigint | undefined;
   /** The fields that the user set, by our names; an undefined value is not compared. Empty for a delete. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -21,10 +21,10 @@ export interface WriteIntent {
 /** What the answer of a write shows. */
 export interface Judgement {
   /**
-   * - `asked`: the record with every value that the user set, or nothing where that is a success;
+   * - `asked`: the record with every value that the user set, or no body at all;
    * - `accepted`: the service will do it later, or not (202);
    * - `other`: the record with another value;
-   * - `nothing`: neither, so that only reading the record tells.
+   * - `nothing`: not the record, so that the client must read it to know.
    */
   readonly shows: 'asked' | 'accepted' | 'other' | 'nothing';
   /** The record in the answer, by our names, if it has one. */
@@ -59,7 +59,7 @@ export function judgeWrite(
   try {
     answer = readJson(response, mask);
     content = contentOf(operation, answer);
-    record = toRecord(operation, content);
+    record = parseRecord(operation, content);
   } catch (error) {
     const words = messageIn(answer);
     const why =
@@ -83,7 +83,7 @@ export function judgeWrite(
 
 /** Whether a record is more than its id, as in `{"id": 1, "deleted": false}`. */
 function hasFields(operation: Operation, record: JsonObject): boolean {
-  const names = Object.keys(looseResultSchemas[resultOf[operation.noun]].entries);
+  const names = Object.keys(looseResultSchemas[resultNames[operation.noun]].entries);
   return names.some((name) => name !== idFieldOf(operation) && name in record);
 }
 
@@ -94,37 +94,39 @@ export function judgeRecord(
   mask: (text: string) => string,
 ): Judgement {
   const clauses: string[] = [];
-  let isShown = false;
+  let isOther = false;
   for (const name in values) {
     const value = values[name] as JsonValue | undefined;
     if (value === undefined) continue;
-    const { wanted, seen } = compared(name, value, record);
-    if (isSameValue(wanted, seen)) continue;
-    isShown ||= seen !== undefined;
+    const { expected, actual } = comparedValues(name, value, record);
+    if (isSameValue(expected, actual)) continue;
+    isOther ||= actual !== undefined;
     clauses.push(
-      seen === undefined ? `no ${name}` : `${name} ${textOf(seen, mask)}, not ${textOf(wanted, mask)}`,
+      actual === undefined
+        ? `no ${name}`
+        : `${name} ${quoteValue(actual, mask)}, not ${quoteValue(expected, mask)}`,
     );
   }
   if (clauses.length === 0) return { shows: 'asked', record };
-  return { shows: isShown ? 'other' : 'nothing', record, reason: clauses.join('; ') };
+  return { shows: isOther ? 'other' : 'nothing', record, reason: clauses.join('; ') };
 }
 
 /** The two values of a field to compare. The user's category may be an id, a name, or `{id, name}`. */
-function compared(
+function comparedValues(
   field: string,
   value: JsonValue,
   record: JsonObject,
-): { readonly wanted: JsonValue; readonly seen: JsonValue | undefined } {
+): { readonly expected: JsonValue; readonly actual: JsonValue | undefined } {
   if (field !== 'categoryId' || (typeof value !== 'string' && !isJsonObject(value)))
-    return { wanted: value, seen: record[field] };
+    return { expected: value, actual: record[field] };
   const { id, name } = isJsonObject(value) ? value : { id: undefined, name: value };
   const { categoryId, category } = record;
   if (id !== undefined && categoryId !== undefined && categoryId !== null)
-    return { wanted: id, seen: categoryId };
-  return { wanted: name ?? id ?? null, seen: category ?? categoryId };
+    return { expected: id, actual: categoryId };
+  return { expected: name ?? id ?? null, actual: category ?? categoryId };
 }
 
-function textOf(value: JsonValue, mask: (text: string) => string): string {
+function quoteValue(value: JsonValue, mask: (text: string) => string): string {
   return shorten(mask(typeof value === 'string' ? value : printJson(value)), 100);
 }
 

@@ -4,7 +4,7 @@ import { type Stop, StoppedError } from '../process/signals.ts';
 import type { Attempt } from './attempt.ts';
 import type { CallOptions } from './call.ts';
 
-/** Why a run ended before its last row. */
+/** Why a run stopped before its last row. */
 export interface StopReason {
   /** Determines the exit code. */
   readonly kind: ErrorKind;
@@ -42,7 +42,7 @@ export class Pace {
   private halvedAt = Number.NEGATIVE_INFINITY;
   private pausedUntil = 0;
   private nextAt = 0;
-  /** The requests that wait for their turn; each gets whether it has come. */
+  /** The requests that wait for their turn. Each is called with true to start, or with false if the run has stopped. */
   private readonly waiting: ((mayStart: boolean) => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
 
@@ -69,7 +69,7 @@ export class Pace {
     });
   }
 
-  /** To be called after each attempt. */
+  /** Takes note of an attempt that has ended; to be called after each. */
   observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
     this.inFlight -= 1;
     if (number > 1) this.retries += 1;
@@ -120,7 +120,7 @@ export class Pace {
     this.abandonIfIdle();
   }
 
-  /** In a stopped run with nothing in flight, only delays before further attempts are left: ends them. */
+  /** Ends the delays before further attempts: a stopped run waits only for requests that are in flight. */
   private abandonIfIdle(): void {
     if (this.inFlight === 0) this.stop.abandon();
   }

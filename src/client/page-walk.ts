@@ -1,10 +1,9 @@
-import type { offeredOperation } from '../api/contract.ts';
-import type { HttpRequest } from '../api/http.ts';
-import { linkTarget } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import type { Contract } from '../api/contract.ts';
+import { type HttpRequest, linkTarget } from '../api/http.ts';
+import { idFieldOf, type Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { idFieldOf, type ListAnswer } from './response.ts';
+import type { ListAnswer } from './response.ts';
 import { invalidAnswer } from './transport/transport-error.ts';
 
 // How the pages of a list follow each other, and where they end.
@@ -18,7 +17,7 @@ export interface Page extends ListAnswer {
 
 /** What a list needs of the client. */
 export interface ListSource {
-  readonly contract: Parameters<typeof offeredOperation>[0];
+  readonly contract: Contract;
   /** The request with these parameters. @throws UsageError if they break the contract. */
   toRequest(query: Readonly<Record<string, unknown>>): HttpRequest;
   /** @throws UnavailableError or ApiError that names the request. */
@@ -29,7 +28,7 @@ const maxPages = 100_000;
 const maxRecords = 10_000_000;
 const maxEmptyPages = 1000;
 
-/** The pages of one request and those that follow it. Returns why there may be more, a clause; undefined if not. */
+/** The page of a request and those that follow it. Returns why there may be more, a clause; undefined if the list ends. */
 export async function* pagesOf(
   source: ListSource,
   operation: Operation,
@@ -126,11 +125,11 @@ function nextStep(walk: Walk, page: Page): Step {
   if (isLinked || !paging || paging.kind === 'link') return { doubt: doubtOf(walk, page) };
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
   if (paging.kind === 'unknown') {
-    const said = doubtOf(walk, page);
+    const doubt = doubtOf(walk, page);
     const last = page.records.at(-1)?.[idFieldOf(operation)];
-    const canProbe = said === undefined && paging.after !== undefined && typeof last === 'bigint';
+    const canProbe = doubt === undefined && paging.after !== undefined && typeof last === 'bigint';
     const probe = canProbe ? withParameter(first, paging.after, `${last}`) : undefined;
-    return { doubt: said ?? doubtOfUnknown(walk, paging.by), probe };
+    return { doubt: doubt ?? doubtOfUnknown(walk, paging.by), probe };
   }
   const count = page.records.length;
   // A page that is shorter than the stated maximum is the last.
@@ -138,9 +137,9 @@ function nextStep(walk: Walk, page: Page): Step {
   const isShort = maximum !== undefined && count < Math.min(size ?? maximum, maximum);
   if (count === 0 || isShort) return {};
   const start = paging.kind === 'number' ? (paging.first ?? walk.base ?? 0) : 0;
-  const done =
+  const pagesBefore =
     walk.base === 1 && paging.kind === 'number' && paging.first === undefined ? walk.pages - 1 : walk.pages;
-  const value = paging.kind === 'number' ? start + done : walk.count;
+  const value = paging.kind === 'number' ? start + pagesBefore : walk.count;
   if (value > (paging.maximum ?? Number.POSITIVE_INFINITY))
     return { doubt: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
   return { next: withParameter(first, paging.parameter, String(value)) };
@@ -156,14 +155,14 @@ function nextByCursor(
   if (value === undefined || value === null || value === '' || value === false)
     return { doubt: doubtOf(walk, page) };
   if (typeof value === 'boolean' || typeof value === 'object')
-    return { doubt: `its ${next.join('.')} is no link and no cursor` };
+    return { doubt: `its ${next.join('.')} is neither a link nor a cursor` };
   const text = String(value);
   if (/^(https?:\/)?\/|^\?/.test(text)) return { next: resolveNext(text, page.url) };
-  if (parameter === undefined) return { doubt: `its ${next.join('.')} is no link` };
+  if (parameter === undefined) return { doubt: `its ${next.join('.')} is not a link` };
   return { next: withParameter(walk.first, parameter, text) };
 }
 
-/** What a list that ended by itself says of further records, a clause. */
+/** Why there may be more records although the list has ended: its answer says so, a clause. */
 function doubtOf({ count }: Walk, { envelope }: Page): string | undefined {
   for (const [field, value] of Object.entries(envelope ?? {})) {
     const name = field.toLowerCase().replace(/[^a-z]/g, '');
@@ -175,9 +174,9 @@ function doubtOf({ count }: Walk, { envelope }: Page): string | undefined {
 }
 
 /**
- * Why a list may be cut whose pages follow each other in an unknown way: it is not shorter than a page.
+ * Why a list may be cut if its pages follow each other in an unknown way, a clause; undefined if it is shorter than a page.
  *
- * @param by what its pages follow each other by; undefined if the description does not say that there are several.
+ * @param by the parameter or header that leads to the next page; undefined if the description has none.
  */
 function doubtOfUnknown({ operation, size, count }: Walk, by: string | undefined): string | undefined {
   const { fallback } = operation.parameters.find(({ name }) => name === 'limit') ?? {};

@@ -24,7 +24,7 @@ export interface RequestBase {
   readonly fields: HttpFields;
 }
 
-/** What all requests of one operation have in common: made once, because bulk work sends a million of them. */
+/** What all requests of an operation have in common, so that a bulk run makes it once. */
 export interface RequestTemplate {
   readonly operation: Operation;
   readonly baseUrl: string;
@@ -77,29 +77,29 @@ export function fillTemplate(template: RequestTemplate, input: CallInput): HttpR
 
 /** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
 export function toWireInput(operation: Operation, input: CallInput): CallInput {
-  const { body: contract, wire } = operation;
+  const { body: requestBody, wire } = operation;
   const { body, before } = input;
-  if (!contract || !isJsonObject(body)) return input;
-  const sent = toWire(operation, body, before);
-  const { idField } = contract;
-  const written = idField && (wire?.bodyNames[idField] ?? idField);
-  if (written === undefined || sent[written] !== undefined)
-    return sent === body ? input : { ...input, body: sent };
+  if (!requestBody || !isJsonObject(body)) return input;
+  const wireBody = toWire(operation, body, before);
+  const { idField } = requestBody;
+  const wireName = idField && (wire?.bodyNames[idField] ?? idField);
+  if (wireName === undefined || wireBody[wireName] !== undefined)
+    return wireBody === body ? input : { ...input, body: wireBody };
   const id = input[idName(operation.id) ?? ''];
-  return { ...input, body: typeof id === 'bigint' ? { [written]: id, ...sent } : sent };
+  return { ...input, body: typeof id === 'bigint' ? { [wireName]: id, ...wireBody } : wireBody };
 }
 
 /**
- * An input that the service accepts, for a request whose values do not matter: a filter that it requires gets one of its
- * values, a field of the body that it does not take is left out, and one that it requires gets an example.
+ * An input that the service accepts, if the values of the request do not matter: a required filter gets one of its values,
+ * a required field of the body gets an example, and a field that the service does not take is left out.
  */
-export function toAcceptedInput({ parameters, body: contract }: Operation, input: CallInput): CallInput {
+export function toAcceptedInput({ parameters, body: requestBody }: Operation, input: CallInput): CallInput {
   const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.value);
   const values = filters.flatMap(({ name, bounds }) => (bounds?.enum ? [[name, bounds.enum[0]]] : []));
   const query = { ...Object.fromEntries(values), ...input.query };
   const { body, before = {} } = input;
-  if (!contract?.fields || !isJsonObject(body)) return { ...input, query };
-  const { fields, required, idField } = contract;
+  if (!requestBody?.fields || !isJsonObject(body)) return { ...input, query };
+  const { fields, required, idField } = requestBody;
   const taken = Object.entries(body).filter(([name]) => Object.hasOwn(fields, name));
   const isLacking = (name: string) => body[name] === undefined && !Object.hasOwn(before, name);
   const lacking = required.filter((name) => isLacking(name) && name !== idField);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
-import type { NounName, Operation } from '../api/operations.ts';
-import { looseResultSchemas, type ResultName, reasonOf, resultSchemas } from '../api/schemas.ts';
+import { idFieldOf, type Operation, resultNames } from '../api/operations.ts';
+import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
 import { contentOf, translateRecord } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
@@ -37,12 +37,12 @@ export function readResult(
   const value = contentOf(operation, answer);
   const envelope = Array.isArray(answer) ? [] : (operation.wire?.envelope ?? []);
   const pointer = envelope.map((field) => `/${field}`).join('');
-  if (!operation.many) return checkId(operation, id, toRecord(operation, value, pointer));
+  if (!operation.many) return checkId(operation, id, parseRecord(operation, value, pointer));
   if (!Array.isArray(value)) {
     const inside = envelope.length > 0 ? ` in ${envelope.join('.')}` : '';
     throw invalidAnswer(`the body is not a list of ${operation.result}${inside}`);
   }
-  const records = value.map((item, index) => toRecord(operation, item, `${pointer}/${index}`));
+  const records = value.map((item, index) => parseRecord(operation, item, `${pointer}/${index}`));
   return { records, envelope: isJsonObject(answer) ? answer : undefined };
 }
 
@@ -53,7 +53,8 @@ export function readJson(response: HttpResponse, mask: Mask): JsonValue | undefi
 }
 
 /**
- * The records or the record of an answer by our names, unchecked: an array for a list, undefined if it has none.
+ * The records or the record of an answer by our names, unchecked: an array for a list, undefined if the answer has
+ * neither.
  *
  * @param answer the parsed body.
  */
@@ -96,22 +97,14 @@ function parse(text: string): JsonValue {
   }
 }
 
-/** The schema of a noun's records. */
-export const resultOf: Readonly<Record<NounName, ResultName>> = {
-  pets: 'Pet',
-  categories: 'Category',
-  orders: 'Order',
-  inventory: 'InventoryItem',
-};
-
 /**
  * The record by our names, checked against its schema.
  *
  * @param pointer JSON pointer to the record in the body.
- * @throws UnavailableError if it is none.
+ * @throws UnavailableError if it breaks the schema.
  */
-export function toRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
-  const { noun, strict, result = resultOf[noun] } = operation;
+export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
+  const { noun, strict, result = resultNames[noun] } = operation;
   const value = isJsonObject(item) ? translateRecord(operation, item) : item;
   // A service may answer a delete with a part of the record.
   const isWhole = strict && operation.method !== 'DELETE';
@@ -126,7 +119,7 @@ export function toRecord(operation: Operation, item: JsonValue | undefined, poin
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
   const where = `${pointer}${path}` || 'it';
-  const why = issue ? reasonOf(issue) : '';
+  const why = issue ? issueReason(issue) : '';
   throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`);
 }
 
@@ -136,12 +129,7 @@ function checkId(operation: Operation, id: bigint | undefined, record: JsonObjec
   throw invalidAnswer(fault);
 }
 
-/** The field that identifies a record: an inventory entry has the id of its pet. */
-export function idFieldOf({ noun }: Operation): 'id' | 'petId' {
-  return noun === 'inventory' ? 'petId' : 'id';
-}
-
-/** A clause that says so if a record has another id than the requested one. */
+/** A clause if a record has another id than the requested one; undefined if it has that id, or none. */
 export function otherRecord(
   operation: Operation,
   id: bigint | undefined,
@@ -159,7 +147,7 @@ export function otherRecord(
 
 /** The error that a service describes in a body of any shape. */
 interface ErrorBody {
-  /** Its message, or a sentence in its place. */
+  /** The service's message, or a sentence in its place. */
   readonly why: string;
   /** The service's own code. */
   readonly code?: string | undefined;

@@ -50,22 +50,22 @@ interface RetryPolicy {
 /**
  * Whether a retry may help and cannot apply a write twice.
  *
- * @param ended an answer, or an error instead of one.
+ * @param outcome the answer, or the error if none came.
  */
 export function shouldRetry(
   method: string,
-  ended: HttpResponse | Error | undefined,
+  outcome: HttpResponse | Error | undefined,
   { statuses = retriedStatuses, retriesUnreachable = false }: RetryPolicy = {},
 ): boolean {
   const isIdempotent = idempotentMethods.has(method);
-  if (ended instanceof UnavailableError) {
-    if (ended.details.retryable === false || !retriedReasons.has(ended.reason)) return false;
-    if (!retriesUnreachable && (ended.reason === 'refused' || ended.reason === 'dns')) return false;
-    return isIdempotent || !ended.sent;
+  if (outcome instanceof UnavailableError) {
+    if (outcome.details.retryable === false || !retriedReasons.has(outcome.reason)) return false;
+    if (!retriesUnreachable && (outcome.reason === 'refused' || outcome.reason === 'dns')) return false;
+    return isIdempotent || !outcome.sent;
   }
-  if (!ended || ended instanceof Error || !statuses.has(ended.status)) return false;
+  if (!outcome || outcome instanceof Error || !statuses.has(outcome.status)) return false;
   if (isIdempotent) return true;
-  return (ended.status === 429 || ended.status === 503) && ended.fields['retry-after'] !== undefined;
+  return (outcome.status === 429 || outcome.status === 503) && outcome.fields['retry-after'] !== undefined;
 }
 
 /** A redirect to another place; a 304 is an answer. */

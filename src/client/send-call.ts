@@ -56,7 +56,7 @@ export async function sendCall(call: Call): Promise<CallResult> {
       client.observe?.({ kind: 'attempt', attempt });
       options.afterAttempt?.(attempt);
       const { nextDelayMs, retryAfterMs } = attempt;
-      if (nextDelayMs === undefined) return await resultOf(call, attempts, leftMs);
+      if (nextDelayMs === undefined) return await toResult(call, attempts, leftMs);
       await sleep(nextDelayMs, ...signals);
       const isFree = retryAfterMs !== undefined && options.maxRetryAfterMs !== undefined;
       if (!isFree) leftMs -= nextDelayMs;
@@ -69,8 +69,8 @@ export async function sendCall(call: Call): Promise<CallResult> {
   }
 }
 
-/** The final answer after the last attempt. @throws UnavailableError if there is none */
-function resultOf(
+/** The answer to the last attempt. @throws UnavailableError if there is none. */
+function toResult(
   call: Call,
   attempts: readonly Attempt[],
   leftMs: number,
@@ -100,8 +100,8 @@ async function tryOnce(
   let response: HttpResponse | undefined;
   let error: Error | undefined;
   let isSent = false;
-  const timedOut = () => timeoutError(call, isSent);
-  const sending = () => {
+  const toTimeout = () => timeoutError(call, isSent);
+  const markSent = () => {
     isSent = true;
     onSending();
   };
@@ -109,9 +109,9 @@ async function tryOnce(
     for (let redirects = 0; ; redirects += 1) {
       isSent = false;
       response = undefined;
-      const limits = { leftMs: leftMs - (monotonicMs() - startMs), timedOut, signals };
+      const limits = { leftMs: leftMs - (monotonicMs() - startMs), timedOut: toTimeout, signals };
       response = await race(limits, (cancellation) =>
-        client.transport.send(withParameter(request, parameter), { cancellation, onSending: sending }),
+        client.transport.send(withParameter(request, parameter), { cancellation, onSending: markSent }),
       );
       isSent = true;
       if (!isRedirect(response.status)) break;
@@ -135,7 +135,7 @@ type Outcome = Pick<Attempt, 'request' | 'number' | 'elapsedMs' | 'isSent' | 're
 function toAttempt(call: Call, outcome: Outcome, leftMs?: number): Attempt {
   const { request, number, elapsedMs, isSent, response, error } = outcome;
   const retryAfterMs = response && retryAfter(response.fields, Date.now());
-  const next = leftMs === undefined ? undefined : nextStep(call, outcome, retryAfterMs, leftMs);
+  const retry = leftMs === undefined ? undefined : planRetry(call, outcome, retryAfterMs, leftMs);
   return {
     request: withMaskedParameter(request, parameterOf(call)),
     isRedirected: request !== call.request,
@@ -146,18 +146,18 @@ function toAttempt(call: Call, outcome: Outcome, leftMs?: number): Attempt {
     error,
     requestId: response && requestIdIn(call.client, response.fields),
     retryAfterMs,
-    nextDelayMs: next?.nextDelayMs,
-    note: next?.note,
+    nextDelayMs: retry?.nextDelayMs,
+    note: retry?.note,
   };
 }
 
-/** The credential in the query. It is added only when the request is sent, so that no other part sees it. */
+/** The credential for the query. It is added just before the request is sent, so that no trace or error has it. */
 function parameterOf({ client, options: { parameter } }: Call): CredentialParameter | undefined {
   return parameter === null ? undefined : (parameter ?? client.parameter);
 }
 
 /** The delay before the next attempt, or why there is none although the status allows one. */
-function nextStep(
+function planRetry(
   { request, options, client }: Call,
   { number, response, error }: Outcome,
   retryAfterMs: number | undefined,

@@ -17,50 +17,50 @@ export interface ListOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** Begin after this id, if the list is `ordered`. */
   readonly after?: bigint | undefined;
-  /** The caller needs every record: a list that may be cut is an error, not a warning. */
+  /** True if the caller needs every record: a list that may be cut is then an error, not a warning. */
   readonly whole?: boolean | undefined;
 }
 
 /**
  * The records of a list, page by page, each page fetched when it is needed. Filters that the service lacks are applied
- * here; one that it requires, or has a default for, is asked for each of its values.
+ * here. If it requires a filter, or has a default for it, it is asked once for each value of that filter.
  *
  * Returns why the list may be cut, a clause; undefined if it is certainly whole.
  *
  * @throws UsageError for a filter that can be applied neither there nor here; UnavailableError, whose message is only the
  *   reason, for a list that does not end.
  */
-export async function* readList(
+export async function* readWholeList(
   source: ListSource,
   id: ListId,
-  wanted: Filters,
+  filters: Filters,
   { limit, after }: ListOptions,
 ): AsyncGenerator<JsonObject[], string | undefined> {
   const operation = offeredOperation(source.contract, id);
-  const filters = Object.entries(wanted).flatMap(([name, value]): [string, unknown][] => {
+  const conditions = Object.entries(filters).flatMap(([name, value]): [string, unknown][] => {
     const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
     return only === undefined ? [] : [[name, only]];
   });
-  checkFilters(operation, wanted);
-  const parameters = filters.flatMap(([name, filter]): [string, unknown][] => {
+  checkFilters(operation, filters);
+  const parameters = conditions.flatMap(([name, filter]): [string, unknown][] => {
     const value = parameterOf(operation, name, filter);
     return value === undefined ? [] : [[name, value]];
   });
-  const isExact = parameters.length === filters.length;
+  const isExact = parameters.length === conditions.length;
   const size = pageSize(operation, isExact ? limit : undefined);
   let left = limit ?? Number.POSITIVE_INFINITY;
   let doubt: string | undefined;
-  for (const part of partsOf(operation, filters)) {
+  for (const part of queriesOf(operation, conditions)) {
     const query = { ...Object.fromEntries(parameters), ...part, after, limit: size };
     // A service may ignore a parameter without an error.
-    const checked = [...filters, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
+    const checked = [...conditions, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
     const pages = pagesOf(source, operation, query);
     for (let page = await pages.next(); ; page = await pages.next()) {
       if (page.done) {
         doubt ??= page.value;
         break;
       }
-      const matching = page.value.filter((record) => holds(record, checked));
+      const matching = page.value.filter((record) => meetsConditions(record, checked));
       left -= matching.length;
       yield matching;
       if (left <= 0) return undefined;
@@ -123,8 +123,11 @@ function parameterOf(operation: Operation, name: string, filter: unknown): unkno
  * The queries whose lists together hold all records: one for each value of a filter that the service requires, has a
  * default for, or applies although its records do not show it.
  */
-function partsOf(operation: Operation, filters: readonly (readonly [string, unknown])[]): readonly Filters[] {
-  const values = new Map(filters);
+function queriesOf(
+  operation: Operation,
+  conditions: readonly (readonly [string, unknown])[],
+): readonly Filters[] {
+  const values = new Map(conditions);
   const isPaging = (name: string) => name === 'limit' || name === 'after';
   const narrowed = operation.parameters.find(({ name, fallback, required, in: place, value }) => {
     if (place !== 'query' || isPaging(name) || value !== undefined) return false;
@@ -138,23 +141,23 @@ function partsOf(operation: Operation, filters: readonly (readonly [string, unkn
   return [{}];
 }
 
-/** The values of the filters that have few, where the description does not list them. */
+/** The values of the filters that have few, used if the description does not list them. */
 const filterValues: Filters = { status: petStatuses, complete: [true, false] };
 
-function holds(record: JsonObject, filters: readonly (readonly [string, unknown])[]): boolean {
-  return filters.every(([name, wanted]) =>
-    Array.isArray(wanted)
-      ? wanted.some((each) => isValue(record, name, each))
-      : isValue(record, name, wanted),
+function meetsConditions(record: JsonObject, conditions: readonly (readonly [string, unknown])[]): boolean {
+  return conditions.every(([name, expected]) =>
+    Array.isArray(expected)
+      ? expected.some((each) => isValue(record, name, each))
+      : isValue(record, name, expected),
   );
 }
 
-function isValue(record: JsonObject, name: string, wanted: unknown): boolean {
-  if (name !== 'categoryId') return (record[name] ?? absent[name]) === wanted;
+function isValue(record: JsonObject, name: string, expected: unknown): boolean {
+  if (name !== 'categoryId') return (record[name] ?? absent[name]) === expected;
   const { categoryId, category } = record;
-  const { id, name: ofCategory } = isJsonObject(wanted) ? wanted : ({ id: wanted } as JsonObject);
+  const { id, name: categoryName } = isJsonObject(expected) ? expected : ({ id: expected } as JsonObject);
   if (categoryId !== undefined && categoryId !== null && id !== undefined) return categoryId === id;
-  const text = ofCategory ?? id;
+  const text = categoryName ?? id;
   return typeof category === 'string' && caseless(category) === caseless(String(text));
 }
 

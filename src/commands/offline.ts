@@ -13,7 +13,7 @@ import { UsageError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { counted } from '../process/text.ts';
-import type { PulledRecords } from '../server/pulled.ts';
+import type { PulledRecords } from '../server/pulled-store.ts';
 import type { Store } from '../server/store.ts';
 
 /** Stores the pulled records at their destination. */
@@ -46,7 +46,7 @@ const pull = verb({
     const keep =
       to === undefined ? await intoStore(context) : await intoFile(resolve(context.io.cwd, to), to, force);
     const records = await readAll(context, client);
-    const { toPulledStore } = await import('../server/pulled.ts');
+    const { toPulledStore } = await import('../server/pulled-store.ts');
     const from = withoutSecrets(client.baseUrl);
     const store = toPulledStore(records, from, context.now());
     await keep(store);
@@ -59,7 +59,7 @@ const reset = verb({
   summary: 'Start the embedded store again with its seed',
   examples: ['petstore offline reset', 'petstore offline reset --yes'],
   async run(context) {
-    const { beginReplacement } = await import('../server/pulled.ts');
+    const { beginReplacement } = await import('../server/pulled-store.ts');
     const { seedStore } = await import('../server/seed.ts');
     const { replace } = beginReplacement(storeFile(context, 'offline reset'));
     await confirmDestruction(context, 'reset the embedded store');
@@ -70,7 +70,7 @@ const reset = verb({
 
 /** Asks before the first request if the embedded store has been changed. */
 async function intoStore(context: Context): Promise<Keep> {
-  const { beginReplacement, isChanged } = await import('../server/pulled.ts');
+  const { beginReplacement, isChanged } = await import('../server/pulled-store.ts');
   const { current, replace } = beginReplacement(storeFile(context, 'offline pull'));
   if (current && isChanged(current))
     await confirmDestruction(context, 'replace the embedded store, which has been changed');

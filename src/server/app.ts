@@ -1,3 +1,8 @@
+// The local server, from a request to its answer: server.ts listens, exchange.ts turns a request of the socket into one of
+// the app, documents.ts and serve-options.ts wrap the app, and this file is the app itself. read-input.ts reads the request,
+// handlers.ts carries it out on the store (store.ts), and refusal.ts is how anything below says no. offline.ts sends requests
+// to the app without a socket. seed.ts, store-file.ts and pulled-store.ts fill a store and keep it in a file.
+
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { type OperationId, operationIds, operations } from '../api/operations.ts';
 import { printJson } from '../process/exact-json.ts';
@@ -9,7 +14,7 @@ import { type RecordPage, recordText, type Store } from './store.ts';
 /** The service: a request in, a response out, whether it came through a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse;
 
-/** An app that may take its time. */
+/** An app that may answer later. */
 export type SlowApp = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 interface AppOptions {
@@ -42,7 +47,7 @@ export function createApp({ store, onDefect }: AppOptions): App {
       return toResponse(carryOut(store()), endpoint, target);
     } catch (error) {
       const refusal = toRefusal(error, onDefect).toResponse();
-      return { ...refusal, fields: { ...refusal.fields, ...endpoint.announced } };
+      return { ...refusal, fields: { ...refusal.fields, ...endpoint.commonFields } };
     }
   };
 }
@@ -58,13 +63,13 @@ interface Endpoint {
    */
   prepare(request: HttpRequest, id: string, query: string): (store: Store) => Reply;
   /** Fields of every response, also of refusals. */
-  readonly announced: HttpFields;
+  readonly commonFields: HttpFields;
   /** Fields of every response that has a body. */
-  readonly json: HttpFields;
+  readonly bodyFields: HttpFields;
   readonly method: string;
 }
 
-/** By path and method. If a path ends with an id, which is the only place for one, the id is left out: `/pets/`. */
+/** Endpoints by path and method. The id at the end of a path is left out: `/pets/`. */
 type Routes = ReadonlyMap<string, ReadonlyMap<string, Endpoint>>;
 
 function createRoutes(): Routes {
@@ -79,7 +84,7 @@ function createRoutes(): Routes {
 
 function createEndpoint<K extends OperationId>(id: K): Endpoint {
   const operation = operations[id];
-  const announced = operation.deprecated ? deprecationFields() : {};
+  const commonFields = operation.deprecated ? deprecationFields() : {};
   const read = createReadInput(id);
   const handle = handlers[id];
   return {
@@ -88,8 +93,8 @@ function createEndpoint<K extends OperationId>(id: K): Endpoint {
       const input = read(...parts);
       return (store) => handle(store, input);
     },
-    announced,
-    json: { 'content-type': 'application/json', ...announced },
+    commonFields,
+    bodyFields: { 'content-type': 'application/json', ...commonFields },
   };
 }
 
@@ -105,15 +110,15 @@ function deprecationFields(): HttpFields {
 
 function toResponse(reply: Reply, endpoint: Endpoint, target: UrlParts): HttpResponse {
   if (!('status' in reply)) return toPage(reply, endpoint, target);
-  if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
+  if (reply.status === 204) return { status: 204, fields: endpoint.commonFields, body: '' };
   const { status, stored } = reply;
-  // The text of a written record is not kept: after a million writes it would take 100 MB.
+  // The text of a written record is not kept, because a bulk run would fill the memory with it.
   const body = endpoint.method === 'GET' ? recordText(stored) : printJson(stored.record);
   const etag = tagOf(body);
   // The own fields come before the spread: V8 makes a new shape for each object whose fields follow one.
-  if (status === 200) return { status, fields: { etag, ...endpoint.json }, body };
+  if (status === 200) return { status, fields: { etag, ...endpoint.bodyFields }, body };
   const location = endpoint.method === 'POST' ? `${target.path}/${stored.id}` : target.path;
-  return { status, fields: { etag, location, ...endpoint.json }, body };
+  return { status, fields: { etag, location, ...endpoint.bodyFields }, body };
 }
 
 /**
@@ -144,7 +149,11 @@ function tagOf(text: string): string {
   return `"${(low >>> 0).toString(36)}${(high >>> 0).toString(36)}"`;
 }
 
-function toPage({ stored, after }: RecordPage<object>, { json }: Endpoint, target: UrlParts): HttpResponse {
+function toPage(
+  { stored, after }: RecordPage<object>,
+  { bodyFields }: Endpoint,
+  target: UrlParts,
+): HttpResponse {
   let body = '[';
   let before = '';
   for (const record of stored) {
@@ -152,12 +161,12 @@ function toPage({ stored, after }: RecordPage<object>, { json }: Endpoint, targe
     before = ',';
   }
   body += ']';
-  if (after === undefined) return { status: 200, fields: json, body };
+  if (after === undefined) return { status: 200, fields: bodyFields, body };
   const link = `<${nextPage(target, after)}>; rel="next"`;
-  return { status: 200, fields: { link, ...json }, body };
+  return { status: 200, fields: { link, ...bodyFields }, body };
 }
 
-/** The same list from the record after `after`. */
+/** The URL of the same list from the record after `after`. */
 function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
   const others = query.includes('after=') ? query.replace(/(^|&)after=[^&]*/, '').replace(/^&/, '') : query;
   return `${origin}${path}?${others}${others && '&'}after=${after}`;

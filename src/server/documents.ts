@@ -11,7 +11,7 @@ interface DocumentsOptions {
 /** RFC 8631, RFC 8288. */
 const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
 
-/** The page runs its own script and style, and talks to its own server; nothing else. */
+/** The page runs only its own script and style, and sends requests only to its own server. */
 const pageFields: HttpFields = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -38,12 +38,12 @@ export function withDocuments(app: SlowApp, options: DocumentsOptions): SlowApp 
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
     if (mediaType === undefined) return toStart(request);
     const fields = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageFields) };
-    return print(path, origin, options).then((body) => ({ status: 200, fields, body }));
+    return renderDocument(path, origin, options).then((body) => ({ status: 200, fields, body }));
   };
 }
 
-/** What the documents are made with is loaded here: a command that serves nothing never needs it. */
-async function print(path: string, baseUrl: string, options: DocumentsOptions): Promise<string> {
+/** Loads what the documents are made with only now, because most commands serve none. */
+async function renderDocument(path: string, baseUrl: string, options: DocumentsOptions): Promise<string> {
   if (path === '/healthz') return '{"status":"ok"}';
   if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
   if (path === '/docs.js') return (await import('./docs/docs.js?raw')).default;

@@ -66,19 +66,23 @@ const authority = /^(\[[\da-f:.]+\]|(?:[\w-]+\.)*[\w-]+\.?)(?::\d*)?$/i;
  * @param origins others whose pages may use it.
  */
 function createGuard(listensOn: string, origins: readonly string[] = []): Guard {
-  const ownHost = bareHost(listensOn);
-  // A server that listens on every address has any of them; a name, which could be rebound, is still refused.
-  const isWildcard = ownHost === '0.0.0.0' || ownHost === '::';
-  const isOwn = (value: string): boolean => {
+  const serverHost = bareHost(listensOn);
+  // A server that listens on every address accepts any address, but no name, because a name could be rebound.
+  const isWildcard = serverHost === '0.0.0.0' || serverHost === '::';
+  const isThisServer = (value: string): boolean => {
     const name = bareHost(authority.exec(value)?.[1] ?? '');
-    return isLoopbackHost(name) || name === ownHost || (isWildcard && isIP(name) !== 0);
+    return isLoopbackHost(name) || name === serverHost || (isWildcard && isIP(name) !== 0);
   };
   let lastHost: string | undefined;
   return (host, origin) => {
-    if (host !== lastHost && !isOwn(host))
+    if (host !== lastHost && !isThisServer(host))
       throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server`);
     lastHost = host;
-    if (origin !== undefined && !origins.includes(origin) && !isOwn(origin.replace(/^https?:\/\//i, '')))
+    if (
+      origin !== undefined &&
+      !origins.includes(origin) &&
+      !isThisServer(origin.replace(/^https?:\/\//i, ''))
+    )
       throw new Refusal('forbidden_origin', `a page of ${origin} may not use this server (see --cors)`);
   };
 }
@@ -91,7 +95,7 @@ function urlOf({ url = '', headers: { host = '', origin } }: IncomingMessage, gu
   return `http://${host}${url}`;
 }
 
-/** Node leaves the body out if the request was HEAD. */
+/** Sends a response. Node leaves the body out if the request was HEAD. */
 function send(response: ServerResponse, { status, fields, body }: HttpResponse): void {
   const flat: unknown[] = [];
   for (const name in fields) flat.push(name, fields[name]);
@@ -101,7 +105,7 @@ function send(response: ServerResponse, { status, fields, body }: HttpResponse):
   response.writeHead(status, flat as string[]).end(body, length === body.length ? 'latin1' : 'utf8');
 }
 
-/** Reads the body. Of one that is too large the rest is discarded: a client that is cut off would not see the answer. */
+/** Reads the body to its end, even if it is too large: a client that is cut off would not see the answer. */
 function receive(request: IncomingMessage, take: (body: Buffer | 'too large' | undefined) => void): void {
   if (request.method === 'GET' || request.method === 'HEAD') {
     take(undefined);

@@ -68,10 +68,10 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
 
   listOrders: (store, { query = {} }) => store.orders.page(query),
 
-  createOrder(store, { body: { id: chosen, complete = false, ...fields } }) {
+  createOrder(store, { body: { id: chosenId, complete = false, ...fields } }) {
     if (fields.petId !== undefined) demandRecord(store.pets, fields.petId, '/petId');
-    if (chosen !== undefined) checkUnused(store, chosen);
-    const id = chosen ?? store.ids.orders.take();
+    if (chosenId !== undefined) checkUnused(store, chosenId);
+    const id = chosenId ?? store.ids.orders.take();
     return created(store.orders.put(id, { id, ...fields, complete }));
   },
 
@@ -127,8 +127,8 @@ function created<Value extends object>(stored: StoredRecord<Value>): HandlerRepl
   return { status: 201, stored };
 }
 
-/** Where records are looked up. */
-interface Records<Value> {
+/** A collection, as `demandRecord` needs it. */
+interface RecordSource<Value> {
   readonly noun: string;
   get(id: bigint): StoredRecord<Value> | undefined;
 }
@@ -136,10 +136,14 @@ interface Records<Value> {
 /**
  * The record of an id.
  *
- * @param pointer of the body's field that has the id; the path has it if there is none.
+ * @param pointer the body's field that has the id; undefined if the path has it.
  * @throws Refusal `unknown_reference` or `not_found` if there is no such record.
  */
-function demandRecord<Value>(records: Records<Value>, id: bigint, pointer?: string): StoredRecord<Value> {
+function demandRecord<Value>(
+  records: RecordSource<Value>,
+  id: bigint,
+  pointer?: string,
+): StoredRecord<Value> {
   const stored = records.get(id);
   if (stored) return stored;
   const why = `${records.noun} ${id} does not exist`;

@@ -12,8 +12,8 @@ import { noFile, printStore, readStore, versionOf } from './store-file.ts';
  * @throws UsageError if the file does not hold a shop; it stays as it is.
  */
 export async function createOfflineTransport(file: string): Promise<Transport> {
-  const kept = file === ':memory:' ? undefined : new KeptStore(file);
-  const send = kept ? await sendToFile(kept) : sendToMemory();
+  const fileStore = file === ':memory:' ? undefined : new FileStore(file);
+  const send = fileStore ? await sendToFile(fileStore) : sendToMemory();
   return {
     async send(request, options) {
       if (options.cancellation.isCancelled) throw options.cancellation.reason;
@@ -21,12 +21,12 @@ export async function createOfflineTransport(file: string): Promise<Transport> {
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
     close: async () => {},
-    ...(kept && { deferSaves: () => kept.deferSaves() }),
+    ...(fileStore && { deferSaves: () => fileStore.deferSaves() }),
   };
 }
 
-/** The error of a store that cannot be used, with what to do if it has no better advice. */
-function withWayOut(error: unknown): unknown {
+/** The error of a store that cannot be used. If it has no hint, it gets one. */
+function withHint(error: unknown): unknown {
   if (!(error instanceof CliError) || error.details.hint !== undefined) return error;
   const hint = 'PETSTORE_OFFLINE_STORE names another file, or :memory: for a store that keeps nothing';
   return new CliError(error.kind, error.message, { ...error.details, hint });
@@ -39,13 +39,13 @@ function sendToMemory(): Send {
   return createApp({ store: () => store });
 }
 
-async function sendToFile(kept: KeptStore): Promise<Send> {
-  await kept.open();
-  const app = createApp({ store: () => kept.current });
+async function sendToFile(fileStore: FileStore): Promise<Send> {
+  await fileStore.open();
+  const app = createApp({ store: () => fileStore.current });
   return async (request, { cancellation, onSending }) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return kept.read(() => app(request));
-    const response = await kept.change(() => {
-      // The caller gave up while another process held the store: do not begin the change.
+    if (request.method === 'GET' || request.method === 'HEAD') return fileStore.read(() => app(request));
+    const response = await fileStore.change(() => {
+      // The caller may have given up while another process had the lock.
       if (cancellation.isCancelled) return undefined;
       onSending();
       return app(request);
@@ -56,11 +56,11 @@ async function sendToFile(kept: KeptStore): Promise<Send> {
 }
 
 /** A store kept in a file, which any number of processes may use at the same time. */
-class KeptStore {
+class FileStore {
   /** The store as it was when the file was last read or written. */
   current = new Store();
   private readonly file: string;
-  /** The file's version then; undefined if memory may hold what the file does not. */
+  /** The version of the file at that time; undefined if the store in memory may differ from it. */
   private version: string | undefined;
   /** The changes that the next save makes. */
   private changes: (() => void)[] = [];
@@ -77,8 +77,8 @@ class KeptStore {
   }
 
   /**
-   * Saves a new store with its seed now, so that a later version's seed cannot change it. Without permission to write it
-   * can still be read.
+   * Reads the store. If it is new, saves it now, so that a later version of the program with another seed does not change
+   * it. A store that cannot be written can still be read.
    */
   async open(): Promise<void> {
     await this.inTurn(() => this.load());
@@ -90,15 +90,15 @@ class KeptStore {
    *
    * @throws UsageError if the file does not hold a shop any more.
    */
-  read<Value>(look: () => Value): Promise<Value> {
+  read<Value>(work: () => Value): Promise<Value> {
     return this.inTurn(() => {
       this.load();
-      return look();
+      return work();
     });
   }
 
   /**
-   * Changes the store while no other process can, and saves it. Changes that are asked for during a save are saved together.
+   * Changes the store while no other process can, and saves it. Changes that arrive during a save are saved together.
    *
    * @throws CliError `failed` if the file cannot be written: then nothing was changed.
    */
@@ -117,10 +117,10 @@ class KeptStore {
     return value as Value;
   }
 
-  /** Begins work when all that was asked for before it has ended. */
+  /** Begins work after all earlier reads and saves have ended. */
   private inTurn<Value>(work: () => Value | Promise<Value>): Promise<Value> {
     const turn = this.last.then(work).catch((error) => {
-      throw withWayOut(error);
+      throw withHint(error);
     });
     this.last = turn.catch(() => {});
     return turn;
@@ -170,7 +170,7 @@ class KeptStore {
       this.load();
       const { version } = this;
       const { revision } = this.current;
-      // Until the file is written, memory is ahead of it.
+      // Until the file is written, the store in memory differs from it.
       this.version = undefined;
       for (const change of changes) change();
       const isNew = version === noFile || this.current.id === undefined;

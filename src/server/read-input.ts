@@ -6,9 +6,9 @@ import {
   type BodyName,
   bodySchemas,
   IdText,
+  issueReason,
   type QueryName,
   querySchemas,
-  reasonOf,
 } from '../api/schemas.ts';
 import { toId } from '../api/values.ts';
 import { messageOf } from '../process/errors.ts';
@@ -40,27 +40,27 @@ export function splitUrl(url: string): UrlParts {
  */
 type ReadInput<K extends OperationId> = (request: HttpRequest, id: string, query: string) => Input<K>;
 
-/** Looks up the parts of the operation once, and not for each request. */
+/** Creates the reader of an operation's input, so that its parts are looked up once and not for each request. */
 export function createReadInput<K extends OperationId>(operation: K): ReadInput<K> {
   const { parameters, many, body } = operations[operation];
   const idName = parameters.find((parameter) => parameter.in === 'path')?.name;
   const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   return (request, id, query) => {
     const input: { [part: string]: unknown } = {};
-    if (idName !== undefined) input[idName] = readId(idName, decode(idName, id));
+    if (idName !== undefined) input[idName] = readId(idName, decodeParameter(idName, id));
     if (many) input.query = toQuery(queryNames, query);
     if (body) input.body = readBody(body.name, request);
-    // The table that it follows is the source of the type.
+    // The type is derived from the same table.
     return input as Input<K>;
   };
 }
 
-/** A valid id is read without the schema, which takes four times as long. */
+/** Reads a valid id without the schema, which is slower. */
 function readId(name: string, text: string): bigint {
   return toId(text) ?? parameterValue(name, IdText, text);
 }
 
-function decode(name: string, encoded: string): string {
+function decodeParameter(name: string, encoded: string): string {
   try {
     return encoded.includes('%') ? decodeURIComponent(encoded) : encoded;
   } catch {
@@ -68,18 +68,18 @@ function decode(name: string, encoded: string): string {
   }
 }
 
-/** A parameter that the operation does not have is ignored, as servers do; one given twice is an error. */
+/** An unknown parameter is ignored, as servers do; one that occurs twice is an error. */
 function toQuery(names: readonly string[], text: string): { [name: string]: unknown } {
   const query: { [name: string]: unknown } = {};
   if (text === '') return query;
   for (const part of text.split('&')) {
     const mark = part.indexOf('=');
     const end = mark === -1 ? part.length : mark;
-    // The name comes from the table, because V8 interns every piece of a URL that becomes a property name.
+    // The name comes from the table and not from the URL, because V8 keeps every property name.
     const name = names.find((candidate) => candidate.length === end && part.startsWith(candidate));
     if (name === undefined) continue;
     if (query[name] !== undefined) throw new Refusal('invalid_parameter', `${name}: is given twice`);
-    const value = decode(name, part.slice(end + 1));
+    const value = decodeParameter(name, part.slice(end + 1));
     const schema = querySchemas[name as QueryName];
     query[name] = schema === IdText ? readId(name, value) : parameterValue(name, schema, value);
   }
@@ -130,7 +130,7 @@ export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string 
       const keys = (issue.path ?? []).map(({ key }) =>
         String(key).replaceAll('~', '~0').replaceAll('/', '~1'),
       );
-      const why = reasonOf(issue);
+      const why = issueReason(issue);
       return keys.length === 0 ? `the body ${why}` : `/${keys.join('/')}: ${why}`;
     })
     .join('; ');

@@ -27,7 +27,7 @@ const statuses = {
 } as const;
 type RefusalCode = keyof typeof statuses;
 
-/** A request that the server refuses: thrown anywhere below the app, and answered with the document's Error body. */
+/** The error of a request that the server refuses. Any part below the app throws it; the app answers with an Error body. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly fields: HttpFields;

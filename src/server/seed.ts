@@ -84,7 +84,7 @@ function addOrder(store: Store, order: Omit<NewOrder, 'id'>): void {
   store.orders.put(id, { id, ...order });
 }
 
-/** The categories that every shop of ours begins with, their ids from 1. */
+/** Adds the categories of every seeded shop, with ids from 1. */
 function addCategories(store: Store): void {
   for (const [name, description] of categories) {
     const id = store.ids.categories.take();
@@ -122,14 +122,14 @@ export function generateStore(count: number, now = new Date()): Store {
   const store = new Store();
   const random = createRandom(1);
   addCategories(store);
-  for (let made = 0; made < count; made += 1) addPet(store, random, now);
+  for (let index = 0; index < count; index += 1) addPet(store, random, now);
   return store;
 }
 
 function addPet(store: Store, random: Random, now: Date): void {
   const id = store.ids.pets.take();
   const categoryId = BigInt(1 + below(random, store.categories.size));
-  const pet: StoredPet = { id, name: oneOf(random, names), categoryId, status: anyStatus(random) };
+  const pet: StoredPet = { id, name: pick(random, names), categoryId, status: anyStatus(random) };
   store.pets.put(id, pet);
   const quantity = pet.status === 'sold' ? 0 : 1 + below(random, 40);
   store.inventory.put(id, { petId: id, quantity, status: pet.status });
@@ -142,7 +142,7 @@ function anyStatus(random: Random): PetStatus {
   return share < 0.8 ? 'pending' : 'sold';
 }
 
-/** An order of a pet that is sold is complete. One of a pet that is pending is open and ships within three weeks of now. */
+/** The order of a sold pet is complete. That of a pending pet is open and ships within three weeks of now. */
 function orderOf(pet: StoredPet, random: Random, now: Date): Omit<NewOrder, 'id'> {
   const complete = pet.status === 'sold';
   const shipDate = complete
@@ -151,10 +151,10 @@ function orderOf(pet: StoredPet, random: Random, now: Date): Omit<NewOrder, 'id'
   return { petId: pet.id, quantity: 1 + below(random, 5), shipDate, complete };
 }
 
-/** Returns numbers from 0 up to 1, the same sequence for the same seed. */
+/** Returns a number from 0 to 1, exclusive. */
 export type Random = () => number;
 
-/** Mulberry32: 32 bits of state, good enough for demo data and injected faults, not for secrets. */
+/** Mulberry32: the same sequence for the same seed. Good enough for demo data and injected faults, not for secrets. */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {
@@ -165,12 +165,12 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** An integer from 0 up to `count`. */
+/** A random integer from 0 to `count` - 1. */
 export function below(random: Random, count: number): number {
   return Math.floor(random() * count);
 }
 
-/** One of a list, which must not be empty. */
-export function oneOf<Value>(random: Random, list: readonly Value[]): Value {
+/** A random item of a list, which must not be empty. */
+export function pick<Value>(random: Random, list: readonly Value[]): Value {
   return list[below(random, list.length)] as Value;
 }

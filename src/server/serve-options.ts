@@ -4,7 +4,7 @@ import type { SlowApp } from './app.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 import type { Random } from './seed.ts';
 
-// What the flags of `serve` put before the app: each takes an app and gives one.
+// The flags of `serve` wrap the app: each function takes an app and returns one.
 
 /** The app without its writes, which are answered with 405. */
 export function withoutWrites(app: SlowApp): SlowApp {
@@ -33,11 +33,11 @@ export function withCors(app: SlowApp, origins: readonly string[]): SlowApp {
     const origin = fieldValue(request.fields, 'origin');
     if (origin === undefined || !origins.includes(origin)) return app(request);
     if (isPreflight(request))
-      return { status: 204, fields: { ...allowing(origin), ...preflightFields }, body: '' };
+      return { status: 204, fields: { ...allowOrigin(origin), ...preflightFields }, body: '' };
     const answer = app(request);
     return answer instanceof Promise
-      ? answer.then((late) => readable(late, origin))
-      : readable(answer, origin);
+      ? answer.then((late) => exposeTo(origin, late))
+      : exposeTo(origin, answer);
   };
 }
 
@@ -45,14 +45,14 @@ function isPreflight({ method, fields }: HttpRequest): boolean {
   return method === 'OPTIONS' && fieldValue(fields, 'access-control-request-method') !== undefined;
 }
 
-function readable(answer: HttpResponse, origin: string): HttpResponse {
+function exposeTo(origin: string, answer: HttpResponse): HttpResponse {
   const exposed = {
     'access-control-expose-headers': 'etag, link, location, retry-after, deprecation, sunset',
   };
-  return { ...answer, fields: { ...answer.fields, ...allowing(origin), ...exposed } };
+  return { ...answer, fields: { ...answer.fields, ...allowOrigin(origin), ...exposed } };
 }
 
-function allowing(origin: string): HttpFields {
+function allowOrigin(origin: string): HttpFields {
   return { 'access-control-allow-origin': origin, vary: 'origin' };
 }
 
@@ -90,7 +90,7 @@ export function withFaults(app: SlowApp, faults: Faults, random: Random): SlowAp
 /**
  * A bucket of a second's worth of requests that fills steadily.
  *
- * @returns seconds until the next request would be let through; 0 for one that is.
+ * @returns a function that lets a request through and returns 0, or returns the seconds until the next one may come.
  */
 function createBucket(ratePerSecond: number): (nowSeconds: number) => number {
   const capacity = Math.max(1, ratePerSecond);

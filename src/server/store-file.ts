@@ -15,8 +15,8 @@ const Counter = v.optional(
 );
 
 /**
- * The format of a shop in a file: the service's own records in lists, each of which is optional. Without `inventory`
- * every pet has an entry of quantity 0; without `ids` counting begins at the lowest free id.
+ * The format of a shop in a file: the records of the service in lists, each of which is optional. If `inventory` is
+ * missing, every pet has an entry of quantity 0; if `ids` is missing, new ids begin at the lowest free one.
  */
 const StoreFile = v.strictObject({
   id: v.optional(v.string()),
@@ -49,8 +49,8 @@ export function versionOf(file: string): string {
 }
 
 /**
- * The shop in a file; undefined if the file does not exist. Read synchronously: for a small file, such as the offline
- * store, loading the promises of node:fs would take longer than reading.
+ * The shop in a file; undefined if the file does not exist. It is read synchronously, because loading the promises of
+ * node:fs takes longer than reading a small file.
  *
  * @throws UsageError if the file cannot be read or does not hold a shop; it stays unchanged.
  */
@@ -97,8 +97,8 @@ export function parseStore(text: string, file: string): Store {
 /**
  * The shop with these records.
  *
- * @param file of the shape of StoreFile, or not.
- * @throws InvalidStore if it is not, or if its records do not fit together.
+ * @param file the content of a file.
+ * @throws InvalidStore if it breaks the format, or its records do not fit together.
  */
 export function createStore(file: object): Store {
   const result = v.safeParse(StoreFile, file);
@@ -155,7 +155,7 @@ export function printStore(store: Store): string {
   return `{${id}${pulled}${printRecords(store)}}\n`;
 }
 
-/** The text of a store without the source of its records. */
+/** The text of the records and id counters of a store. */
 export function printRecords(store: Store): string {
   const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
     const lines = store[noun].all().map(recordText);

@@ -15,7 +15,7 @@ export interface RecordPage<Value> {
   readonly after: bigint | undefined;
 }
 
-/** Asks for the records after an id that have certain values in certain fields. */
+/** A query for the records after an id with certain values in certain fields. */
 type PageQuery<Value, Field extends keyof Value> = Filters<Value, Field> & {
   readonly limit?: number | undefined;
   readonly after?: bigint | undefined;
@@ -30,15 +30,14 @@ const defaultLimit = 100;
 export function recordText(stored: StoredRecord<object>): string {
   if (stored.text === undefined) {
     stored.text = printJson(stored.record);
-    // V8 joins a concatenated text when it is first read: done here, it happens once and not for every list.
+    // V8 joins a concatenated text when it is first read. Reading it here does that once and not for every list.
     stored.text.charCodeAt(0);
   }
   return stored.text;
 }
 
 /**
- * Records by id, in the order of their ids. A filtered page looks through the records after its beginning: with 100,000 of
- * them that takes a few milliseconds at worst, for a filter that lets hardly any through.
+ * Records by id, in the order of their ids. A filtered page looks through all records after its beginning.
  *
  * Records are never changed in place: a changed one replaces the one before.
  */
@@ -49,7 +48,7 @@ class Collection<Value extends object, Field extends keyof Value & string = neve
   changes = 0;
   private readonly fields: readonly Field[];
   private readonly byId = new Map<number | bigint, StoredRecord<Value>>();
-  /** In ascending order of the ids. */
+  /** The records in ascending order of their ids. */
   private readonly ordered: StoredRecord<Value>[] = [];
 
   /** @param fields to filter by; one that a record lacks counts as false. */
@@ -76,7 +75,7 @@ class Collection<Value extends object, Field extends keyof Value & string = neve
     if (!stored) {
       const added = { id, record, text: undefined };
       this.byId.set(mapKey(id), added);
-      this.ordered.splice(this.placeOf(id), 0, added);
+      this.ordered.splice(this.indexOf(id), 0, added);
       return added;
     }
     stored.record = record;
@@ -87,13 +86,13 @@ class Collection<Value extends object, Field extends keyof Value & string = neve
   delete(id: bigint): void {
     if (!this.byId.delete(mapKey(id))) return;
     this.changes += 1;
-    this.ordered.splice(this.placeOf(id), 1);
+    this.ordered.splice(this.indexOf(id), 1);
   }
 
   page(query: PageQuery<Value, Field>): RecordPage<Value> {
     const { limit = defaultLimit, after = -1n } = query;
     const filtered = this.fields.filter((field) => query[field] !== undefined);
-    const from = this.placeOf(after + 1n);
+    const from = this.indexOf(after + 1n);
     const stored: StoredRecord<Value>[] =
       filtered.length === 0 ? this.ordered.slice(from, from + limit + 1) : [];
     for (let at = from; filtered.length > 0 && at < this.ordered.length && stored.length <= limit; at += 1) {
@@ -116,7 +115,7 @@ class Collection<Value extends object, Field extends keyof Value & string = neve
   }
 
   /** How many records have an id below this one, by binary search; most are added at the end. */
-  private placeOf(id: bigint): number {
+  private indexOf(id: bigint): number {
     let low = 0;
     let high = this.ordered.length;
     if ((this.ordered[high - 1]?.id ?? -1n) < id) return high;
@@ -129,7 +128,7 @@ class Collection<Value extends object, Field extends keyof Value & string = neve
   }
 }
 
-/** An id as the key of a Map: a number if it is exact, because a Map takes ten times as long to find a bigint. */
+/** An id as the key of a Map: a number if it is exact, because a Map finds numbers faster than bigints. */
 function mapKey(id: bigint): number | bigint {
   const value = Number(id);
   return Number.isSafeInteger(value) ? value : id;
@@ -166,7 +165,7 @@ interface Pulled {
   readonly from: string;
   /** RFC 3339. */
   readonly at: string;
-  /** Of the records when they were copied, to detect later changes. */
+  /** A digest of the records when they were copied, to detect later changes. */
   readonly digest: string;
 }
 
@@ -209,16 +208,16 @@ interface IdCounterState {
  */
 class IdCounter {
   private next = 1n;
-  /** Used ids from `next` on; all ids below it were used or never will be. */
+  /** Ids from `next` on that were used. An id below `next` is never assigned again. */
   private retired = new Set<bigint>();
   private readonly records: { has(id: bigint): boolean };
 
-  /** @param records that exist, whoever chose their ids. */
+  /** @param records those that exist, whether the counter or a client chose their ids. */
   constructor(records: { has(id: bigint): boolean }) {
     this.records = records;
   }
 
-  /** The next id, and the ids from there on that must not be assigned again. */
+  /** The next id, and the ids above it that must not be assigned again. */
   get state(): IdCounterState {
     this.skip();
     return { next: this.next, retired: [...this.retired] };

@@ -4,7 +4,7 @@ import { cellPosition } from '../../src/input/csv.ts';
 import { membersOf } from '../../src/input/json.ts';
 import { type RecordOptions, readRecords } from '../../src/input/read-records.ts';
 import type { InputRecord } from '../../src/input/record.ts';
-import { below, createRandom, oneOf } from '../../src/server/seed.ts';
+import { below, createRandom, pick } from '../../src/server/seed.ts';
 
 /** Reads a text, cut into pieces of `size` bytes. */
 async function read(
@@ -44,9 +44,9 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
   const cells = ['1', '', 'abc', '"a,b"', '"x""y"', '"l\ni"', '"c\r\nd"', 'é', '""'];
   for (let round = 0; round < 200; round += 1) {
     const rows = Array.from({ length: 1 + below(random, 6) }, () =>
-      [oneOf(random, cells), oneOf(random, cells), 'end'].join(','),
+      [pick(random, cells), pick(random, cells), 'end'].join(','),
     );
-    const text = rows.map((row) => row + oneOf(random, ['\n', '\r\n', '\r'])).join('');
+    const text = rows.map((row) => row + pick(random, ['\n', '\r\n', '\r'])).join('');
     const expected = parseCsv(text, { record_delimiter: ['\r\n', '\n', '\r'] });
     const size = 1 + below(random, 9);
     expect(cellsOf(await read(text, { size, name: 'a.csv' })), `seed ${seed}`).toEqual(expected);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { main } from '../../src/main.ts';
 import { printJson } from '../../src/process/exact-json.ts';
-import { below, createRandom, oneOf } from '../../src/server/seed.ts';
+import { below, createRandom, pick } from '../../src/server/seed.ts';
 import { listed, listPages, mia, rex, terminal } from '../helpers/list-pets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt } from '../helpers/run-cli.ts';
@@ -160,14 +160,14 @@ const pieces = [
 function hostilePets(seed: number) {
   const random = createRandom(seed);
   const texts = Array.from({ length: 500 }, () =>
-    Array.from({ length: 1 + below(random, 4) }, () => oneOf(random, pieces)).join(''),
+    Array.from({ length: 1 + below(random, 4) }, () => pick(random, pieces)).join(''),
   );
   const long = `line 1\nline 2\n\n  indented\n${'word '.repeat(100)}`;
   return [...pieces, ...texts, long].map((name, at) => ({
     id: 9007199254740993n + BigInt(at),
     name,
     categoryId: BigInt(at),
-    [oneOf(random, pieces)]: name,
+    [pick(random, pieces)]: name,
     none: null,
     flag: at % 2 === 0,
     deep: [1n, { text: name }],

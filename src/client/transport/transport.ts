@@ -2,7 +2,9 @@ import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../ap
 import type { Dialer, DialerOptions } from './dialer.ts';
 import { refusedByProxy } from './proxy.ts';
 
-// A transport is a dialer, which opens the connections to one origin, and a sender, which speaks HTTP over them.
+// A transport is a dialer, which opens the connections to one origin (dialer.ts, through proxy.ts and tls.ts), and a sender,
+// which speaks HTTP over them: node-http.ts for few requests, undici.ts for many. Both collect the answer with answer.ts and
+// turn what fails into the errors of transport-error.ts.
 
 /** The options of both transports. */
 export interface TransportOptions extends DialerOptions {
@@ -30,7 +32,7 @@ export function createTransport(dialer: Dialer, sender: Sender): Transport {
         if (response.status === 407) throw refusedByProxy(proxy, 'answered', response.status);
         return response;
       }
-      // Parsing it as a URL takes ten times as long, in each of many requests.
+      // Not parsed as a URL, because that is slow and a bulk run does it for each request.
       const path = url.slice(url.indexOf('/', url.indexOf('://') + 3));
       return sender.send(path, request, options);
     },

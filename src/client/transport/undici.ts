@@ -10,7 +10,7 @@ import { toUnavailable } from './transport-error.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
-  // The pool alone loads three times as fast as the whole of undici.
+  // The pool alone loads much faster than the whole of undici.
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   const dialer = new Dialer(options);
   const sender: UndiciSender = new UndiciSender(

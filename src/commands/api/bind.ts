@@ -1,6 +1,6 @@
 import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps, type Target } from '../../binding/bound-contract.ts';
-import { show } from '../../binding/document.ts';
+import { formatRoute } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { fieldsOf } from '../../binding/record-format.ts';
 import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
@@ -11,7 +11,7 @@ import { addressOf, credentialNote, noBaseUrl } from './binding-target.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
-/** Binds the active profile, or an origin, to a description. Stores nothing until all of it has been understood. */
+/** Binds the active profile, or an origin, to a description. If any part of it is not valid, nothing is stored. */
 export async function bindDescription(
   context: Context,
   location: string | undefined,
@@ -26,7 +26,7 @@ export async function bindDescription(
   if (description.convertedFrom !== undefined)
     await context.warn(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
   const { matches, contract } = bind(description, maps);
-  await printer.records([toRecords(matches)], view);
+  await printer.records([toMatchRecords(matches)], view);
   if (contract.operations.size === 0)
     throw new UsageError(
       `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; the previous binding is unchanged`,
@@ -71,7 +71,7 @@ async function checkOnline(context: Context, what: string): Promise<void> {
     );
 }
 
-/** A profile takes the binding for its own address; any other address has one of its own. */
+/** The binding belongs to the active profile, or to the origin if there is none. */
 async function bindingKey(context: Context, origin: string): Promise<BindingKey> {
   const { profile } = context.settings;
   return profile ? { profile: profile.value } : { origin };
@@ -99,7 +99,7 @@ function readMaps(values: readonly string[]): Maps {
       targets.set(id, { method: method.toUpperCase(), path });
     } else if (written !== '') {
       const names = fields.get(nounCalled(noun)) ?? new Map<string, string>();
-      checkField(nounCalled(noun), field);
+      checkFieldName(nounCalled(noun), field);
       if (names.has(field)) throw new UsageError(`--map ${noun}.${field}: given twice`);
       fields.set(nounCalled(noun), names.set(field, written));
     } else
@@ -120,7 +120,7 @@ function nounCalled(name: string): NounName {
 }
 
 /** @throws UsageError if the records of a noun have no such field. */
-function checkField(noun: NounName, field: string): void {
+function checkFieldName(noun: NounName, field: string): void {
   if (fieldsOf(noun).includes(field)) return;
   throw new UsageError(
     `--map ${noun}.${field}: ${noun} have no such field`,
@@ -134,7 +134,7 @@ function checkTies(matches: Matches): void {
   );
   const [first] = ties;
   if (!first) return;
-  const [target] = first.among.map(show);
+  const [target] = first.among.map(formatRoute);
   const ids = ties.map(({ id }) => id).join(', ');
   throw new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
     hint: `choose with --map ${first.id}='${target}'${ties.length > 1 ? ', and so on' : ''}`,
@@ -150,8 +150,8 @@ function summary(matches: Matches): string {
   return `${idsOf('bound').length} of ${matches.size} operations bound${lacks}`;
 }
 
-/** What was found for one operation of the table, as it is printed. */
-type MatchRecord = ReturnType<typeof toRecords>[number];
+/** The match of one operation of the table, as it is printed. */
+type MatchRecord = ReturnType<typeof toMatchRecords>[number];
 
 const view: View<MatchRecord> = {
   noun: 'operations',
@@ -164,8 +164,8 @@ const view: View<MatchRecord> = {
   ],
 };
 
-/** Every operation for which the description has one, bound or not: its path is that of the one that nearly fits. */
-function toRecords(matches: Matches) {
+/** The operations that the description has, bound or not. One that nearly fits is shown with its path. */
+function toMatchRecords(matches: Matches) {
   return [...matches].flatMap(([operation, match]) => {
     if (match.state === 'missing') return [];
     const { method = null, path = null } = 'operation' in match ? match.operation : {};

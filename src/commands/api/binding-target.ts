@@ -11,7 +11,7 @@ interface BindingAddress {
   readonly origin: string;
   /** The path below which the operations lie, if the base URL has none: `/v1`; empty for none. */
   readonly basePath: string;
-  /** What the user has to know of it, a line. */
+  /** A line that tells the user about the address. */
   readonly note: string | undefined;
 }
 
@@ -47,9 +47,9 @@ export function addressOf(settings: Settings, description: Description): Binding
   return { origin, basePath, note };
 }
 
-export function noBaseUrl(what: string): UsageError {
+export function noBaseUrl(command: string): UsageError {
   return new UsageError(
-    `${what}: no base URL is set, and a binding belongs to an address`,
+    `${command}: no base URL is set, and a binding belongs to an address`,
     'give --base-url <url>, or name a profile with --profile <name>',
   );
 }
@@ -60,8 +60,8 @@ function pathOf(url: string): string {
 }
 
 /**
- * A note where the token will go: a service that expects it in another place than the config says would refuse every
- * request. Undefined if it goes where tokens usually go.
+ * A note about the place of the token in requests, because a service that expects it in another place refuses every
+ * request. Undefined if the token is sent in the usual place.
  *
  * @param places those of the description.
  */

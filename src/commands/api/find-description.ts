@@ -24,8 +24,8 @@ const usualPaths = [
 const accept = 'application/openapi+json, application/json, application/yaml, */*;q=0.5';
 
 /**
- * Finds and reads the description of the service at a URL: there, where the answer links to, or at a usual path below it
- * or its origin. The first is taken. Another origin is never asked.
+ * Finds and reads the description of the service at a URL: the first of the document there, the one that its answer links
+ * to, and those at the usual paths below the URL and its origin. It sends nothing to another origin.
  *
  * @throws UsageError that lists what was tried; UnavailableError if the service does not answer.
  */
@@ -43,7 +43,7 @@ export async function findDescription(
     );
   const client = await connectTo(context, origin, { withToken });
   try {
-    // The address may redirect to a login elsewhere, and its description be open nevertheless.
+    // The address may redirect to a login at another origin although its description is open.
     const first = await get(client, href).catch((error: unknown) => {
       if (error instanceof UnavailableError && error.reason === 'redirect') return error.message;
       throw error;
@@ -53,11 +53,11 @@ export async function findDescription(
     const linked = link !== undefined && URL.canParse(link, from) ? [new URL(link, from).href] : [];
     const bases = new Set([origin + pathname.replace(/\/+$/, ''), origin]);
     const below = [...bases].flatMap((base) => usualPaths.map((path) => base + path));
-    const tried: string[] = [];
+    const failures: string[] = [];
     for (const url of new Set([href, ...linked, ...below])) {
-      const content = url === href ? await examine(first, url) : await look(client, url);
+      const content = url === href ? await examine(first, url) : await tryUrl(client, url);
       if (typeof content === 'string') {
-        tried.push(`${url} (${content})`);
+        failures.push(`${url} (${content})`);
         continue;
       }
       await context.print(`found the description at ${url}`);
@@ -65,7 +65,7 @@ export async function findDescription(
     }
     const status = typeof first === 'string' ? undefined : first.status;
     throw new UsageError(
-      `api bind ${location}: no description found; tried ${tried.join('; ')}`,
+      `api bind ${location}: no description found; tried ${failures.join('; ')}`,
       status === 401 || status === 403
         ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
         : 'name the URL of the OpenAPI document itself, or a file',
@@ -89,7 +89,7 @@ async function readOther(client: Client, url: string): Promise<string> {
 }
 
 /** The description at a URL, or why there is none. */
-async function look(client: Client, url: string): Promise<JsonObject | string> {
+async function tryUrl(client: Client, url: string): Promise<JsonObject | string> {
   if (new URL(url).origin !== client.baseUrl) return 'of another origin';
   const answer = await get(client, url, 0).catch((error: unknown) => {
     if (error instanceof UnavailableError) return error.message;

@@ -6,7 +6,7 @@ import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
 /** An operation as it is printed. If the service lacks it, only its tag and the reason are known. */
-type OperationRecord = ReturnType<typeof toRecord>;
+type OperationRecord = ReturnType<typeof toOperationRecord>;
 
 const view: View<OperationRecord> = {
   noun: 'operations',
@@ -32,13 +32,13 @@ const view: View<OperationRecord> = {
 export async function listOperations(context: Context, all: boolean): Promise<void> {
   const contract = await context.contract();
   const columns = all ? view.columns.map(({ extra: _, ...column }) => column) : view.columns;
-  const records = operationIds.map((id) => toRecord(id, contract));
+  const records = operationIds.map((id) => toOperationRecord(id, contract));
   await (await context.printer()).records([records], { ...view, columns });
   for (const [id, why] of contract.missing)
     if (why.includes('--map')) await context.warn(`note: ${id}: ${why}`);
 }
 
-function toRecord(id: OperationId, contract: Contract) {
+function toOperationRecord(id: OperationId, contract: Contract) {
   const operation = contract.operations.get(id);
   return {
     operation: id,

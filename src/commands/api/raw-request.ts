@@ -70,13 +70,15 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     if (args.include) await context.io.stdout.write(headOf(answer, context), { isRaw: true });
     await printBody(context, answer);
   } catch (error) {
-    // Whoever sends a write again because of a full disk must know that it was answered.
+    // If a full disk ends the output, the user must know that the write was answered before sending it again.
     if (error instanceof CliError) await context.warn(`note: the service answered ${answer.status}`);
     throw error;
   }
   if (answer.error) throw answer.error;
   if (answer.status === 304)
-    await context.warn('note: the service answered 304: what it has is what the request names as known');
+    await context.warn(
+      'note: the service answered 304: nothing has changed since the version that the request names',
+    );
 }
 
 function readMethod(text: string): string {
@@ -87,8 +89,8 @@ function readMethod(text: string): string {
 
 /** JSON, unless `--header` says otherwise. */
 function contentType({ flags }: Context): HttpFields {
-  const isGiven = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header)) ?? false;
-  return isGiven ? {} : { 'content-type': 'application/json' };
+  const hasOwnType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header)) ?? false;
+  return hasOwnType ? {} : { 'content-type': 'application/json' };
 }
 
 function headOf({ status, fields }: RawAnswer, { io }: Context): string {
@@ -169,13 +171,13 @@ function parse({ key, text, isJson }: RawField): JsonValue {
 /** The operation of the contract with the method and path of a raw request, if there is one. */
 function operationAt({ contract, baseUrl }: Client, method: string, path: string): Operation | undefined {
   const below = path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
-  const [bare = ''] = below.split(/[?#]/);
+  const [barePath = ''] = below.split(/[?#]/);
   return [...contract.operations.values()].find(
-    (operation) => operation.method === method && matches(bare, operation.path),
+    (operation) => operation.method === method && fitsTemplate(barePath, operation.path),
   );
 }
 
-function matches(path: string, template: string): boolean {
+function fitsTemplate(path: string, template: string): boolean {
   const parts = path.replace(/^\/*/, '/').split('/');
   const expected = template.split('/');
   return (

@@ -18,16 +18,16 @@ import { systemReason } from '../../process/system-error.ts';
  * Reads a description, with the documents that it refers to: for a file those in its own folder, for a URL those of its
  * own origin. If the URL is not a description itself, a link or a well-known path leads to one.
  *
- * @param given a file, a URL, `-` for stdin; undefined for the base URL.
+ * @param argument a file, a URL, `-` for stdin; undefined for the base URL.
  * @throws UsageError if there is none, or it cannot be read; UnavailableError if the service does not answer.
  */
 export async function readDescriptionAt(
   context: Context,
-  given: string | undefined,
+  argument: string | undefined,
   withToken: boolean,
 ): Promise<Description> {
   const { io } = context;
-  const location = given ?? context.settings.get('base-url');
+  const location = argument ?? context.settings.get('base-url');
   if (location === undefined)
     throw new InputError(
       'api bind: no description is given, and no base URL is set',
@@ -43,7 +43,7 @@ export async function readDescriptionAt(
   const path = location.startsWith('file:') ? toPath(location) : resolve(io.cwd, location);
   return readDescription({
     url: pathToFileURL(path).href,
-    content: await readText(path, location),
+    content: await readDocument(path, location),
     read: (other) => readBeside(dirname(path), other),
   });
 }
@@ -62,10 +62,10 @@ async function readBeside(folder: string, url: string): Promise<string> {
   });
   const allowed = await realpath(folder);
   if (!real.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) throw forbiddenReference(path, why);
-  // Only the user may name a pipe, which can be waited for without end.
+  // A pipe may never end, so only the user may name one.
   if (!(await stat(real)).isFile())
     throw new InputError(`description refers to ${path}: is not a regular file`);
-  return readText(real, path);
+  return readDocument(real, path);
 }
 
 /** @throws UsageError if it cannot be the URL of a file. */
@@ -78,7 +78,7 @@ function toPath(url: string): string {
 }
 
 /** Reads any file: a pipe, such as `<(command)`, too. @throws UsageError that names it */
-async function readText(path: string, label: string): Promise<string> {
+async function readDocument(path: string, label: string): Promise<string> {
   return decodeText(await readLimited(label, readWhole(path, maxBytes)), label);
 }
 

@@ -207,7 +207,7 @@ const path = verb({
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) return printValue(context, what, paths[what]);
-    const { describeOrigin } = await import('../../server/pulled.ts');
+    const { describeOrigin } = await import('../../server/pulled-store.ts');
     const origin = describeOrigin(offlineStore);
     const records = places.map((place) => ({
       what: place,

@@ -62,10 +62,10 @@ function requestOf(form) {
  * @param {string} [className]
  */
 function element(name, text, className) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (className) made.className = className;
-  return made;
+  const created = document.createElement(name);
+  created.textContent = text;
+  if (className) created.className = className;
+  return created;
 }
 
 /** @param {HTMLFormElement} form */
@@ -107,13 +107,13 @@ async function send(form) {
  * @param {string} text
  */
 function block(title, id, text) {
-  const made = document.createElement('div');
+  const created = document.createElement('div');
   const pre = element('pre', text, title.toLowerCase());
   pre.tabIndex = 0;
   pre.setAttribute('role', 'region');
   pre.setAttribute('aria-label', `${title} of ${id}`);
-  made.append(element('h5', title), pre);
-  return made;
+  created.append(element('h5', title), pre);
+  return created;
 }
 
 /** @param {HTMLButtonElement} button */

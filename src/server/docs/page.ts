@@ -3,12 +3,12 @@ import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
 import { type JsonObject, printJson } from '../../process/exact-json.ts';
 import { curlCall, petstoreCall, printExample } from './calls.ts';
 import {
-  type Documented,
-  documentedOperations,
+  type DocsOperation,
+  listDocsOperations,
   referenceName,
   resolveSchema,
   responsesOf,
-} from './documented.ts';
+} from './docs-operations.ts';
 
 interface PageOptions {
   /** The URL of the server, without a slash at the end, for the calls on the page. */
@@ -19,7 +19,7 @@ interface PageOptions {
 
 /** The documentation of a service as one page of HTML. */
 export function renderPage(document: OpenApi, options: PageOptions): string {
-  const operations = documentedOperations(document);
+  const operations = listDocsOperations(document);
   const { title, version, description } = document.info;
   const groups = document.tags.map((tag) => ({
     ...tag,
@@ -58,7 +58,7 @@ ${groups.map(
   (group) => html`<section aria-labelledby="tag-${group.name}">
 <h2 id="tag-${group.name}">${group.name}</h2>
 <p>${group.description}</p>
-${group.operations.map((documented) => renderOperation(documented, options))}
+${group.operations.map((docsOperation) => renderOperation(docsOperation, options))}
 </section>`,
 )}
 <section id="schemas" aria-labelledby="schemas-title">
@@ -72,8 +72,8 @@ ${Object.entries(document.components.schemas).map(([name, schema]) => renderSche
   return page.text;
 }
 
-function renderOperation(documented: Documented, options: PageOptions): Html {
-  const { operation, method, path, parameters, body, document } = documented;
+function renderOperation(docsOperation: DocsOperation, options: PageOptions): Html {
+  const { operation, method, path, parameters, body, document } = docsOperation;
   const id = operation.operationId;
   return html`<article id="${id}" aria-labelledby="${id}-title">
 <h3 id="${id}-title"><a href="#${id}">${operation.summary}</a>${badgesOf(operation)}</h3>
@@ -101,30 +101,30 @@ ${
 ${fieldTable(document, `Body of ${id}`, body.schema)}`
 }
 <h4>Responses</h4>
-${renderResponses(documented)}
+${renderResponses(docsOperation)}
 <h4>The same call in a shell</h4>
-${renderCall(`petstore, ${id}`, petstoreCall(documented, options.baseUrl))}
-${renderCall(`curl, ${id}`, curlCall(documented, options.baseUrl))}
-${renderTryIt(documented, options)}
+${renderCall(`petstore, ${id}`, petstoreCall(docsOperation, options.baseUrl))}
+${renderCall(`curl, ${id}`, curlCall(docsOperation, options.baseUrl))}
+${renderTryIt(docsOperation, options)}
 </article>
 `;
 }
 
 /** The column of headers only if a response has any. */
-function renderResponses(documented: Documented): Html {
-  const responses = responsesOf(documented);
+function renderResponses(docsOperation: DocsOperation): Html {
+  const responses = responsesOf(docsOperation);
   const hasHeaders = responses.some(([, { headers }]) => headers);
   const cells = responses.map(([status, { description, headers = {}, content }]) => [
     html`<code>${status}</code>`,
     description,
-    content ? typeOf(documented.document, content['application/json'].schema) : 'none',
+    content ? typeOf(docsOperation.document, content['application/json'].schema) : 'none',
     ...(hasHeaders ? [listOf(Object.keys(headers))] : []),
   ]);
   const head = ['Status', 'Meaning', 'Body', ...(hasHeaders ? ['Headers'] : [])];
-  return table(`Responses of ${documented.operation.operationId}`, head, cells);
+  return table(`Responses of ${docsOperation.operation.operationId}`, head, cells);
 }
 
-function badgesOf(operation: Documented['operation']): Content {
+function badgesOf(operation: DocsOperation['operation']): HtmlPart {
   const badges = [
     operation.deprecated === true && 'Deprecated',
     operation['x-stability'] === 'beta' && 'Beta',
@@ -133,7 +133,7 @@ function badgesOf(operation: Documented['operation']): Content {
   return badges.map((badge) => badge && html` <span class="badge ${badge.toLowerCase()}">${badge}</span>`);
 }
 
-function noticesOf(operation: Documented['operation']): Content {
+function noticesOf(operation: DocsOperation['operation']): HtmlPart {
   const sunset = operation['x-deprecated-sunset'];
   const stability = operation['x-stability'];
   return [
@@ -152,8 +152,8 @@ function renderCall(label: string, line: string): Html {
 }
 
 /** The form that sends the request, or why there is none. */
-function renderTryIt(documented: Documented, { readOnly }: PageOptions): Html {
-  const { document, pathItem, operation, method, path, parameters, body } = documented;
+function renderTryIt(docsOperation: DocsOperation, { readOnly }: PageOptions): Html {
+  const { document, pathItem, operation, method, path, parameters, body } = docsOperation;
   const id = operation.operationId;
   if (hidesTryIt(document, pathItem, operation))
     return html`<p class="note">The service asks that this operation is not tried from its documentation (<code>x-hideTryItPanel</code>).</p>`;
@@ -206,7 +206,7 @@ function fieldTable(document: OpenApi, caption: string, schema: JsonObject): Htm
 }
 
 /** A wide table scrolls by itself, with the keyboard too, so that the page never has to. */
-function table(caption: string, head: readonly string[], rows: readonly (readonly Content[])[]): Html {
+function table(caption: string, head: readonly string[], rows: readonly (readonly HtmlPart[])[]): Html {
   return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
 <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
@@ -228,11 +228,11 @@ function typeOf(document: OpenApi, schema: JsonObject): Html {
   return html`${String(type)}${bounds.length > 0 && `, ${bounds.join(', ')}`}`;
 }
 
-function listOf(names: readonly string[]): Content {
+function listOf(names: readonly string[]): HtmlPart {
   return names.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`);
 }
 
-/** Markup that is put into a page as it is. */
+/** HtmlPart that is put into a page as it is. */
 class Html {
   readonly text: string;
 
@@ -241,14 +241,14 @@ class Html {
   }
 }
 
-type Content = Html | string | number | false | undefined | readonly Content[];
+type HtmlPart = Html | string | number | false | undefined | readonly HtmlPart[];
 
 /** A template tag for markup: every value that is not markup itself is escaped, for text and for quoted attributes. */
-function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(toMarkup)));
 }
 
-function toMarkup(content: Content): string {
+function toMarkup(content: HtmlPart): string {
   if (content instanceof Html) return content.text;
   if (content === undefined || content === false) return '';
   if (typeof content === 'object') return content.map(toMarkup).join('');

@@ -16,13 +16,13 @@ export type PulledRecords = Readonly<
 /**
  * A shop with the records of a service. The next record that is created gets an id above all of them.
  *
- * @throws CliError `failed` if the records do not fit together, as the rules of the local server have it.
+ * @throws CliError `failed` if the records break the rules of the local server.
  */
 export function toPulledStore(records: PulledRecords, from: string, at: Date): Store {
   const store = storeOf(records, from);
   for (const noun of ['categories', 'pets', 'orders'] as const) {
     const last = store[noun].all().at(-1)?.id ?? 0n;
-    // If the last id of all is in use, the lowest free one is next.
+    // After the largest int64 there is none, so the counter then begins at the lowest free id.
     if (last < int64Max) store.ids[noun].state = { next: last + 1n, retired: [] };
   }
   store.pulled = { from, at: at.toISOString(), digest: digestOf(store) };
@@ -32,7 +32,7 @@ export function toPulledStore(records: PulledRecords, from: string, at: Date): S
 function storeOf({ inventory, ...others }: PulledRecords, from: string): Store {
   const lists = Object.entries({
     ...others,
-    // Without the status, which is always that of the pet: it may have changed between the two lists.
+    // Without the status, because that of the pet counts, which may have changed between the two lists.
     inventory: inventory.map((item) => ({ ...item, status: undefined })),
   }).map(([name, list]) => [name, list.map(withoutNulls)]);
   try {
@@ -76,7 +76,7 @@ interface Replacement {
   /**
    * Puts a store in its place; the file is private to its owner.
    *
-   * @throws CliError `failed` if somebody has changed the file since, or if it cannot be written; it stays as it is.
+   * @throws CliError `failed` if the file has been changed since, or cannot be written; it stays as it is.
    */
   replace(store: Store): Promise<void>;
 }

@@ -5,8 +5,8 @@ type PathItem = OpenApi['paths'][string];
 type OpenApiOperation = PathItem[string];
 type OpenApiResponse = OpenApi['components']['responses'][string];
 
-/** An operation with its place in the document. */
-export interface Documented {
+/** An operation of the document, with its place there and its references followed. */
+export interface DocsOperation {
   readonly document: OpenApi;
   readonly pathItem: PathItem;
   readonly operation: OpenApiOperation;
@@ -19,7 +19,7 @@ export interface Documented {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-export function documentedOperations(document: OpenApi): Documented[] {
+export function listDocsOperations(document: OpenApi): DocsOperation[] {
   return Object.entries(document.paths).flatMap(([path, pathItem]) =>
     methods.flatMap((method) => {
       const operation = pathItem[method];
@@ -37,7 +37,7 @@ export function referenceName({ $ref }: JsonObject): string | undefined {
 }
 
 /** The responses of an operation by status, references followed. */
-export function responsesOf({ document, operation }: Documented): [status: string, OpenApiResponse][] {
+export function responsesOf({ document, operation }: DocsOperation): [status: string, OpenApiResponse][] {
   return Object.entries(operation.responses).flatMap(([status, response]) => {
     const answer = '$ref' in response ? document.components.responses[status] : response;
     return answer ? [[status, answer]] : [];
