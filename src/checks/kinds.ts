@@ -1,103 +1,119 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../api/contract.ts';
-import type { ListId, Operation, OperationId } from '../api/operations.ts';
+import { idName, type Operation } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { readsOf } from './round.ts';
 
-/** One kind of record that `--write` creates, changes and removes. */
+/** One kind of record that `--write` creates, changes and removes, with the operations that the service has for it. */
 export interface Kind {
-  /** The name of its check. */
-  readonly name: 'category' | 'pet' | 'inventory' | 'order';
-  readonly list: ListId;
-  readonly create: OperationId;
-  readonly get: OperationId;
-  readonly update: OperationId;
-  readonly remove: OperationId;
+  readonly name: KindName;
+  readonly create: Operation;
+  readonly remove: Operation;
+  /** At least one of these two is there. */
+  readonly get: Operation | undefined;
+  readonly list: Operation | undefined;
+  readonly update: Operation | undefined;
   /** The name of the id in a path, and in records that refer to this one. */
   readonly idName: string;
-  /** The field of a record with the id. */
-  readonly idField: 'id' | 'petId';
+  /** The kind of record that it refers to. */
+  readonly parent: Kind | undefined;
   /** Whether a record's name says whose it is. If not, its pet does. */
   readonly isNamed: boolean;
-  /** The kind of record that it refers to. */
-  readonly parent?: Kind;
   /** Fields of a new record, and those that its update changes. */
   readonly fields: JsonObject;
   readonly change: JsonObject;
 }
 
-type Row = Omit<Kind, 'create' | 'get' | 'update' | 'remove' | 'idName' | 'idField'> &
-  Partial<Pick<Kind, 'idName' | 'idField'>>;
+type KindName = keyof typeof table;
 
-/** A kind with the operations of its noun: `createPet`, and so on. */
-function kindOf(noun: 'Category' | 'Pet' | 'Inventory' | 'Order', row: Row): Kind {
-  return {
-    create: `create${noun}`,
-    get: `get${noun}`,
-    update: `update${noun}`,
-    remove: `delete${noun}`,
-    idName: `${row.name}Id`,
-    idField: 'id',
-    ...row,
-  };
+interface KindRow extends Pick<Kind, 'isNamed' | 'fields' | 'change'> {
+  readonly noun: 'Category' | 'Pet' | 'Inventory' | 'Order';
+  readonly parent?: string;
 }
 
-const category = kindOf('Category', {
-  name: 'category',
-  list: 'listCategories',
-  isNamed: true,
-  fields: { description: 'made by petstore smoke, removed at its end' },
-  change: { description: 'changed by petstore smoke' },
-});
-const pet = kindOf('Pet', {
-  name: 'pet',
-  list: 'listPets',
-  isNamed: true,
-  parent: category,
-  fields: { status: 'available' },
-  change: { status: 'pending' },
-});
-const inventory = kindOf('Inventory', {
-  name: 'inventory',
-  list: 'listInventory',
-  idName: 'petId',
-  idField: 'petId',
-  isNamed: false,
-  parent: pet,
-  fields: { quantity: 3, status: 'available' },
-  change: { quantity: 7 },
-});
-const order = kindOf('Order', {
-  name: 'order',
-  list: 'listOrders',
-  isNamed: false,
-  parent: pet,
-  fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
-  change: { quantity: 2, complete: true },
-});
+/** Each kind comes after the one that its records refer to. */
+const table = {
+  category: {
+    noun: 'Category',
+    isNamed: true,
+    fields: { description: 'made by petstore smoke, removed at its end' },
+    change: { description: 'changed by petstore smoke' },
+  },
+  pet: {
+    noun: 'Pet',
+    parent: 'category',
+    isNamed: true,
+    fields: { status: 'available' },
+    change: { status: 'pending' },
+  },
+  inventory: {
+    noun: 'Inventory',
+    parent: 'pet',
+    isNamed: false,
+    fields: { quantity: 3, status: 'available' },
+    change: { quantity: 7 },
+  },
+  order: {
+    noun: 'Order',
+    parent: 'pet',
+    isNamed: false,
+    fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
+    change: { quantity: 2, complete: true },
+  },
+} as const satisfies Readonly<Record<string, KindRow>>;
 
-/** Each kind comes after those that its records refer to. */
-export const kinds: readonly Kind[] = [category, pet, inventory, order];
+/** The kinds of records, by name. One that cannot be made and removed safely has the reason in its place, a clause. */
+export function kindsOf(contract: Contract): ReadonlyMap<KindName, Kind | string> {
+  const kinds = new Map<string, Kind | string>();
+  for (const [name, row] of Object.entries<KindRow>(table)) {
+    const parent = row.parent !== undefined && needsParent(row, contract) ? kinds.get(row.parent) : undefined;
+    kinds.set(name, typeof parent === 'string' ? parent : kindOf(name as KindName, row, parent, contract));
+  }
+  return kinds as ReadonlyMap<KindName, Kind | string>;
+}
 
-/** The kind that records refer to in this contract: the pets of a bound service may have no id of a category. */
-export function parentOf({ parent, create }: Kind, { operations }: Contract): Kind | undefined {
-  const { fields, required = [] } = operations.get(create)?.body ?? {};
-  if (parent !== category || !fields) return parent;
+function kindOf(
+  name: KindName,
+  { noun, isNamed, fields, change }: KindRow,
+  parent: Kind | undefined,
+  contract: Contract,
+): Kind | string {
+  const { operations, missing } = contract;
+  const ids = { create: `create${noun}`, remove: `delete${noun}` } as const;
+  const [create, remove] = [operations.get(ids.create), operations.get(ids.remove)];
+  if (!create || !remove) {
+    const lacking = create ? ids.remove : ids.create;
+    return `${lacking}: ${missing.get(lacking) ?? 'the contract lacks it'}`;
+  }
+  const get = operations.get(`get${noun}`);
+  const list = readsOf(contract).find((operation) => operation.many && operation.noun === create.noun);
+  if (!get && !list) return `a ${name} cannot be read back, so it would not certainly be ours`;
+  const maxLength = isNamed ? maxNameLength(create) : Number.POSITIVE_INFINITY;
+  if (maxLength < minNameLength)
+    return `names may have only ${maxLength} characters, too few to be certainly ours`;
+  const operationsOfKind = { create, remove, get, list, update: operations.get(`update${noun}`) };
+  return { name, ...operationsOfKind, idName: idName(remove.id) ?? 'id', parent, isNamed, fields, change };
+}
+
+/** Whether records of a kind refer to another: the pets of a bound service may have no id of a category. */
+function needsParent({ noun, parent }: KindRow, { operations }: Contract): boolean {
+  const { fields, required = [] } = operations.get(`create${noun}`)?.body ?? {};
+  if (parent !== 'category' || !fields) return true;
   // A category that is an object or a name needs no record of its own.
-  const needsRecord = required.includes(parent.idName) && typeof fields[parent.idName] === 'number';
-  const isTaken = Object.hasOwn(fields, parent.idName) && typeof fields[parent.idName] !== 'string';
-  return isTaken && (needsRecord || operations.has(parent.create)) ? parent : undefined;
+  const { categoryId } = fields;
+  const isId = categoryId !== undefined && typeof categoryId !== 'string';
+  const isRequired = required.includes('categoryId') && typeof categoryId === 'number';
+  return isId && (isRequired || operations.has('createCategory'));
 }
 
-/** An operation of a kind that the contract is known to have. */
-export function demand({ operations }: Contract, id: OperationId): Operation {
-  const operation = operations.get(id);
-  if (!operation) throw new Error(`the contract lacks ${id}`);
-  return operation;
+/** The most characters of the name of a record that this operation creates. */
+export function maxNameLength({ body }: Operation): number {
+  return Number(body?.bounds.name?.maxLength ?? Number.POSITIVE_INFINITY);
 }
 
 const prefix = 'petstore-smoke-';
 /** A shorter name has too few random characters. */
-export const minNameLength = 20;
+const minNameLength = 20;
 
 /** A unique name: its end is random, and its uuid contains the time. @see RFC 9562, 5.7 */
 export function newName(now: Date, maxLength: number): string {

@@ -1,15 +1,16 @@
-import { otherRecord } from '../client/response.ts';
+import type { ListId } from '../api/operations.ts';
+import { idFieldOf, otherRecord } from '../client/response.ts';
 import { messageOf } from '../process/errors.ts';
-import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { type Finding, FindingError, fail, pass, skip } from './check.ts';
-import { demand, type Kind, kinds } from './kinds.ts';
+import { type Finding, FindingError, fail, pass } from './check.ts';
+import type { Kind } from './kinds.ts';
 import { jsonId, recordOf } from './records.ts';
 import { type CheckContext, cacheOf } from './round.ts';
 
 /**
- * A create that was sent. A record is ours if a create of this run answered with its id, and a read right before the
- * delete shows the name that we gave it: nothing else is ever deleted.
+ * A create whose record may be in the service. A record is ours if a create of this run answered with its id, and a read
+ * right before the delete shows the name that we gave it: nothing else is ever deleted.
  */
 export interface Creation {
   readonly kind: Kind;
@@ -19,39 +20,6 @@ export interface Creation {
   readonly parent: Creation | undefined;
   /** Undefined if no answer named it. */
   readonly id: bigint | undefined;
-  /** `none`: it has made nothing. `maybe`: its answer was lost, or names no record of ours. */
-  readonly effect: 'none' | 'maybe' | 'made';
-}
-
-/** The creates of one run. */
-export class Ownership {
-  private readonly creations: Creation[] = [];
-
-  /** Adds a create that is about to be sent; the returned function records what came of it. */
-  begin(sent: Pick<Creation, 'kind' | 'name' | 'parent'>) {
-    const at = this.creations.push({ ...sent, id: undefined, effect: 'maybe' }) - 1;
-    return (effect: Creation['effect'], id?: bigint): Creation => {
-      const creation = { ...sent, id, effect };
-      this.creations[at] = creation;
-      return creation;
-    };
-  }
-
-  /** Records that a record is gone. */
-  end(gone: Creation): void {
-    const at = this.creations.findIndex(({ kind, id }) => kind === gone.kind && id === gone.id);
-    if (at !== -1) this.creations[at] = { ...gone, effect: 'none' };
-  }
-
-  /** What may still be in the service, records that refer to others first. */
-  get rest(): Creation[] {
-    const left = this.creations.filter(({ effect }) => effect !== 'none');
-    return kinds.toReversed().flatMap((kind) => left.filter((creation) => creation.kind === kind));
-  }
-
-  get wasUsed(): boolean {
-    return this.creations.length > 0;
-  }
 }
 
 /** Reads a record and says whether it is ours, right now. @throws CliError if it cannot be read. */
@@ -68,28 +36,28 @@ export async function ownerOf(
 }
 
 /**
- * Deletes a record of ours, if it is there.
+ * Deletes a record of ours, if it is there. Returns whether it was.
  *
  * @throws FindingError if it is not certainly ours, or is still there; CliError if that cannot be read.
  */
-export async function removeOwn(context: CheckContext, creation: Creation): Promise<'removed' | 'missing'> {
+export async function removeOwn(context: CheckContext, creation: Creation): Promise<boolean> {
   const { kind, id } = creation;
   const owner = await ownerOf(context, creation);
-  if (owner === 'nobody') return 'missing';
-  if (owner === 'other')
+  if (owner === 'nobody') return false;
+  if (owner === 'other' || id === undefined)
     throw new FindingError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
   // The service may have removed it, whatever it answered.
-  const answered = await context
-    .ask(demand(context.round.client.contract, kind.remove), { [kind.idName]: id })
+  const outcome = await context
+    .ask(kind.remove, { [kind.idName]: id })
     .then(
       ({ error, status }) =>
         error ? `${error.message} (${status})` : 'its delete was answered as a success',
       messageOf,
     );
-  const rest = await currentRecord(context, kind, id as bigint);
-  if (!rest) return 'removed';
+  const rest = await currentRecord(context, kind, id);
+  if (!rest) return true;
   const cache = rest.cache === undefined ? '' : `, from a cache (${rest.cache})`;
-  throw new FindingError(fail(`${answered}, and a read still shows it${cache}`));
+  throw new FindingError(fail(`${outcome}, and a read still shows it${cache}`));
 }
 
 /**
@@ -97,12 +65,12 @@ export async function removeOwn(context: CheckContext, creation: Creation): Prom
  * Undefined if it does not exist.
  */
 export async function currentRecord(context: CheckContext, kind: Kind, id: bigint) {
-  const operation = context.round.client.contract.operations.get(kind.get);
-  if (operation) {
-    const reply = await context.ask(operation, { [kind.idName]: id });
-    const record = recordOf(operation, reply);
+  const { get } = kind;
+  if (get) {
+    const reply = await context.ask(get, { [kind.idName]: id });
+    const record = recordOf(get, reply);
     if (!reply.error) {
-      if (record && !otherRecord(operation, id, record)) return { record, cache: cacheOf(reply.fields) };
+      if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.fields) };
       throw new FindingError(fail(`a read of ${kind.name} ${id} is not answered with that record`));
     }
     if (![404, 405, 410].includes(reply.status)) throw reply.error;
@@ -121,49 +89,42 @@ interface ListLook {
 }
 
 /** The record with this id in its list: at its place if the list can begin there, else on the first pages. */
-export async function findInList(context: CheckContext, kind: Kind, id: bigint): Promise<ListLook> {
-  const { client } = context.round;
-  const operation = client.contract.operations.get(kind.list);
-  if (!operation) return { record: undefined, isWhole: false };
-  const canSeek = operation.ordered && id > 0n;
+export async function findInList(context: CheckContext, { list }: Kind, id: bigint): Promise<ListLook> {
+  if (!list) return { record: undefined, isWhole: false };
+  const canSeek = list.ordered && id > 0n;
   const range = canSeek ? { after: id - 1n, limit: 1 } : {};
+  const { client } = context.round;
   let pages = 0;
-  for await (const page of client.list(kind.list, {}, { ...range, ...context.callOptions() })) {
-    for (const record of page as readonly unknown[])
-      if (isJsonObject(record) && jsonId(record[kind.idField]) === id) return { record, isWhole: true };
+  for await (const page of client.list(list.id as ListId, {}, { ...range, ...context.callOptions() })) {
+    const records = page as readonly object[] as readonly JsonObject[];
+    const record = records.find((candidate) => jsonId(candidate[idFieldOf(list)]) === id);
+    if (record) return { record, isWhole: true };
     pages += 1;
     if (canSeek || pages === maxPages) return { record: undefined, isWhole: canSeek };
   }
-  const isCut = operation.paging?.kind === 'unknown' && operation.paging.by !== undefined;
+  const isCut = list.paging?.kind === 'unknown' && list.paging.by !== undefined;
   return { record: undefined, isWhole: !isCut };
 }
 
-/** The record in a report: `pet petstore-smoke-… (id 12)`. */
-function describeCreation({ kind, name, id }: Creation): string {
-  const idText = id === undefined ? 'id unknown' : `id ${id}`;
-  return `${kind.name} ${name === undefined ? '' : `${name} `}(${idText})`;
-}
-
 /** Removes every record of ours, and names those that it could not remove, or that may have been made. */
-export async function cleanUp(context: CheckContext, ownership: Ownership): Promise<Finding> {
-  if (!ownership.wasUsed) return skip('nothing was written');
+export async function cleanUp(context: CheckContext, creations: ReadonlySet<Creation>): Promise<Finding> {
   const left: string[] = [];
   let removed = 0;
-  for (const creation of ownership.rest) {
-    const what = describeCreation(creation);
-    if (creation.id === undefined) {
-      left.push(`perhaps ${what}: no answer to its create says whether it was made`);
+  // Records that refer to others were created after them.
+  for (const creation of [...creations].reverse()) {
+    const { kind, name, id } = creation;
+    const label = `${kind.name} ${name === undefined ? '' : `${name} `}(id ${id ?? 'unknown'})`;
+    if (id === undefined) {
+      left.push(`perhaps ${label}: no answer to its create says whether it was made`);
       continue;
     }
     try {
-      if ((await removeOwn(context, creation)) === 'removed') removed += 1;
-      ownership.end(creation);
+      if (await removeOwn(context, creation)) removed += 1;
     } catch (error) {
-      left.push(`${creation.effect === 'maybe' ? 'perhaps ' : ''}${what}: ${messageOf(error)}`);
+      left.push(`${label}: ${messageOf(error)}`);
     }
   }
-  const done = removed === 0 ? 'nothing was left to remove' : `${removed} removed`;
-  if (left.length === 0) return pass(done);
+  if (left.length === 0) return pass(removed === 0 ? 'nothing was left to remove' : `${removed} removed`);
   return fail(`${counted(left.length, 'record is', 'records are')} or may be left: ${left.join('; ')}`, {
     expected: 'every record of this run removed',
     hint: 'delete what is named here',

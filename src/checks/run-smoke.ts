@@ -17,7 +17,7 @@ import {
 } from './check.ts';
 import { asksForReach, readChecks, type Selection, selectedWriteChecks } from './check-table.ts';
 import { Deployment } from './deployment.ts';
-import { cleanUp, Ownership } from './ownership.ts';
+import { type Creation, cleanUp } from './ownership.ts';
 import { gates } from './reach.ts';
 import { type CheckOutcome, exitCodeOf, type SmokeReport, Tally, totalsOf } from './report/smoke-report.ts';
 import { type CheckContext, type Round, type SmokeOptions, startCheck } from './round.ts';
@@ -211,14 +211,16 @@ function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
 async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> {
   const { target, stop } = run;
   const { round, results, obstacle } = reads;
-  const ownership = new Ownership();
-  const checks = selectedWriteChecks(selectionOf(target), { ownership, createSignal: stop.createSignal });
+  const creations = new Set<Creation>();
+  const checks = selectedWriteChecks(selectionOf(target), { creations, createSignal: stop.createSignal });
   if (checks.length === 0) return [...results];
   const { others } = round.deployment;
   const written = await collect(run, round, checks, results, () => stop.reason ?? obstacle);
   const startedMs = monotonicMs();
   const { context, attempts } = startCheck(round, stop.cleanUpSignal());
-  const verdict = verdictOf({}, [await cleanUp(context, ownership)], attempts, weights(round));
+  const wasUsed = written.some(({ requestsMs = [] }) => requestsMs.length > 0);
+  const finding = wasUsed ? await cleanUp(context, creations) : skip('nothing was written');
+  const verdict = verdictOf({}, [finding], attempts, weights(round));
   const cleanup = { ...verdict, id: 'write/cleanup', elapsedMs: monotonicMs() - startedMs } as CheckResult;
   const all = [...results, ...written, cleanup];
   const version = results.find(({ id }) => id === 'reach/version');

@@ -1,7 +1,6 @@
 import { confirmWrite } from '../../asking.ts';
 import type { Check } from '../../checks/check.ts';
 import { checkSelection, readChecks, selectedWriteChecks } from '../../checks/check-table.ts';
-import { Ownership } from '../../checks/ownership.ts';
 import { toAnnotations, toHumanReport } from '../../checks/report/human-report.ts';
 import { toJsonReport } from '../../checks/report/machine-reports.ts';
 import {
@@ -37,7 +36,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   const reports = parseReports(flags.report ?? [], context.io.cwd);
   const hasTls = !settings.offline && settings.get('base-url')?.startsWith('https:') === true;
   const selection = { contract, options, hasTls, hasToken: false };
-  const neverWritten = { ownership: new Ownership(), createSignal: context.interrupts.signal };
+  const neverWritten = { creations: new Set<never>(), createSignal: context.interrupts.signal };
   const checks = [...readChecks(selection), ...selectedWriteChecks(selection, neverWritten)];
   checkSelection(options, checks);
   if (context.flags.dryRun) return list(context, checks);
