@@ -11,9 +11,9 @@ import { CliError, type ExitCode, InterruptedError, messageOf } from '../process
 // `check-table`. `judge-answer` holds an answer against the contract, and `records` reads the records in it.
 
 /**
- * What became of a check. `flaky`: it passed after another attempt, or a fault was seen and did not come again. `error`:
- * it could not be carried out, because of a description that cannot be used or a defect. `skip`: it does not apply here,
- * or would only repeat another check.
+ * The states of a check. A check is `flaky` if it passed after another attempt, or if a fault was seen and did not come
+ * again. It is an `error` if it could not be carried out, because the description cannot be used or the program has a
+ * defect. It is skipped if it does not apply to the service, or if a check that it needs has failed.
  */
 export const states = ['pass', 'flaky', 'warn', 'fail', 'error', 'skip'] as const;
 export type State = (typeof states)[number];
@@ -21,7 +21,7 @@ export type State = (typeof states)[number];
 /** Gravest first. */
 export const byGravity: readonly State[] = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'];
 
-/** The groups of checks of `smoke`, in the order in which reports show them; `run` is for a run without an end. */
+/** The groups of checks of `smoke`, in the order of reports. `run` has the failure of a run that was stopped. */
 export const groups = [
   'reach',
   'tls',
@@ -40,7 +40,7 @@ export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }
 
-/** One thing that a check found. Its texts may hold what the service sent; reports make them safe. */
+/** One observation of a check. Its texts may hold what the service sent; reports make them safe. */
 export interface Finding {
   readonly state: State;
   /** One clause: the observation, the fault, or the reason why the check was skipped. */
@@ -59,38 +59,38 @@ export interface Finding {
   readonly requestId?: string | undefined;
   /** The cache that answered, by its headers: `Age: 30, X-Cache: HIT`. */
   readonly cache?: string | undefined;
-  /** The operation at fault, if it is another than the check's own. */
+  /** The operation at fault, if it is not that of the check. */
   readonly operation?: Operation | undefined;
   /** The records that the check left in the service, or may have left, a clause each. */
   readonly left?: readonly string[] | undefined;
-  /** The exit code that the failure stands for, if it is another than that of a failed check. */
+  /** The exit code of the failure, if it is not that of a failed check. */
   readonly exitCode?: ExitCode | undefined;
 }
 
-/** Everything of a finding but its state and reason. */
+/** A finding without its state and reason. */
 export type Details = Partial<Omit<Finding, 'state' | 'reason'>>;
 
 /** One check of a subject. */
 export interface Check<Subject> {
   /** Stable: `group/name` for smoke. */
   readonly id: string;
-  /** The operation that it tests; its stability decides how much a failure counts. */
+  /** The operation that it tests. If that is not stable, a failure is a warning. */
   readonly operation?: Operation | undefined;
-  /** Ids of checks that run before. If one of them failed, this check cannot pass and is skipped. */
+  /** Ids of checks that run before. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;
-  /** Set if it may turn out that there is nothing to check, so that no list of checks has it. */
+  /** True if only an answer shows whether there is something to check, so that `--dry-run` does not list it. */
   readonly isOptional?: boolean | undefined;
-  /** Returns what it found: a check without findings had nothing to check, and no report has it. */
+  /** Returns its findings. A check without findings had nothing to check, and no report has it. */
   run(subject: Subject): Promise<readonly Finding[]>;
 }
 
 /** The result of a check: the gravest of its findings, weighed. */
 export interface Verdict extends Finding {
-  /** If it is flaky: what came first. */
+  /** The outcome of the first attempt, if a later one passed. */
   readonly first?: string | undefined;
-  /** Set if it counts as a failure only because of `--strict`. */
+  /** Set if it is a failure only because of `--strict`. */
   readonly isHardened?: true | undefined;
-  /** Set if the check never began: the reason, a short clause. */
+  /** The reason why the check never began, a short clause; undefined if it began. */
   readonly barredBy?: string | undefined;
   /** The duration of each of its requests. */
   readonly requestsMs?: readonly number[] | undefined;
@@ -136,7 +136,7 @@ export class FindingError extends Error {
   }
 }
 
-/** The finding of a check that threw: no valid answer is a failure, anything else means that it was not carried out. */
+/** The finding of a check that threw. It is a failure if no valid answer came, else the check was not carried out. */
 export function findingOfError(error: unknown): Finding {
   if (error instanceof InterruptedError) throw error;
   if (error instanceof FindingError) return error.finding;
@@ -151,39 +151,41 @@ export function findingOfError(error: unknown): Finding {
  * Examines checks one after another and yields the result of each. If a check fails, checks that need it are skipped. A
  * failure that counts only because of `--strict` keeps no check from running.
  *
+ * @param examine carries out a check; returns undefined if there was nothing to check.
  * @param earlier results of checks that ran before.
- * @param whyStopped why no further check is to run, a clause.
  */
 export async function* runChecks<Subject>(
   checks: readonly Check<Subject>[],
   examine: (check: Check<Subject>) => Promise<Verdict | undefined>,
   earlier: readonly CheckResult[] = [],
-  whyStopped: () => string | undefined = () => undefined,
 ): AsyncGenerator<CheckResult> {
   const isObstacle = (result: CheckResult) => isRed(result) && !result.isHardened;
   const failed = new Map(earlier.filter(isObstacle).map((result) => [result.id, result]));
   for (const check of checks) {
-    const { id, operation } = check;
+    const { id, operation, isOptional } = check;
     const startedMs = monotonicMs();
-    const stopped = whyStopped();
-    const barred = stopped === undefined ? barredBy(check, failed) : { ...skip(stopped), barredBy: stopped };
-    if (barred && check.isOptional) continue;
-    const verdict = barred ?? (await examine(check));
-    if (verdict === undefined) continue;
-    const result = { operation, ...verdict, id, elapsedMs: barred ? 0 : monotonicMs() - startedMs };
+    const verdict = skipIfBarred(check, failed) ?? (await examine(check));
+    const isBarred = verdict?.barredBy !== undefined;
+    if (!verdict || (isBarred && isOptional)) continue;
+    const result = { operation, ...verdict, id, elapsedMs: isBarred ? 0 : monotonicMs() - startedMs };
     if (isObstacle(result)) failed.set(id, result);
     yield result;
   }
 }
 
-/** The verdict of a check that needs a failed one. */
-function barredBy(
+/** The verdict of a check that needs a failed one; undefined if it needs none. */
+function skipIfBarred(
   { needs = [] }: Check<never>,
   failed: ReadonlyMap<string, CheckResult>,
 ): Verdict | undefined {
-  const needed = needs.find((id) => failed.has(id));
-  if (needed === undefined) return undefined;
-  return { ...skip(`${needed} failed: ${failed.get(needed)?.reason}`), barredBy: `${needed} failed` };
+  const obstacle = needs.find((id) => failed.has(id));
+  if (obstacle === undefined) return undefined;
+  return { ...skip(`${obstacle} failed: ${failed.get(obstacle)?.reason}`), barredBy: `${obstacle} failed` };
+}
+
+/** Whether a status is the one of a pattern: `200`, or `2xx` for any of a class. */
+export function isStatus(status: number, pattern: string): boolean {
+  return new RegExp(`^${pattern.replace('xx', '\\d\\d')}$`).test(String(status));
 }
 
 /** A status with its reason phrase: `404 Not Found`. */

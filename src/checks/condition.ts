@@ -2,7 +2,7 @@ import { fieldValue, type HttpFields } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt, shorten } from '../process/text.ts';
-import { statusText } from './check.ts';
+import { isStatus, statusText } from './check.ts';
 import { valueAt } from './pointer.ts';
 
 /** A requirement of an answer, from `--wait-for` or `--expect`: every part that is given must hold. */
@@ -157,8 +157,8 @@ export function meetsHeader({ header }: Condition, fields: HttpFields): boolean 
 
 /** Whether a status is the one that a condition asks for. */
 export function meetsStatus({ path, status }: Condition, actual: number): boolean {
-  const wanted = status ?? (path === undefined ? undefined : '2xx');
-  return wanted === undefined || new RegExp(`^${wanted.replace('xx', '\\d\\d')}$`).test(String(actual));
+  const pattern = status ?? (path === undefined ? undefined : '2xx');
+  return pattern === undefined || isStatus(actual, pattern);
 }
 
 /** A value that is not there meets only `!=`. */

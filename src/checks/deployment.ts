@@ -11,8 +11,8 @@ export class Deployment {
   private readonly conditions: readonly (Condition & { readonly url: string | undefined })[];
   private answers = 0;
   private reason: string | undefined;
-  /** How many answers came from another deployment. */
-  others = 0;
+  /** The number of answers that came from another deployment. */
+  foreignAnswers = 0;
 
   /** @param toUrl the URL of a path below the base URL. */
   constructor(waitFor: readonly Condition[], toUrl: (path: string) => string) {
@@ -21,37 +21,39 @@ export class Deployment {
       .map((condition) => ({ ...condition, url: condition.path && toUrl(condition.path) }));
   }
 
-  /** Adds the answer to an attempt, if one came. An error without the header may be of a proxy, so it says nothing. */
+  /** Adds the answer to an attempt, if one came. An error without the header may come from a proxy, so it is not counted. */
   add({ request: { method, url }, response }: Attempt): void {
     if (!response) return;
     const { status, fields } = response;
     this.answers += 1;
-    const other = this.conditions.find(
-      (condition) =>
-        (condition.url === undefined || (method === 'GET' && condition.url === url)) &&
-        !meetsHeader(condition, fields) &&
-        (status < 300 || fields[condition.header?.name ?? ''] !== undefined),
+    const condition = this.conditions.find(
+      (candidate) =>
+        (candidate.url === undefined || (method === 'GET' && candidate.url === url)) &&
+        !meetsHeader(candidate, fields) &&
+        (status < 300 || fields[candidate.header?.name ?? ''] !== undefined),
     );
-    if (!other?.header) return;
-    const { name } = other.header;
-    this.countOther(fields[name] === undefined ? `there is no header ${name}` : `${name} is ${fields[name]}`);
+    if (!condition?.header) return;
+    const { name } = condition.header;
+    this.countForeign(
+      fields[name] === undefined ? `there is no header ${name}` : `${name} is ${fields[name]}`,
+    );
   }
 
-  /** Counts an answer of another deployment, which was added before. @param reason what it has instead, a clause. */
-  countOther(reason: string): void {
-    this.others += 1;
+  /** Counts an added answer as one of another deployment. @param reason what differs, a clause. */
+  countForeign(reason: string): void {
+    this.foreignAnswers += 1;
     this.reason = reason;
   }
 
-  /** The failure of `reach/version` by a reason, or by the answers that came from another deployment. */
+  /** The failure of `reach/version`. @param reason by default that of the last answer of another deployment. */
   failure(reason = this.reason ?? 'the service answers', details: Details = {}): Finding {
-    const { others, answers } = this;
+    const { foreignAnswers, answers } = this;
     const count =
-      others === 0
+      foreignAnswers === 0
         ? ''
-        : `; ${others} of ${counted(answers, 'answer', 'answers')} came from another deployment`;
+        : `; ${foreignAnswers} of ${counted(answers, 'answer', 'answers')} came from another deployment`;
     return fail(`${reason}${count}`, {
-      hint: others === 0 ? undefined : 'is the rollout done, on every replica?',
+      hint: foreignAnswers === 0 ? undefined : 'is the rollout done, on every replica?',
       ...details,
       exitCode: undefined,
     });

@@ -7,16 +7,15 @@ import {
   type AskOptions,
   type CheckContext,
   detailsOf,
-  easiestOf,
+  firstRead,
   idParameter,
   type Reply,
-  readsOf,
 } from './round.ts';
 
 const { auth, unavailable, 'check-failed': failed } = exitCodes;
 const loginHint = 'does the service want a login, and is the base URL that of its API?';
 
-/** Whether the service itself answers, and not a page, a login, a gateway or another address. */
+/** Checks that the service itself answers, and not a web page, a login, a gateway or another address. */
 export async function checkHttp(context: CheckContext): Promise<Finding[]> {
   try {
     return [judgeFirst(context, await askFirst(context))];
@@ -34,7 +33,7 @@ export async function checkHttp(context: CheckContext): Promise<Finding[]> {
 /** The answer to the first GET of the contract, preferably one without an id; if it has none, to the first `--expect`. */
 export function askFirst(context: CheckContext): Promise<Reply> {
   const { client, options } = context.round;
-  const first = easiestOf(readsOf(client.contract));
+  const first = firstRead(client.contract);
   if (first) return context.visit(first.operation, first.input);
   const expected = options.expect.find(({ path }) => path !== undefined);
   return expected ? askFor(context, expected) : context.get(client.baseUrl);
@@ -42,31 +41,31 @@ export function askFirst(context: CheckContext): Promise<Reply> {
 
 function judgeFirst(context: CheckContext, reply: Reply): Finding {
   const { status, url, mediaType, isRedirected } = reply;
-  const operation = easiestOf(readsOf(context.round.client.contract))?.operation;
+  const operation = firstRead(context.round.client.contract)?.operation;
   const isPage = /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
   const page = isPage && status < 400 ? ' with a web page' : '';
-  const from = isRedirected ? `, redirected to ${url}` : '';
+  const redirect = isRedirected ? `, redirected to ${url}` : '';
   const answered = `${operation?.id ?? url} answered ${statusText(status)}`;
-  // Without an operation nothing is known of the path, so any answer shows that something is there.
+  // The path of the first --expect is no operation, so any answer shows that the service is there.
   if (!operation) return pass(answered, detailsOf(reply));
-  const wrong = (exitCode: ExitCode, details: Details) =>
-    fail(`${answered}${page}${from}${exitCode === unavailable ? '' : `; ${tokenClause(context)}`}`, {
+  const fault = (exitCode: ExitCode, details: Details) =>
+    fail(`${answered}${page}${redirect}${exitCode === unavailable ? '' : `; ${tokenClause(context)}`}`, {
       ...{ ...detailsOf(reply), exitCode, got: excerpt(reply.text, context.round.mask) },
       ...details,
     });
-  if (status === 401 || status === 403) return wrong(auth, { hint: reply.error?.details.hint });
-  if (status >= 500 || status === 429) return wrong(unavailable, { hint: hintOfFailure(status) });
+  if (status === 401 || status === 403) return fault(auth, { hint: reply.error?.details.hint });
+  if (status >= 500 || status === 429) return fault(unavailable, { hint: hintOfFailure(status) });
   // The id was a guess, so the service may lack the record.
   const isMissing = status === 404 && (idParameter(operation) === undefined || reply.json === undefined);
   if (isRedirected && (isPage || isMissing))
-    return wrong(failed, { expected: 'an answer of the API', hint: loginHint });
+    return fault(failed, { expected: 'an answer of the API', hint: loginHint });
   if (isPage)
-    return wrong(failed, {
+    return fault(failed, {
       expected: 'an answer of the API',
       hint: 'is the base URL that of the API, and is the deployment done? --wait waits for it',
     });
   if (isMissing)
-    return wrong(failed, {
+    return fault(failed, {
       hint: 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description',
     });
   return pass(answered, detailsOf(reply));
@@ -80,7 +79,7 @@ function hintOfFailure(status: number): string {
     : 'the log of the service says why';
 }
 
-/** Whether a token was sent, where in the request, and from where it comes. */
+/** Says whether a token was sent, at what place in the request, and what it comes from. */
 function tokenClause({ round: { client, options } }: CheckContext): string {
   if (client.credential === undefined) return 'no token was sent';
   return `the token of ${client.credential} was sent in ${describePlace(options.credentialPlace)}`;
@@ -100,7 +99,7 @@ export function expectChecks(conditions: readonly Condition[]): Check<CheckConte
   }));
 }
 
-/** The answer that a condition is about. A status that it expects is not retried. */
+/** Sends the request of a condition. A status that the condition expects is not retried. */
 export async function askFor(
   context: CheckContext,
   condition: Condition,
@@ -108,10 +107,10 @@ export async function askFor(
 ): Promise<Reply> {
   const { client } = context.round;
   const isExpected = (status: number) => meetsStatus(condition, status);
-  const expecting = { ...options, isExpected };
-  if (condition.path !== undefined) return context.get(condition.path, expecting);
-  const first = easiestOf(readsOf(client.contract));
+  const expectingOptions = { ...options, isExpected };
+  if (condition.path !== undefined) return context.get(condition.path, expectingOptions);
+  const first = firstRead(client.contract);
   return first
-    ? context.ask(first.operation, first.input, expecting)
-    : context.get(client.baseUrl, expecting);
+    ? context.ask(first.operation, first.input, expectingOptions)
+    : context.get(client.baseUrl, expectingOptions);
 }

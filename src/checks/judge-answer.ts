@@ -7,15 +7,14 @@ import { CliError } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
-import { type Details, FindingError, fail, statusText } from './check.ts';
+import { type Details, FindingError, fail, isStatus, statusText } from './check.ts';
 import { recordOf } from './records.ts';
 import { type CheckContext, detailsOf, type Reply } from './round.ts';
 
 /** The requirements of an answer; by default, the success that its operation documents. */
-export interface Expectation {
-  readonly isStatus?: (status: number) => boolean;
-  /** The statuses for a report, such as `200`. */
-  readonly statuses?: string;
+interface Expectation {
+  /** Such as `404`, or `4xx`. */
+  readonly status?: string;
   /** The schema of the body, used if the description has none for the status. */
   readonly schema?: JsonObject | undefined;
   /** What the answer is of, for the start of a reason. */
@@ -46,16 +45,12 @@ export function judge(
   expectation: Expectation = {},
 ): Judged {
   const { success } = operation;
-  const {
-    isStatus = (status) => success.includes(status),
-    statuses = success.join(' or '),
-    step,
-    hint,
-    skipsSchema = false,
-  } = expectation;
+  const { status, step, hint, skipsSchema = false } = expectation;
   const fault = (reason: string, more: Details) =>
     faultOf(context, operation, reply, step ? `${step}: ${reason}` : reason, { hint, ...more });
-  if (!isStatus(reply.status)) throw fault(`answered ${statusText(reply.status)}`, { expected: statuses });
+  const isWanted = status ? isStatus(reply.status, status) : success.includes(reply.status);
+  if (!isWanted)
+    throw fault(`answered ${statusText(reply.status)}`, { expected: status ?? success.join(' or ') });
   const documented = documentedAnswer(operation, reply.status);
   const schema = documented?.schema ?? expectation.schema;
   const mediaTypes = documented?.mediaTypes.length ? documented.mediaTypes : ['application/json'];

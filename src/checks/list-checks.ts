@@ -14,14 +14,12 @@ import { type CheckContext, detailsOf, type Reply } from './round.ts';
 const furtherLooks = 2;
 
 /**
- * What becomes of a fault that others could have caused: if one of two further looks finds one too, in whatever record,
- * it fails, else it is flaky.
+ * Looks twice more for a fault that others could have caused. It is a failure if one of these looks finds a fault too, in
+ * whatever record, else it is flaky.
  *
  * @param look looks for faults of one kind; gets whether it is the first look.
  */
-export async function confirmed(
-  look: (isFirst: boolean) => Promise<Finding | undefined>,
-): Promise<Finding[]> {
+export async function confirm(look: (isFirst: boolean) => Promise<Finding | undefined>): Promise<Finding[]> {
   const fault = await look(true);
   if (!fault) return [];
   for (let count = 0; count < furtherLooks; count += 1) if (await look(false)) return [fault];
@@ -36,20 +34,20 @@ export async function faultsOfList(
 ): Promise<Finding[]> {
   const again = () => context.ask(operation, {});
   const faults = [
-    await confirmed(async (isFirst) => repeatedId(operation, isFirst ? reply : await again())),
-    await confirmed(async (isFirst) => faultOfPages(context, operation, isFirst ? reply : await again())),
+    await confirm(async (isFirst) => repeatedId(operation, isFirst ? reply : await again())),
+    await confirm(async (isFirst) => faultOfPages(context, operation, isFirst ? reply : await again())),
   ];
   for (const filter of operation.parameters) {
     const value = valueFor(filter, operation, reply);
     if (value !== undefined)
-      faults.push(await confirmed(() => faultOfFilter(context, operation, filter, value)));
+      faults.push(await confirm(() => faultOfFilter(context, operation, filter, value)));
   }
   return faults.flat();
 }
 
 function repeatedId(operation: Operation, reply: Reply): Finding | undefined {
-  const seen = new Set<bigint>();
-  const id = idsOf(operation, reply).find((candidate) => seen.size === seen.add(candidate).size);
+  const ids = new Set<bigint>();
+  const id = idsOf(operation, reply).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
   return fail('the list has an id twice', {
     ...detailsOf(reply),
@@ -75,7 +73,7 @@ async function faultOfPages(
   const size = operation.parameters.find(({ name }) => name === 'limit');
   const half = Math.min(Math.floor(recordsOf(operation, whole).length / 2), 50);
   if (!isPaged && (!size || half < Number(size.bounds?.minimum ?? 1))) return undefined;
-  const askFirst = () => context.ask(operation, { query: { limit: half } });
+  const askFirst = () => context.ask(operation, isPaged ? {} : { query: { limit: half } });
   const page = isPaged ? whole : await askFirst();
   // The records are those of the plain list, whose schema was checked.
   if (!isPaged) judge(context, operation, page, { skipsSchema: true });
@@ -84,51 +82,45 @@ async function faultOfPages(
   const second = await context.get(next.href);
   judge(context, operation, second, { step: 'next page' });
   checkLinkBack(context, operation, page, second, next);
-  const [before, after] = [idsOf(operation, page), idsOf(operation, second)];
-  const both = [...before, ...after];
+  const ids = [...idsOf(operation, page), ...idsOf(operation, second)];
   // The same records on one larger page show whether one is missing between the two.
-  const limit = Math.min(Number(size?.bounds?.maximum ?? 1000), both.length);
-  const large =
-    isPaged && size ? await context.ask(operation, { query: { limit } }) : isPaged ? undefined : whole;
+  const limit = Math.min(Number(size?.bounds?.maximum ?? 1000), ids.length);
+  const large = isPaged ? size && (await context.ask(operation, { query: { limit } })) : whole;
   const isEnd = nextOf(second) === undefined && !isPaged;
-  const all = large ? idsOf(operation, large).slice(0, isEnd ? undefined : both.length) : [];
-  const fault = comparePages(context, operation, { page, second, before, after, all });
+  const idsOfLarge = large ? idsOf(operation, large).slice(0, isEnd ? undefined : ids.length) : [];
+  const fault = comparePages(context, operation, page, second, idsOfLarge);
   if (!fault) return undefined;
-  const idsBefore = new Set([...both, ...all, ...idsOf(operation, whole)]);
-  const now = idsOf(operation, await (isPaged ? context.ask(operation, {}) : askFirst()));
-  return now.every((id) => idsBefore.has(id)) ? fault : undefined;
+  const idsBefore = new Set([...ids, ...idsOfLarge, ...idsOf(operation, whole)]);
+  const idsNow = idsOf(operation, await askFirst());
+  return idsNow.every((id) => idsBefore.has(id)) ? fault : undefined;
 }
 
-interface Pages {
-  readonly page: Reply;
-  readonly second: Reply;
-  /** The ids of the two pages, and of one page that has the records of both. */
-  readonly before: readonly bigint[];
-  readonly after: readonly bigint[];
-  readonly all: readonly bigint[];
-}
-
+/** @param idsOfLarge the ids of one page that has the records of both. */
 function comparePages(
   { round: { mask } }: CheckContext,
   operation: Operation,
-  { page, second, before, after, all }: Pages,
+  page: Reply,
+  second: Reply,
+  idsOfLarge: readonly bigint[],
 ): Finding | undefined {
-  const wrong = (reason: string, got: string, expected = 'the page after it') =>
+  const fault = (reason: string, got: string, expected = 'the page after it') =>
     fail(reason, { ...detailsOf(second), operation, expected, got: excerpt(got, mask) });
-  const [first, both] = [new Set(before), new Set([...before, ...after])];
-  const again = after.filter((id) => first.has(id));
-  if (again.length > 0)
-    return again.length === after.length
-      ? wrong('the next link gives the same records again', nextOf(page) ?? '')
-      : wrong('the next page repeats records of the page before', `id ${again.join(', ')}`);
+  const [before, after] = [idsOf(operation, page), idsOf(operation, second)];
+  const idsOfPage = new Set(before);
+  const repeated = after.filter((id) => idsOfPage.has(id));
+  if (repeated.length > 0)
+    return repeated.length === after.length
+      ? fault('the next link gives the same records again', nextOf(page) ?? '')
+      : fault('the next page repeats records of the page before', `id ${repeated.join(', ')}`);
   const ids = [...before, ...after];
   const at = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
   if (at !== -1 && operation.ordered)
-    return wrong('the list is not ordered by id', `id ${ids[at]} after ${ids[at - 1]}`, 'ids that grow');
-  const missing = all.filter((id) => !both.has(id));
+    return fault('the list is not ordered by id', `id ${ids[at]} after ${ids[at - 1]}`, 'ids that grow');
+  const idsOfBoth = new Set(ids);
+  const missing = idsOfLarge.filter((id) => !idsOfBoth.has(id));
   return missing.length === 0
     ? undefined
-    : wrong('records are missing between two pages', `id ${missing.join(', ')}`);
+    : fault('records are missing between two pages', `id ${missing.join(', ')}`);
 }
 
 /** The checked link to the next page; undefined if there is none. */
@@ -136,15 +128,15 @@ function nextUrl(context: CheckContext, operation: Operation, page: Reply): URL 
   const link = nextOf(page);
   if (link === undefined) return undefined;
   const got = excerpt(link, context.round.mask);
-  const wrong = (reason: string, expected: string, hint?: string) =>
+  const fault = (reason: string, expected: string, hint?: string) =>
     faultOf(context, operation, page, reason, { expected, hint, got });
-  if (!URL.canParse(link, page.url)) throw wrong('the next link is not a URL', 'Link: <url>; rel="next"');
+  if (!URL.canParse(link, page.url)) throw fault('the next link is not a URL', 'Link: <url>; rel="next"');
   const next = new URL(link, page.url);
   const place = foreignPlace(next, new URL(page.url));
-  if (place) throw wrong(`the next link ${place.reason}`, place.expected, place.hint);
+  if (place) throw fault(`the next link ${place.reason}`, place.expected, place.hint);
   next.hash = '';
   if (isSamePage(next, new URL(page.url)))
-    throw wrong('the next link points at its own page', 'the page after it');
+    throw fault('the next link points at its own page', 'the page after it');
   return next;
 }
 
@@ -164,7 +156,7 @@ export function foreignPlace(
   };
 }
 
-/** Whether the second page leads on. */
+/** Checks that the link of the second page leads neither to itself nor back. */
 function checkLinkBack(
   context: CheckContext,
   operation: Operation,
@@ -176,9 +168,9 @@ function checkLinkBack(
   if (got === undefined || !URL.canParse(got, url.href)) return;
   const third = new URL(got, url);
   const details = { expected: 'the page after it', got: excerpt(got, context.round.mask) };
-  const wrong = (reason: string) => faultOf(context, operation, second, reason, details);
-  if (isSamePage(third, url)) throw wrong('the next link of the second page points at its own page');
-  if (isSamePage(third, new URL(page.url))) throw wrong('the next link points back');
+  const fault = (reason: string) => faultOf(context, operation, second, reason, details);
+  if (isSamePage(third, url)) throw fault('the next link of the second page points at its own page');
+  if (isSamePage(third, new URL(page.url))) throw fault('the next link points back');
 }
 
 /** Whether two URLs have the same address and the same parameters in any order. */
@@ -221,11 +213,11 @@ async function faultOfFilter(
   const filter = `the filter ${wireName}=${value}`;
   judge(context, operation, reply, { step: filter, skipsSchema: true });
   const records = recordsOf(operation, reply);
-  const wrong = (reason: string, got: string) =>
+  const fault = (reason: string, got: string) =>
     fail(`${filter} ${reason}`, { ...detailsOf(reply), expected: `only records with it`, got });
   if (records.length === 0)
-    return wrong(`finds nothing, although ${operation.id} shows a record with it`, '[]');
+    return fault(`finds nothing, although ${operation.id} shows a record with it`, '[]');
   const other = records.find((record) => record[name] !== undefined && !isSameValue(value, record[name]));
   if (!other) return undefined;
-  return wrong('lets other records through', excerpt(printJson(other), context.round.mask));
+  return fault('lets other records through', excerpt(printJson(other), context.round.mask));
 }

@@ -17,7 +17,7 @@ import {
 } from './check.ts';
 import { judge } from './judge-answer.ts';
 import { sunsetOf } from './lifecycle-checks.ts';
-import { confirmed, faultsOfList } from './list-checks.ts';
+import { confirm, faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
 import { type CheckContext, detailsOf, idParameter, type Reply, readsOf } from './round.ts';
 
@@ -40,10 +40,10 @@ async function checkList(context: CheckContext, operation: Operation): Promise<F
   return [finding, ...(await faultsOfList(context, operation, reply))];
 }
 
-/** How many records of a list are asked for, if others delete them at the same time. */
+/** How many records of a list are asked for if others delete them at the same time. */
 const maxTries = 3;
 
-/** Operations without an id are asked once; one with an id is asked for a record of a list. */
+/** Asks an operation once, or if it takes an id, for a record that a list shows. */
 async function checkGet(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const name = idParameter(operation)?.name;
   if (name === undefined) return [judgeRead(context, operation, await context.visit(operation))];
@@ -54,9 +54,7 @@ async function checkGet(context: CheckContext, operation: Operation): Promise<Fi
     if (!isMissing(reply) && isRed(finding)) return [finding];
     if (isMissing(reply) && !isRed(finding)) return [finding];
     const listed: ListedRecord = { operation, list, id, name };
-    const faults = await confirmed((isFirst) =>
-      differenceToList(context, listed, isFirst ? reply : undefined),
-    );
+    const faults = await confirm((isFirst) => differenceToList(context, listed, isFirst ? reply : undefined));
     if (!isMissing(reply)) return [finding, ...faults];
     // Without a fault, somebody has deleted it since the list was read.
     if (faults.length > 0) return faults;
@@ -73,9 +71,9 @@ function judgeRead(context: CheckContext, operation: Operation, reply: Reply): F
     if (reply.status === 410 && isPastSunset(context, operation, reply))
       return warn('gone, as its sunset announced', detailsOf(reply));
     // The service document does not state this path, so the service may use another.
-    const isElsewhere = operation.source === 'chosen' && (reply.status === 404 || reply.status === 405);
+    const isOtherPath = operation.source === 'chosen' && (reply.status === 404 || reply.status === 405);
     const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
-    const { unchecked } = judge(context, operation, reply, isElsewhere ? { hint } : {});
+    const { unchecked } = judge(context, operation, reply, isOtherPath ? { hint } : {});
     const count = operation.many
       ? `, ${counted(recordsOf(operation, reply).length, 'record', 'records')}`
       : '';
@@ -135,11 +133,12 @@ async function differenceToList(
   const faultAgainst = (other: Reply) =>
     replies.map((reply) => faultAgainstList(context, record, reply, other)).find((fault) => fault);
   const fault = faultAgainst(listed);
-  const again = fault && faultAgainst(await context.ask(list, {}));
-  return again?.reason === fault?.reason && again?.expected === fault?.expected ? fault : undefined;
+  const laterFault = fault && faultAgainst(await context.ask(list, {}));
+  const isSame = laterFault?.reason === fault?.reason && laterFault?.expected === fault?.expected;
+  return isSame ? fault : undefined;
 }
 
-/** What an answer lacks, or has with another value than a list. */
+/** The fault of an answer that lacks a record of a list, or shows it with another value. */
 function faultAgainstList(
   { round: { mask } }: CheckContext,
   { operation, list, id, name }: ListedRecord,

@@ -5,9 +5,17 @@ import type { CallInput, CredentialParameter } from '../client/request.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted, excerpt } from '../process/text.ts';
 import { type Check, type Finding, FindingError, fail, pass, skip, statusText, warn } from './check.ts';
-import { documentedAnswer, documentSchema, type Expectation, judge } from './judge-answer.ts';
+import { documentedAnswer, documentSchema, judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
-import { type CheckContext, detailsOf, easiestOf, idParameter, type Reply, readsOf } from './round.ts';
+import {
+  type CheckContext,
+  detailsOf,
+  firstRead,
+  idParameter,
+  type Reply,
+  readsOf,
+  type SampleRead,
+} from './round.ts';
 
 /** Checks that wrong requests are refused as the contract says. */
 export function errorChecks(contract: Contract): Check<CheckContext>[] {
@@ -26,10 +34,7 @@ async function checkNotFound(context: CheckContext, operation: Operation): Promi
   let reply: Reply | undefined;
   for (const id of await unusedIds(context, operation)) {
     reply = await context.ask(operation, { [nameOfId(operation)]: id });
-    if (!operation.success.includes(reply.status)) {
-      const isStatus = (status: number) => status === 404;
-      return [judgeError(context, operation, reply, { isStatus, statuses: '404' })];
-    }
+    if (!operation.success.includes(reply.status)) return [judgeError(context, operation, reply, '404')];
   }
   if (!reply) return [skip('every large id is in use')];
   const got = `${statusText(reply.status)}: ${excerpt(reply.text, context.round.mask)}`;
@@ -58,8 +63,7 @@ async function checkBadRequest(context: CheckContext, operation: Operation): Pro
   const input = { [nameOfId(operation)]: notAnId };
   const reply = await context.ask(operation, input, { isUnchecked: true });
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
-  const isStatus = (status: number) => status >= 400 && status < 500;
-  const finding = judgeError(context, operation, reply, { isStatus, statuses: 'a 4xx' });
+  const finding = judgeError(context, operation, reply, '4xx');
   // A description that documents no error response allows any.
   if (refusals.length === 0 || documentedAnswer(operation, reply.status)) return [finding];
   const reason = `answered ${statusText(reply.status)}, which the description does not have`;
@@ -75,10 +79,10 @@ function judgeError(
   context: CheckContext,
   operation: Operation,
   reply: Reply,
-  expectation: Expectation,
+  expectedStatus: string,
 ): Finding {
   const schema = operation.answers ? undefined : documentSchema('Error');
-  const { json } = judge(context, operation, reply, { ...expectation, schema });
+  const { json } = judge(context, operation, reply, { status: expectedStatus, schema });
   const details = detailsOf(reply);
   const { mask } = context.round;
   if (/html/.test(reply.mediaType))
@@ -105,10 +109,10 @@ const wrongCredential = 'petstore-smoke-wrong-credential';
 export function authChecks(contract: Contract, hasToken: boolean): Check<CheckContext>[] {
   const reads = readsOf(contract);
   const secured = reads.filter((operation) => operation.secured);
-  const first = easiestOf(reads);
+  const read = firstRead(contract);
   if (secured.length === 0)
-    return hasToken && first
-      ? [{ id: 'auth/missing', operation: first.operation, run: (context) => checkOpen(context, first) }]
+    return hasToken && read
+      ? [{ id: 'auth/missing', operation: read.operation, run: (context) => checkOpen(context, read) }]
       : [];
   return (['missing', 'wrong'] as const).map((name) => ({
     id: `auth/${name}`,
@@ -122,11 +126,8 @@ export function authChecks(contract: Contract, hasToken: boolean): Check<CheckCo
   }));
 }
 
-/** A service that declares no security, and was given a token: it may have lost its authentication. */
-async function checkOpen(
-  context: CheckContext,
-  { operation, input }: NonNullable<ReturnType<typeof easiestOf>>,
-): Promise<Finding[]> {
+/** Warns if the description declares no security although a token was given: the service may have lost its authentication. */
+async function checkOpen(context: CheckContext, { operation, input }: SampleRead): Promise<Finding[]> {
   const reply = await context.ask(operation, input, {
     isExpected: isRefusal,
     ...credentialIn(context, undefined),
@@ -140,35 +141,36 @@ function isRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }
 
-/** Each operation refuses this credential, or a request without one. One finding for each kind of other answer. */
+/** Checks that each operation refuses a credential, or a request without one. Returns one finding for each kind of fault. */
 async function checkAuth(
   context: CheckContext,
   secured: readonly Operation[],
   credential: string | undefined,
 ): Promise<Finding[]> {
-  const others = new Map<string, [Finding, ...Finding[]]>();
+  const findings = new Map<string, [Finding, ...Finding[]]>();
   for (const operation of secured) {
     const input = await anyInput(context, operation);
     const options = { isExpected: isRefusal, ...credentialIn(context, credential) };
     const reply = await context.ask(operation, input, options);
     if (isRefusal(reply.status)) continue;
-    const reason = `${describeEntry(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
+    const reason = `${describeAccess(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
     const got = `${statusText(reply.status)}: ${excerpt(reply.text, context.round.mask)}`;
     const finding = fail(reason, { ...detailsOf(reply), operation, expected: '401 or 403', got });
-    const same = others.get(reason);
-    if (same) same.push(finding);
-    else others.set(reason, [finding]);
+    const group = findings.get(reason);
+    if (group) group.push(finding);
+    else findings.set(reason, [finding]);
   }
-  if (others.size === 0) return [pass(`401 or 403 at ${counted(secured.length, 'operation', 'operations')}`)];
-  return [...others.values()].map((same) => {
-    const ids = same.map(({ operation }) => operation?.id).join(', ');
+  if (findings.size === 0)
+    return [pass(`401 or 403 at ${counted(secured.length, 'operation', 'operations')}`)];
+  return [...findings.values()].map((group) => {
+    const ids = group.map(({ operation }) => operation?.id).join(', ');
     // The most stable operation decides how much the failure counts.
-    const gravest = same.find(({ operation }) => operation?.stability === 'stable') ?? same[0];
+    const gravest = group.find(({ operation }) => operation?.stability === 'stable') ?? group[0];
     return { ...gravest, reason: `${gravest.reason}: ${ids}` };
   });
 }
 
-function describeEntry({ status, isRedirected, url }: Reply): string {
+function describeAccess({ status, isRedirected, url }: Reply): string {
   if (status >= 400) return `answered ${statusText(status)}`;
   return isRedirected ? `redirected to ${url}` : 'let in';
 }
@@ -183,7 +185,7 @@ async function anyInput(context: CheckContext, operation: Operation): Promise<Ca
   }
 }
 
-/** This credential in every place for one; undefined leaves all of them out. */
+/** The options that put a credential into every place for one; undefined leaves all of them out. */
 function credentialIn({ round: { client, options } }: CheckContext, credential: string | undefined) {
   const changes: Record<string, string | undefined> = {};
   let parameter: CredentialParameter | null = null;

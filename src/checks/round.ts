@@ -14,7 +14,7 @@ import type { Sockets } from './sockets.ts';
 
 /** The selection of checks, and their limits. */
 export interface SmokeOptions {
-  /** Globs of check ids; no `only` means all. */
+  /** Globs of check ids. An empty `only` selects all checks. */
   readonly only: readonly string[];
   readonly skip: readonly string[];
   /** Whether warnings, flaky passes, and failures of beta and experimental operations are failures. */
@@ -22,20 +22,20 @@ export interface SmokeOptions {
   /** The most that the median of the latency of an operation may be; undefined if it is not measured. */
   readonly maxLatencyMs?: number | undefined;
   readonly write: boolean;
-  /** How long the read checks are repeated until they pass; 0 if they are not. */
+  /** How long the read checks are repeated until they pass; 0 if they run once. */
   readonly waitMs: number;
-  /** What the answers of this deployment meet. */
+  /** The conditions that the answers of this deployment meet. */
   readonly waitFor: readonly Condition[];
   /** The user's own checks. */
   readonly expect: readonly Condition[];
-  /** How often to run, and for how long; only one of the two is set. */
+  /** How often to run, or for how long. At most one of the two is set. */
   readonly repeat?: number | undefined;
   readonly forMs?: number | undefined;
-  /** From the start of one run to the start of the next. */
+  /** The time from the start of one run to the start of the next. */
   readonly everyMs: number;
-  /** The end of the whole run; undefined if it has none. */
+  /** The longest time of the whole run; undefined if it has no limit. */
   readonly maxTimeMs?: number | undefined;
-  /** Deadline of one call, with its retries. */
+  /** The deadline of one call, with its retries. */
   readonly timeoutMs: number;
   readonly retries: number;
   /** The place of the profile's credential in requests. */
@@ -54,7 +54,7 @@ export const plainOptions = {
   everyMs: 0,
 } as const;
 
-/** The service under test, how to test it, and what it was already asked in one pass through the checks. */
+/** One pass through the checks: the service under test, the options, and the answers that several checks share. */
 export interface Round {
   readonly client: Client;
   readonly options: SmokeOptions;
@@ -62,12 +62,12 @@ export interface Round {
   /** Masks the known secrets. */
   mask(text: string): string;
   now(): Date;
-  /** The answers to GETs that several checks look at, by operation and id. */
+  /** The answers to GETs, by operation and id. */
   readonly visits: Map<string, Promise<Reply>>;
   readonly deployment: Deployment;
 }
 
-/** The answer to a request, whatever its status. */
+/** The answer to a request, with any status. */
 export interface Reply extends RawAnswer {
   readonly method: string;
   /** In lower case and without parameters; empty if there is none. */
@@ -84,13 +84,13 @@ export interface Reply extends RawAnswer {
 
 export interface AskOptions
   extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
-  /** Replace the fields of the request; undefined removes one. */
+  /** Fields that replace those of the request; undefined removes one. */
   readonly changes?: FieldChanges | undefined;
-  /** Whether a status is the wanted one, so that it is not retried. */
+  /** Whether a status is expected, so that it is not retried. */
   isExpected?(status: number): boolean;
 }
 
-/** What a check gets to do its work. Each call has the deadline and the retries of the options. */
+/** Sends the requests of one check. Each call has the deadline and the retries of the options. */
 export interface CheckContext {
   readonly round: Round;
   /** Aborted when the run is stopped. */
@@ -107,7 +107,7 @@ export interface CheckContext {
 
 const retriedStatuses = [429, 502, 503, 504];
 
-/** What one check needs, and the list that its attempts are added to. */
+/** Makes the context of one check, and the list to which the attempts of its requests are added. */
 export function startCheck(
   round: Round,
   signal: AbortSignal,
@@ -179,14 +179,21 @@ export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
-/** The operation that is easiest to ask, and its input: one without an id, else the id is a guess. */
-export function easiestOf(operations: readonly Operation[]) {
-  const operation = operations.find((candidate) => idParameter(candidate) === undefined) ?? operations[0];
+/** An operation that only reads, and an input for it. */
+export interface SampleRead {
+  readonly operation: Operation;
+  readonly input: CallInput;
+}
+
+/** The GET that reach sends: the first without an id, else the first, whose id is then a guess. */
+export function firstRead(contract: Contract): SampleRead | undefined {
+  const reads = readsOf(contract);
+  const operation = reads.find((candidate) => idParameter(candidate) === undefined) ?? reads[0];
   const name = operation && idParameter(operation)?.name;
   return operation && { operation, input: name === undefined ? {} : { [name]: 1n } };
 }
 
-/** The parameter with the id of the record, at whatever place in the request. */
+/** The parameter with the id of the record, in the path or the query. */
 export function idParameter({ id, parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => name === idName(id));
 }

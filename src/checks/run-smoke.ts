@@ -1,3 +1,4 @@
+import type { Attempt } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Interrupts } from '../process/signals.ts';
@@ -31,9 +32,9 @@ export interface SmokeTarget extends Omit<Round, 'visits' | 'deployment'> {
   readonly name: string;
 }
 
-/** Sees what a run is doing, for the terminal. */
+/** Shows on the terminal what a run is doing. */
 export interface Observer {
-  /** A check begins; `at` counts from 1, in every round again. */
+  /** A check begins. `at` is its number in the round, from 1. */
   check(id: string, at: number, count: number): void;
   /** A line for people about the current activity. */
   print(line: string): Promise<void>;
@@ -90,15 +91,15 @@ export async function runSmoke(
   }
 }
 
-/** One pass through the read checks, and what it came to. */
+/** The results of the read checks of a round. */
 interface RoundResult {
   readonly round: Round;
   readonly results: readonly CheckResult[];
-  /** Why nothing may be written after it, a clause. */
+  /** Why nothing may be written after them, a clause. */
   readonly obstacle?: string | undefined;
 }
 
-/** The pause between two rounds grows from the first of these to the second. */
+/** The pause between two rounds is doubled after each round. */
 const firstPauseMs = 1000;
 const longestPauseMs = 5000;
 
@@ -118,10 +119,10 @@ async function runUntilGreen(run: Run): Promise<RoundResult & { readonly rounds:
     const leftMs = endMs - monotonicMs();
     const obstacle = 'the read checks did not pass';
     if (leftMs <= 0 || isFinal(fault)) {
-      const after = isFinal(fault) ? '' : `, after waiting ${durationText(waitMs)}`;
+      const wait = isFinal(fault) ? '' : `, after waiting ${durationText(waitMs)}`;
       const results = result.results.map((check) =>
         groupOf(check.id) === 'reach' && isRed(check)
-          ? { ...check, reason: `${check.reason}${after}` }
+          ? { ...check, reason: `${check.reason}${wait}` }
           : check,
       );
       return { ...result, results, rounds, obstacle };
@@ -153,14 +154,14 @@ function createDeployment({ client, options }: SmokeTarget): Deployment {
 async function runReads(run: Run, deployment = createDeployment(run.target)): Promise<RoundResult> {
   const { target, stop } = run;
   const round = { ...target, sockets: target.sockets.again(), visits: new Map(), deployment };
-  const { others } = deployment;
-  const whyStopped = () => stop.reason ?? (deployment.others > others ? 'reach/version failed' : undefined);
+  const { foreignAnswers } = deployment;
+  const hasForeign = () => deployment.foreignAnswers > foreignAnswers;
+  const whyStopped = () => stop.reason ?? (hasForeign() ? 'reach/version failed' : undefined);
   const results = await collect(run, round, readChecks(selectionOf(target)), [], whyStopped);
   const version = results.find(({ id }) => id === 'reach/version');
   const isReached = !results.some((result) => isRed(result) && gates.includes(result.id));
   if (version && isReached && stop.reason === undefined) {
-    const hasOthers = deployment.others > others;
-    const fault = hasOthers ? deployment.failure() : await sampleAgain(round, stop.stopped);
+    const fault = hasForeign() ? deployment.failure() : await sampleAgain(round, stop.stopped);
     if (fault) return { round, results: withFailure(round, results, version, fault) };
   }
   return { round, results: withSteady(results) };
@@ -175,22 +176,31 @@ function selectionOf({ client, options, sockets }: SmokeTarget): Selection {
   return { contract: client.contract, options, hasTls, hasToken: client.credential !== undefined };
 }
 
-/** The results with a check that turned out to fail after it had passed. */
+/** The results with the failure of a check that had passed before. */
 function withFailure(
   round: Round,
   results: readonly CheckResult[],
-  { id, elapsedMs }: CheckResult,
+  check: CheckResult,
   fault: Finding,
 ): CheckResult[] {
-  const failure = { ...verdictOf({}, [fault], [], weights(round)), id, elapsedMs } as CheckResult;
-  return results.map((result) => (result.id === id ? failure : result));
+  const failure = toResult(round, check, fault, []);
+  return results.map((result) => (result.id === check.id ? failure : result));
+}
+
+function toResult(
+  round: Round,
+  { id, elapsedMs }: Pick<CheckResult, 'id' | 'elapsedMs'>,
+  finding: Finding,
+  attempts: readonly Attempt[],
+): CheckResult {
+  return { ...finding, ...verdictOf({}, [finding], attempts, weights(round)), id, elapsedMs };
 }
 
 function weights({ options: { strict }, mask }: Round) {
   return { strict, mask };
 }
 
-const fewestUnsteady = 3;
+const minUnsteady = 3;
 
 /**
  * The results with a failure of `reach/steady` if more than a third of the checks are flaky. A service that limits the
@@ -199,7 +209,7 @@ const fewestUnsteady = 3;
 function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
   const ran = results.filter(({ state }) => state !== 'skip');
   const unsteady = ran.filter(({ state, first }) => state === 'flaky' && !first?.startsWith('429'));
-  if (unsteady.length < fewestUnsteady || unsteady.length * 3 <= ran.length) return results;
+  if (unsteady.length < minUnsteady || unsteady.length * 3 <= ran.length) return results;
   const firsts = [...new Set(unsteady.map(({ first, reason }) => first ?? reason))].slice(0, 3).join(', ');
   const fault = fail(`${unsteady.length} of ${ran.length} checks are flaky: ${firsts} first`, {
     expected: 'at most a third of them',
@@ -214,18 +224,18 @@ async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> 
   const creations = new Set<Creation>();
   const checks = selectedWriteChecks(selectionOf(target), { creations, createSignal: stop.createSignal });
   if (checks.length === 0) return [...results];
-  const { others } = round.deployment;
-  const written = await collect(run, round, checks, results, () => stop.reason ?? obstacle);
+  const { foreignAnswers } = round.deployment;
+  const writes = await collect(run, round, checks, results, () => stop.reason ?? obstacle);
   const startedMs = monotonicMs();
   const { context, attempts } = startCheck(round, stop.cleanUpSignal());
-  const wasUsed = written.some(({ requestsMs = [] }) => requestsMs.length > 0);
-  const finding = wasUsed ? await cleanUp(context, creations) : skip('nothing was written');
-  const verdict = verdictOf({}, [finding], attempts, weights(round));
-  const cleanup = { ...verdict, id: 'write/cleanup', elapsedMs: monotonicMs() - startedMs } as CheckResult;
-  const all = [...results, ...written, cleanup];
+  const hasRequests = writes.some(({ requestsMs = [] }) => requestsMs.length > 0);
+  const finding = hasRequests ? await cleanUp(context, creations) : skip('nothing was written');
+  const elapsedMs = monotonicMs() - startedMs;
+  const cleanup = toResult(round, { id: 'write/cleanup', elapsedMs }, finding, attempts);
+  const all = [...results, ...writes, cleanup];
   const version = results.find(({ id }) => id === 'reach/version');
-  const hasOthers = version?.state === 'pass' && round.deployment.others > others;
-  return hasOthers ? withFailure(round, all, version, round.deployment.failure()) : all;
+  const isForeign = version?.state === 'pass' && round.deployment.foreignAnswers > foreignAnswers;
+  return isForeign ? withFailure(round, all, version, round.deployment.failure()) : all;
 }
 
 /** Carries out checks one after another. @param earlier results of checks that some of them need. */
@@ -237,6 +247,8 @@ async function collect(
   whyStopped: () => string | undefined,
 ): Promise<CheckResult[]> {
   const examine = async (check: Check<CheckContext>): Promise<Verdict | undefined> => {
+    const obstacle = whyStopped();
+    if (obstacle !== undefined) return { ...skip(obstacle), barredBy: obstacle };
     observer.check(check.id, checks.indexOf(check) + 1, checks.length);
     const { context, attempts } = startCheck(round, stop.stopped);
     const findings = await check.run(context).catch((error: unknown) => {
@@ -248,7 +260,7 @@ async function collect(
     return verdictOf(check, findings, attempts, weights(round));
   };
   const results: CheckResult[] = [];
-  for await (const result of runChecks(checks, examine, earlier, whyStopped)) results.push(result);
+  for await (const result of runChecks(checks, examine, earlier)) results.push(result);
   return results;
 }
 
@@ -256,7 +268,7 @@ function isRepeated({ repeat, forMs }: SmokeOptions): boolean {
   return repeat !== undefined || forMs !== undefined;
 }
 
-/** Whether there is another run; waits until it should begin. */
+/** Waits until the next run should begin, and says whether there is one. */
 async function hasNext(
   { repeat = 1, forMs, everyMs }: SmokeOptions,
   runs: number,
@@ -272,21 +284,25 @@ async function hasNext(
   return !stopped.aborted;
 }
 
-/** The case that keeps a report from being green if the exit code is not: the run did not come to its end. */
+/** A failure for a run that was stopped or checked nothing, because a report must not be green if the exit code is not 0. */
 function endOf(
   options: SmokeOptions,
   outcomes: readonly CheckOutcome[],
   { signal, reason }: SmokeStop,
 ): (CheckOutcome & { readonly exitCode: ExitCode }) | undefined {
-  const at = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
+  const failure = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
   if (reason !== undefined) {
-    const missed = outcomes.filter(({ barredBy }) => barredBy === reason).length;
-    const rest = missed === 0 ? '' : ` before ${counted(missed, 'check', 'checks')}`;
+    const skips = outcomes.filter(({ barredBy }) => barredBy === reason).length;
+    const rest = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
-    return { ...at, reason: `${signal ? `stopped by ${signal}` : reason}${rest}`, exitCode };
+    return { ...failure, reason: `${signal ? `stopped by ${signal}` : reason}${rest}`, exitCode };
   }
-  const counts = ({ id, state }: CheckOutcome) =>
+  const isTest = ({ id, state }: CheckOutcome) =>
     state !== 'skip' && (asksForReach(options) || groupOf(id) !== 'reach' || state === 'fail');
-  if (outcomes.some(counts)) return undefined;
-  return { ...at, reason: 'no check beside reach ran: every one was skipped', exitCode: exitCodes.usage };
+  if (outcomes.some(isTest)) return undefined;
+  return {
+    ...failure,
+    reason: 'no check beside reach ran: every one was skipped',
+    exitCode: exitCodes.usage,
+  };
 }

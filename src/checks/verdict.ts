@@ -1,16 +1,17 @@
 import { shownUrl } from '../api/http.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
 import { byGravity, type Check, type Finding, isRed, statusText, type Verdict } from './check.ts';
 
-/** How many findings of a check are told; the others are counted. */
-const most = 3;
+/** A verdict quotes this many reasons, and counts the others. */
+const maxReasons = 3;
 
 /**
- * The verdict on a check: its gravest finding, which names the others that are not green too. A check that passes is
- * flaky if one of its requests needed another attempt. A failure of an operation that is not stable is a warning.
- * `strict` does not soften it, and turns warnings and flaky passes into failures.
+ * Makes the verdict on a check: its gravest finding, with the reasons of all findings that are not green. A check that
+ * passes is flaky if one of its requests needed another attempt. A failure of an operation that is not stable is a
+ * warning. With `strict` it stays a failure, and warnings and flaky passes become failures.
  *
- * @returns undefined if nothing was found, so that there was nothing to check.
+ * @returns undefined if there is no finding.
  */
 export function verdictOf(
   { operation }: Pick<Check<never>, 'operation'>,
@@ -22,11 +23,11 @@ export function verdictOf(
   const [gravest] = sorted;
   if (!gravest) return undefined;
   const reasons = [...new Set(sorted.filter(isNotGreen).map(({ reason }) => reason))];
-  const rest = reasons.length > most ? [`and ${reasons.length - most} more`] : [];
-  const reason = isNotGreen(gravest) ? [...reasons.slice(0, most), ...rest].join('; ') : gravest.reason;
-  const verdict = withRetries({ ...gravest, reason }, attempts);
+  const rest = reasons.length > maxReasons ? [`and ${reasons.length - maxReasons} more`] : [];
+  const reason = isNotGreen(gravest) ? [...reasons.slice(0, maxReasons), ...rest].join('; ') : gravest.reason;
+  const verdict = weighRetries({ ...gravest, reason }, attempts);
   const requestsMs = attempts.map(({ elapsedMs }) => elapsedMs);
-  return { ...masked(weighed(verdict, verdict.operation ?? operation, strict), mask), requestsMs };
+  return { ...maskTexts(weighStability(verdict, verdict.operation ?? operation, strict), mask), requestsMs };
 }
 
 function isNotGreen({ state }: Finding): boolean {
@@ -34,7 +35,7 @@ function isNotGreen({ state }: Finding): boolean {
 }
 
 /** A pass is flaky if an attempt was repeated. */
-function withRetries(verdict: Verdict, attempts: readonly Attempt[]): Verdict {
+function weighRetries(verdict: Verdict, attempts: readonly Attempt[]): Verdict {
   const failed = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   if (!failed || verdict.state !== 'pass') return verdict;
   const { response, error } = failed;
@@ -42,10 +43,12 @@ function withRetries(verdict: Verdict, attempts: readonly Attempt[]): Verdict {
   return { ...verdict, state: 'flaky', first, reason: `${first} first, then: ${verdict.reason}` };
 }
 
-function weighed(verdict: Verdict, blamed: Check<never>['operation'], strict: boolean): Verdict {
-  const isSettled = strict || !blamed || blamed.stability === 'stable';
-  if (isRed(verdict) && !isSettled)
-    return { ...verdict, state: 'warn', reason: `${verdict.reason} (${blamed.id} is ${blamed.stability})` };
+/** Softens a failure of an operation that is not stable; if `strict`, turns warnings and flaky passes into failures. */
+function weighStability(verdict: Verdict, operation: Operation | undefined, strict: boolean): Verdict {
+  if (isRed(verdict) && !strict && operation && operation.stability !== 'stable') {
+    const reason = `${verdict.reason} (${operation.id} is ${operation.stability})`;
+    return { ...verdict, state: 'warn', reason };
+  }
   const isSoft = verdict.state === 'warn' || verdict.state === 'flaky';
   if (!strict || !isSoft) return verdict;
   const reason = verdict.state === 'flaky' ? `flaky: ${verdict.reason}` : verdict.reason;
@@ -53,9 +56,9 @@ function weighed(verdict: Verdict, blamed: Check<never>['operation'], strict: bo
 }
 
 /** Masks secrets before the escapes of a report can hide them from a search. */
-function masked(verdict: Verdict, mask: (text: string) => string): Verdict {
-  const safe = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
-  const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, safe(value)]));
+function maskTexts(verdict: Verdict, mask: (text: string) => string): Verdict {
+  const toSafe = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(toSafe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
+  const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, toSafe(value)]));
   return { ...verdict, ...texts, state: verdict.state };
 }

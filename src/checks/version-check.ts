@@ -5,17 +5,17 @@ import { type Condition, meetsHeader, unmet } from './condition.ts';
 import { askFor } from './first-answer.ts';
 import { type CheckContext, detailsOf, type Reply } from './round.ts';
 
-/** How often the conditions of `--wait-for` are looked at before the checks of a round, and after them. */
+/** The number of looks at the conditions of `--wait-for` before the checks of a round, and after them. */
 export const samplesBefore = 30;
 export const samplesAfter = 10;
-/** How many samples are taken at once. */
-const width = 8;
+/** The most samples that are taken at once. */
+const maxAtOnce = 8;
 /** The shortest deadline of a sample. */
 const minSampleMs = 1000;
 /** The pause after a 429 that does not say how long to wait. */
 const defaultPauseMs = 1000;
 
-/** Whether the service is the deployment of `--wait-for`: every condition holds, again and again. */
+/** Checks that the service is the deployment of `--wait-for`: every condition holds, again and again. */
 export const versionCheck: Check<CheckContext> = {
   id: 'reach/version',
   run: async (context) => [
@@ -34,17 +34,17 @@ export async function sample(context: CheckContext, count: number): Promise<Find
   const { waitFor, waitMs, timeoutMs } = context.round.options;
   const endMs = monotonicMs() + Math.max(waitMs, timeoutMs);
   const sampleMs = Math.min(timeoutMs, Math.max(waitMs, minSampleMs));
-  let atOnce = width;
+  let atOnce = maxAtOnce;
   for (let left = count; left > 0; ) {
     const size = Math.min(atOnce, left);
     const looks = await Promise.all(Array.from({ length: size }, () => look(context, waitFor, sampleMs)));
-    const fault = looks.find((result) => result.fault)?.fault;
+    const fault = looks.flatMap((result) => result.fault ?? [])[0];
     if (fault) return fault;
-    const limited = looks.filter(({ pauseMs }) => pauseMs !== undefined);
-    left -= size - limited.length;
-    if (limited.length === 0) continue;
+    const pausesMs = looks.flatMap((result) => result.pauseMs ?? []);
+    left -= size - pausesMs.length;
+    if (pausesMs.length === 0) continue;
     atOnce = 1;
-    const pauseMs = Math.max(...limited.map((result) => result.pauseMs ?? 0));
+    const pauseMs = Math.max(...pausesMs);
     if (monotonicMs() + pauseMs > endMs)
       return context.round.deployment.failure('the service answered 429 Too Many Requests');
     await sleep(pauseMs, context.signal);
@@ -53,9 +53,9 @@ export async function sample(context: CheckContext, count: number): Promise<Find
 }
 
 interface Look {
-  /** The condition that does not hold. */
+  /** The failure, if a condition does not hold. */
   readonly fault?: Finding;
-  /** How long to wait, because the service limits the rate. */
+  /** The time to wait, if the service limits the rate. */
   readonly pauseMs?: number;
 }
 
@@ -76,7 +76,7 @@ async function look(
       if (!problem) continue;
       if (reply.status === 429) return { pauseMs: retryAfter(reply.fields, Date.now()) ?? defaultPauseMs };
       const { reason, ...details } = problem;
-      if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countOther(reason);
+      if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countForeign(reason);
       const isSilent = reply.status >= 400 && condition.status === undefined;
       const answered = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
       return {
