@@ -6,10 +6,10 @@ import { shorten, withArticle } from '../process/text.ts';
 import { withinTime } from '../process/within-time.ts';
 import { memberOf, memberPointer, segmentsOf, toPointer, valueAt } from './pointer.ts';
 
-/** The result of checking a body against its schema. */
+/** The result of the check of a body. */
 export interface BodyResult {
   readonly fault?: SchemaFault | undefined;
-  /** The part that could not be checked, a clause. */
+  /** What could not be checked, a clause. */
   readonly unchecked?: string | undefined;
 }
 
@@ -17,11 +17,11 @@ export interface BodyResult {
  * Checks a body against a JSON Schema of draft 2020-12, which must contain everything that it refers to. Integers of
  * the format int64 are compared exactly.
  *
- * @param limitMs a hostile pattern with a hostile text can keep a regular expression busy for years.
+ * @param limitMs the longest time, because a hostile pattern can keep a regular expression busy for years.
  * @throws Error if the schema itself is wrong.
  */
 export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number): BodyResult {
-  const { validator, prepared, unread } = prepare(schema);
+  const { validator, root, unreadable } = prepare(schema);
   const value = toDoubles(body);
   const result = withinTime(
     limitMs,
@@ -30,44 +30,42 @@ export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number):
   );
   if (!result) return { unchecked: `the body could not be checked within ${limitMs / 1000} s` };
   const leaf = result.errors.find((error) => isLeaf(error, result.errors));
-  if (!result.valid && leaf) return { fault: describe(leaf, prepared, body) };
+  if (!result.valid && leaf) return { fault: toFault(leaf, root, body) };
   return {
-    unchecked: unread && `the pattern ${shorten(unread, 200)} is not an expression that can be tried`,
+    unchecked: unreadable && `the pattern ${shorten(unreadable, 200)} is not an expression that can be tried`,
   };
 }
 
-interface Prepared {
+interface SchemaValidator {
   readonly validator: Validator;
   /** The schema as the validator has it. */
-  readonly prepared: JsonObject;
+  readonly root: JsonObject;
   /** The first pattern that is not a valid expression. */
-  readonly unread: string | undefined;
+  readonly unreadable: string | undefined;
 }
 
-const cache = new WeakMap<JsonObject, Prepared>();
+/** The schemas of a description may be large, and each is used many times in a run. */
+const validators = new WeakMap<JsonObject, SchemaValidator>();
 
-/** Kept, because a description's schemas may be large and each is used many times in a run. */
-function prepare(schema: JsonObject): Prepared {
-  const cached = cache.get(schema);
-  if (cached) return cached;
-  const unread: string[] = [];
-  const read = (pattern: string) => {
-    const readable = readPattern(pattern);
-    if (readable === undefined) unread.push(pattern);
-    return readable;
-  };
-  const change = (part: JsonObject) => withIntegerBounds(withPatterns(part, read));
-  const prepared = mapSchemas(toDoubles(schema), change) as JsonObject;
-  const validation = {
-    validator: new Validator(prepared as Schema, '2020-12', true),
-    prepared,
-    unread: unread[0],
-  };
-  cache.set(schema, validation);
-  return validation;
+function prepare(schema: JsonObject): SchemaValidator {
+  const prepared = validators.get(schema) ?? createValidator(schema);
+  validators.set(schema, prepared);
+  return prepared;
 }
 
-/** The first fault of a value. */
+function createValidator(schema: JsonObject): SchemaValidator {
+  const unreadable: string[] = [];
+  const toExpression = (pattern: string) => {
+    const expression = readPattern(pattern);
+    if (expression === undefined) unreadable.push(pattern);
+    return expression;
+  };
+  const change = (part: JsonObject) => addIntegerBounds(rewritePatterns(part, toExpression));
+  const root = mapSchemas(toDoubles(schema), change) as JsonObject;
+  return { validator: new Validator(root as Schema, '2020-12', true), root, unreadable: unreadable[0] };
+}
+
+/** A fault of a value. */
 interface SchemaFault {
   /** The rule that it breaks, a clause. */
   readonly reason: string;
@@ -85,46 +83,48 @@ const firstOutside = 2 ** 64;
 /** Whether an error is a cause and not a wrapper around one. If all alternatives fail, none of them is the cause. */
 function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
   if (['anyOf', 'oneOf', 'false'].includes(error.keyword)) return true;
-  return !errors.some((other) => isWithin(other, error));
+  return !errors.some((other) => isInside(other, error));
 }
 
-/** An error of the schema `false` has its location in the value, but not that in the schema. */
-function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
-  const place = inner.keyword === 'false' ? 'instanceLocation' : 'keywordLocation';
-  return inner[place].startsWith(`${outer[place]}/`);
+/** Whether an error lies inside another. An error of the schema `false` has a location in the value only. */
+function isInside(inner: OutputUnit, outer: OutputUnit): boolean {
+  const location = inner.keyword === 'false' ? 'instanceLocation' : 'keywordLocation';
+  return inner[location].startsWith(`${outer[location]}/`);
 }
 
-function describe(error: OutputUnit, schema: JsonObject, body: JsonValue): SchemaFault {
+function toFault(error: OutputUnit, root: JsonObject, body: JsonValue): SchemaFault {
   const pointer = toPointer(error.instanceLocation);
-  const rule = ruleAt(schema, error.keywordLocation);
+  const rule = ruleAt(root, error.keywordLocation);
   const got = valueAt(body, pointer) ?? null;
-  const where = pointer || 'the body';
+  const place = pointer || 'the body';
   if (error.keyword !== 'required') {
-    const expected = expectation(error, rule);
-    return { reason: `${where} must be ${expected}`, pointer, expected, got };
+    const toText = expectations[error.keyword] ?? (() => `valid: ${error.error.replace(/\.$/, '')}`);
+    const expected = toText(rule);
+    return { reason: `${place} must be ${expected}`, pointer, expected, got };
   }
   const required = Array.isArray(rule.required) ? rule.required.map(String) : [];
   const missing = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
   const expected = `the field ${JSON.stringify(missing)}`;
-  const place = memberPointer(pointer, missing);
-  return { reason: `${where} lacks ${expected}`, pointer: place, expected, got };
+  return { reason: `${place} lacks ${expected}`, pointer: memberPointer(pointer, missing), expected, got };
 }
 
-function expectation({ keyword, error }: OutputUnit, rule: JsonObject): string {
-  if (keyword === 'type') return typeText(rule);
-  if (keyword === 'enum' && Array.isArray(rule.enum))
-    return `one of ${rule.enum.map((each) => JSON.stringify(each)).join(', ')}`;
-  if (keyword === 'const') return JSON.stringify(rule.const);
-  if (keyword === 'format') return `a string of the format ${rule.format}`;
-  if (keyword === 'pattern') return `a string that matches ${rule.pattern}`;
-  if (isIntegerFormat(rule.format) && keyword.endsWith('imum')) return typeText(rule);
-  if (keyword === 'minimum') return `a number of at least ${rule.minimum}`;
-  if (keyword === 'maximum') return `a number of at most ${rule.maximum}`;
-  if (keyword === 'minLength') return `a string of at least ${rule.minLength} characters`;
-  if (keyword === 'maxLength') return `a string of at most ${rule.maxLength} characters`;
-  if (keyword === 'false') return 'absent';
-  return `valid: ${error.replace(/\.$/, '')}`;
-}
+/** The value that a schema expects, by the keyword that is broken. */
+const expectations: Readonly<Record<string, (rule: JsonObject) => string>> = {
+  type: typeText,
+  enum: ({ enum: values }) =>
+    `one of ${[values]
+      .flat()
+      .map((value) => JSON.stringify(value))
+      .join(', ')}`,
+  const: (rule) => JSON.stringify(rule.const),
+  format: ({ format }) => `a string of the format ${format}`,
+  pattern: ({ pattern }) => `a string that matches ${pattern}`,
+  minimum: (rule) => (isIntegerFormat(rule.format) ? typeText(rule) : `a number of at least ${rule.minimum}`),
+  maximum: (rule) => (isIntegerFormat(rule.format) ? typeText(rule) : `a number of at most ${rule.maximum}`),
+  minLength: ({ minLength }) => `a string of at least ${minLength} characters`,
+  maxLength: ({ maxLength }) => `a string of at most ${maxLength} characters`,
+  false: () => 'absent',
+};
 
 /** @param rule its type may be missing if it has the format of an integer. */
 function typeText({ type = 'integer', format }: JsonObject): string {
@@ -156,7 +156,7 @@ function isIntegerFormat(format: JsonValue | undefined): format is string {
 }
 
 /** JSON Schema ignores the format of a number, so int32 and int64 are added as bounds. */
-function withIntegerBounds(schema: JsonObject): JsonObject {
+function addIntegerBounds(schema: JsonObject): JsonObject {
   const { format, minimum, maximum } = schema;
   const [least, most] = (isIntegerFormat(format) && integerBounds[format]) || [];
   if (least === undefined || most === undefined) return schema;
@@ -167,40 +167,58 @@ function withIntegerBounds(schema: JsonObject): JsonObject {
 
 /** The schema with the keyword at this location, which leads through references. */
 function ruleAt(root: JsonObject, location: string): JsonObject {
-  let at: JsonValue | undefined = root;
+  let schema: JsonValue | undefined = root;
   for (const segment of segmentsOf(toPointer(location)).slice(0, -1)) {
-    at = memberOf(at, segment);
-    if (segment === '$ref' && typeof at === 'string') at = valueAt(root, toPointer(at));
+    schema = memberOf(schema, segment);
+    if (segment === '$ref' && typeof schema === 'string') schema = valueAt(root, toPointer(schema));
   }
-  return isJsonObject(at) ? at : {};
+  return isJsonObject(schema) ? schema : {};
 }
 
-/** Rewrites patterns, or removes one that cannot be read: names that match none can then not be forbidden. */
-function withPatterns(schema: JsonObject, read: (pattern: string) => string | undefined): JsonObject {
+/**
+ * Rewrites the patterns of a schema as expressions of JavaScript, and removes those that cannot be read. If a pattern for
+ * names is removed, no further name is forbidden, because it might match.
+ */
+function rewritePatterns(
+  schema: JsonObject,
+  toExpression: (pattern: string) => string | undefined,
+): JsonObject {
   const { pattern, patternProperties, ...rest } = schema;
-  const readable = typeof pattern === 'string' ? read(pattern) : undefined;
-  const kept = readable === undefined ? rest : { ...rest, pattern: readable };
-  if (!isJsonObject(patternProperties)) return kept;
-  const named = Object.entries(patternProperties).map(([name, member]) => [read(name), member] as const);
-  if (named.every(([name]) => name !== undefined))
-    return { ...kept, patternProperties: Object.fromEntries(named) };
-  const { additionalProperties, unevaluatedProperties, ...open } = kept;
-  return open;
+  const expression = typeof pattern === 'string' ? toExpression(pattern) : undefined;
+  const rewritten = expression === undefined ? rest : { ...rest, pattern: expression };
+  if (!isJsonObject(patternProperties)) return rewritten;
+  const members = Object.entries(patternProperties).map(
+    ([name, member]) => [toExpression(name), member] as const,
+  );
+  if (members.every(([name]) => name !== undefined))
+    return { ...rewritten, patternProperties: Object.fromEntries(members) };
+  const { additionalProperties, unevaluatedProperties, ...openSchema } = rewritten;
+  return openSchema;
 }
 
 /** Keywords that hold a map of schemas. */
-const maps = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions', 'schemas'];
+const mapKeywords = [
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+  'schemas',
+];
 /** Keywords that hold data, in which nothing is a keyword. */
-const data = ['enum', 'const', 'default', 'example', 'examples'];
+const dataKeywords = ['enum', 'const', 'default', 'example', 'examples'];
 
 /** A copy of a schema; `change` is applied to every schema inside it, and last to itself. */
 function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {
-  const inner = (part: JsonValue): JsonValue => mapSchemas(part, change);
-  if (Array.isArray(value)) return value.map(inner);
+  const mapPart = (part: JsonValue): JsonValue => mapSchemas(part, change);
+  if (Array.isArray(value)) return value.map(mapPart);
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).map(([key, member]): [string, JsonValue] => {
-    if (data.includes(key)) return [key, member];
-    return [key, maps.includes(key) && isJsonObject(member) ? mapValues(member, inner) : inner(member)];
+    if (dataKeywords.includes(key)) return [key, member];
+    return [
+      key,
+      mapKeywords.includes(key) && isJsonObject(member) ? mapValues(member, mapPart) : mapPart(member),
+    ];
   });
   return change(Object.fromEntries(members));
 }

@@ -2,7 +2,7 @@ import { describePlace } from '../config/token.ts';
 import { CliError, type ExitCode, exitCodes, UnavailableError } from '../process/errors.ts';
 import { excerpt } from '../process/text.ts';
 import { type Check, type Details, type Finding, fail, findingOfError, pass, statusText } from './check.ts';
-import { type Condition, meetsStatus, unmet } from './condition.ts';
+import { type Condition, differenceTo, meetsStatus } from './condition.ts';
 import {
   type AskOptions,
   type CheckContext,
@@ -91,9 +91,9 @@ export function expectChecks(conditions: readonly Condition[]): Check<CheckConte
     id: `expect/${index + 1}`,
     async run(context) {
       const reply = await askFor(context, condition);
-      const problem = unmet(condition, reply, context.round.mask);
-      if (!problem) return [pass(condition.text, detailsOf(reply))];
-      const { reason, ...details } = problem;
+      const difference = differenceTo(condition, reply, context.round.mask);
+      if (!difference) return [pass(condition.text, detailsOf(reply))];
+      const { reason, ...details } = difference;
       return [fail(reason, { ...detailsOf(reply), ...details })];
     },
   }));

@@ -11,25 +11,25 @@ import { type Details, FindingError, fail, isStatus, statusText } from './check.
 import { recordOf } from './records.ts';
 import { type CheckContext, detailsOf, type Reply } from './round.ts';
 
-/** The requirements of an answer; by default, the success that its operation documents. */
+/** The requirements of an answer. By default, it is the success that its operation documents. */
 interface Expectation {
-  /** Such as `404`, or `4xx`. */
+  /** `404`, or `4xx` for any of a class. */
   readonly status?: string;
   /** The schema of the body, used if the description has none for the status. */
   readonly schema?: JsonObject | undefined;
-  /** What the answer is of, for the start of a reason. */
+  /** The step of a check, such as `delete`, for the start of a reason. */
   readonly step?: string;
-  /** The body is not held against its schema, because another check does that. */
+  /** Whether the body is not compared with its schema, because another check does that. */
   readonly skipsSchema?: boolean;
   /** A remedy for any fault. */
   readonly hint?: string;
 }
 
-/** An answer that is as documented. */
-interface Judged {
+/** The body of an answer that is as documented. */
+interface JudgedBody {
   /** Undefined if no JSON is documented. */
   readonly json?: JsonValue;
-  /** The part of the schema that could not be checked, a clause. */
+  /** What could not be checked, a clause. */
   readonly unchecked?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function judge(
   operation: Operation,
   reply: Reply,
   expectation: Expectation = {},
-): Judged {
+): JudgedBody {
   const { success } = operation;
   const { status, step, hint, skipsSchema = false } = expectation;
   const fault = (reason: string, more: Details) =>
@@ -63,10 +63,10 @@ export function judge(
   if (!/[/+]json$/.test(mediaType)) return {};
   if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
-  const result = schema && !skipsSchema ? holdAgainst(operation, schema, json, reply.text.length) : {};
+  const result = schema && !skipsSchema ? compareWithSchema(operation, schema, json, reply.text.length) : {};
   if (result.fault) {
-    const { reason, got, ...where } = result.fault;
-    throw fault(reason, { ...where, got: excerpt(printJson(got), context.round.mask) });
+    const { reason, got, ...details } = result.fault;
+    throw fault(reason, { ...details, got: excerpt(printJson(got), context.round.mask) });
   }
   const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
   if (record && otherRecord(operation, reply.recordId, record)) {
@@ -80,7 +80,7 @@ export function judge(
   return { json, unchecked: result.unchecked };
 }
 
-/** The failure of a check by an answer, whose body it shows unless the details say what it got. */
+/** The failure of a check because of an answer. It shows the body, unless the details have a value for `got`. */
 export function faultOf(
   context: CheckContext,
   operation: Operation,
@@ -103,7 +103,7 @@ export function documentedAnswer(operation: Operation, status: number): Document
 
 const documentSchemas = new Map<string, JsonObject>();
 
-/** A schema of the service document with everything that it refers to. Made once, because it is prepared once. */
+/** A schema of the service document with everything that it refers to. The same object each time, so that it is prepared once. */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
   const record = reference('schemas', name);
@@ -115,7 +115,7 @@ export function documentSchema(name: ResultName | 'Error', many = false): JsonOb
   return schema;
 }
 
-/** The document's schemas for what is read: a count may then be any integer. */
+/** The schemas of the service document for answers, in which a count may be any integer. */
 function readSchemas(): JsonObject {
   const schemas = toSchemas();
   for (const schema of [schemas.Order, schemas.InventoryItem] as JsonObject[]) {
@@ -137,8 +137,13 @@ function answersOfTable({ success, errors, result, many }: Operation): NonNullab
   ]);
 }
 
-/** The time limit grows with the body, because checking a long list takes long. */
-function holdAgainst({ id }: Operation, schema: JsonObject, body: JsonValue, length: number): BodyResult {
+/** Compares a body with its schema. The time limit grows with the body. */
+function compareWithSchema(
+  { id }: Operation,
+  schema: JsonObject,
+  body: JsonValue,
+  length: number,
+): BodyResult {
   try {
     return checkBody(schema, body, 2000 * (1 + Math.floor(length / 1_000_000)));
   } catch (error) {

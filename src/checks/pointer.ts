@@ -13,7 +13,7 @@ export function memberOf(value: JsonValue | undefined, key: string): JsonValue |
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The names and indices on the way to a value. */
+/** The names and indices of a pointer. */
 export function segmentsOf(pointer: string): string[] {
   const segments = pointer.split('/').slice(1);
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -1,7 +1,7 @@
 import { retryAfter } from '../client/retry.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type Check, type Finding, findingOfError, pass, statusText } from './check.ts';
-import { type Condition, meetsHeader, unmet } from './condition.ts';
+import { type Condition, differenceTo, meetsHeader } from './condition.ts';
 import { askFor } from './first-answer.ts';
 import { type CheckContext, detailsOf, type Reply } from './round.ts';
 
@@ -72,10 +72,10 @@ async function look(
       const options = { retries: 0, timeoutMs, changes: { connection: 'close' } };
       const reply = replies.get(condition.path) ?? (await askFor(context, condition, options));
       replies.set(condition.path, reply);
-      const problem = unmet(condition, reply, mask);
-      if (!problem) continue;
+      const difference = differenceTo(condition, reply, mask);
+      if (!difference) continue;
       if (reply.status === 429) return { pauseMs: retryAfter(reply.fields, Date.now()) ?? defaultPauseMs };
-      const { reason, ...details } = problem;
+      const { reason, ...details } = difference;
       if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countForeign(reason);
       const isSilent = reply.status >= 400 && condition.status === undefined;
       const answered = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;

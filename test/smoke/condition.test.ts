@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { meetsHeader, parseCondition, unmet } from '../../src/checks/condition.ts';
+import { meetsHeader, parseCondition, differenceTo } from '../../src/checks/condition.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const answer = {
@@ -19,7 +19,7 @@ const answer = {
 };
 
 const reasonOf = (text: string, status = 200) =>
-  unmet(parseCondition(text, '--expect'), { ...answer, status }, (each) => each)?.reason;
+  differenceTo(parseCondition(text, '--expect'), { ...answer, status }, (each) => each)?.reason;
 
 test.each([
   'GET /version',
