@@ -10,7 +10,7 @@ import { authChecks, errorChecks } from './refusal-checks.ts';
 import type { CheckContext, SmokeOptions } from './round.ts';
 import { type Writing, writeChecks } from './write-checks.ts';
 
-/** What decides which checks there are. */
+/** The service and the options, which decide on the checks of a run. */
 export interface Selection {
   readonly contract: Contract;
   readonly options: SmokeOptions;
@@ -20,14 +20,14 @@ export interface Selection {
   readonly hasToken: boolean;
 }
 
-/** The checks that only read, in order: reach, without which nothing else can pass, and those that are selected. */
+/** The checks that only read, in order: those of reach, which always run, and the selected ones. */
 export function readChecks({ contract, options, hasTls, hasToken }: Selection): Check<CheckContext>[] {
   const { maxLatencyMs, expect, waitFor } = options;
   return [
     ...reachChecks(hasTls, waitFor.length > 0).filter(
       ({ id }) => groupOf(id) === 'reach' || isSelected(id, options),
     ),
-    ...selected(options, [
+    ...selectChecks(options, [
       ...operationChecks(contract),
       ...errorChecks(contract),
       ...lifecycleChecks(contract),
@@ -38,24 +38,25 @@ export function readChecks({ contract, options, hasTls, hasToken }: Selection): 
   ];
 }
 
-/** The checks of `--write`. */
+/** The selected checks of `--write`. */
 export function selectedWriteChecks(
   { contract, options }: Selection,
   writing: Writing,
 ): Check<CheckContext>[] {
-  return options.write ? selected(options, writeChecks(contract, writing)) : [];
+  return options.write ? selectChecks(options, writeChecks(contract, writing)) : [];
 }
 
-function selected(options: SmokeOptions, checks: readonly Check<CheckContext>[]): Check<CheckContext>[] {
+function selectChecks(options: SmokeOptions, checks: readonly Check<CheckContext>[]): Check<CheckContext>[] {
   return checks
     .filter(({ id }) => isSelected(id, options))
     .map((check) => ({ ...check, needs: [...gates, ...(check.needs ?? [])] }));
 }
 
 /**
- * @param checks those that the selection leaves.
- * @throws UsageError if a pattern of `--only` or `--skip` matches no group, if together they leave no check beside
- *   reach, or none of a flag's own.
+ * Checks that the patterns of `--only` and `--skip` match groups and leave a check to run.
+ *
+ * @param checks the checks that are left.
+ * @throws UsageError if a pattern matches no group, or if no check beside reach is left, or none of `--max-latency`.
  */
 export function checkSelection(
   { only, skip, maxLatencyMs }: SmokeOptions,

@@ -8,7 +8,7 @@ import { type Check, type Finding, fail, pass, statusText } from './check.ts';
 import { inputsFor } from './records.ts';
 import { type CheckContext, readsOf } from './round.ts';
 
-/** One check for every GET: the median of its latency is within the limit of `--max-latency`. */
+/** One check for every GET: the median of its latency is at most `--max-latency`. */
 export function latencyChecks(contract: Contract, limitMs: number): Check<CheckContext>[] {
   return readsOf(contract).map((operation) => ({
     id: `latency/${operation.id}`,
@@ -31,15 +31,15 @@ async function checkLatency(
   const timings: Timing[] = [];
   for (let call = 0; call < countedCalls; call += 1) timings.push(await time(context, operation, input));
   const medianMs = medianOf(timings.map(({ ms }) => ms));
-  const lost = timings.filter(({ fault }) => fault !== undefined);
-  const missing = lost[0] ? `; ${lost.length} of ${timings.length} had no answer: ${lost[0].fault}` : '';
+  const faults = timings.flatMap(({ fault }) => fault ?? []);
+  const missing = faults[0] ? `; ${faults.length} of ${timings.length} had no answer: ${faults[0]}` : '';
   const times = timings.map(({ ms }) => timeText(ms)).join(', ');
   if (medianMs <= limitMs) return [pass(`median ${timeText(medianMs)} of ${times}${missing}`)];
   const reason = `the median is ${timeText(medianMs)}, over the limit${missing}`;
   return [fail(reason, { operation, expected: `at most ${durationText(limitMs)}`, got: times })];
 }
 
-/** The first call, which opens the connection and fills caches, so that it is not counted. @returns its input. */
+/** Makes the call that is not counted, because it opens the connection and fills caches. @returns its input. */
 async function warmUp(context: CheckContext, operation: Operation): Promise<CallInput> {
   const inputs = (await inputsFor(context, operation)).slice(0, maxTries);
   for (const input of inputs) if ((await time(context, operation, input)).fault === undefined) return input;
@@ -49,19 +49,19 @@ async function warmUp(context: CheckContext, operation: Operation): Promise<Call
 interface Timing {
   /** From the first byte sent to the last byte read; infinite without a good answer. */
   readonly ms: number;
-  /** Why there was none, a clause. */
+  /** Why there was no good answer, a clause. */
   readonly fault?: string | undefined;
 }
 
 async function time(context: CheckContext, operation: Operation, input: CallInput): Promise<Timing> {
-  const lost = (fault: string) => ({ ms: Number.POSITIVE_INFINITY, fault });
+  const unanswered = (fault: string) => ({ ms: Number.POSITIVE_INFINITY, fault });
   try {
     const { status, attempts } = await context.ask(operation, input, { retries: 0 });
-    if (!operation.success.includes(status)) return lost(`answered ${statusText(status)}`);
+    if (!operation.success.includes(status)) return unanswered(`answered ${statusText(status)}`);
     return { ms: attempts[0]?.elapsedMs ?? 0 };
   } catch (error) {
     context.signal.throwIfAborted();
-    if (error instanceof CliError && attemptsOf(error).length > 0) return lost(error.message);
+    if (error instanceof CliError && attemptsOf(error).length > 0) return unanswered(error.message);
     throw error;
   }
 }

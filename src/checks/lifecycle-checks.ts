@@ -21,7 +21,7 @@ export function lifecycleChecks(contract: Contract): Check<CheckContext>[] {
   }));
 }
 
-/** The answer that the check of the operation has had too; a clause, if there is none to look at. */
+/** The answer that the check of the operation looks at too, or the reason why there is none, a clause. */
 async function replyOf(context: CheckContext, operation: Operation): Promise<Reply | string> {
   try {
     const [input] = await inputsFor(context, operation);
@@ -36,7 +36,7 @@ async function replyOf(context: CheckContext, operation: Operation): Promise<Rep
   }
 }
 
-/** The headers Deprecation and Sunset agree with the description. No findings if neither says anything. */
+/** Compares the headers Deprecation and Sunset with the description. Returns no finding if neither says anything. */
 function judgeHeaders({ round }: CheckContext, operation: Operation, reply: Reply): Finding[] {
   const headers = readLifecycle(reply.fields);
   if (!operation.deprecated && !headers.deprecation && !headers.sunset) return [];
@@ -47,17 +47,17 @@ function judgeHeaders({ round }: CheckContext, operation: Operation, reply: Repl
   return faults.length > 0 ? faults : [pass(describeDates(headers), details)];
 }
 
-/** What is wrong with the headers: they and the description disagree, are malformed, or contradict each other. */
+/** The faults of the headers: they disagree with the description, are malformed, or contradict each other. */
 function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, details: Details): Finding[] {
   const faults: Finding[] = [];
   const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
     faults.push(make(reason, { ...details, got, expected }));
   const { deprecated } = operation;
-  const isMarked = 'no such header, or a mark in the description';
+  const agreement = 'no such header, or a mark in the description';
   if (deprecation && !deprecated)
-    add(fail, 'deprecated by its header, not by the description', deprecation.text, isMarked);
+    add(fail, 'deprecated by its header, not by the description', deprecation.text, agreement);
   else if (sunset && !deprecated)
-    add(fail, 'a Sunset header on an operation that the description does not mark', sunset.text, isMarked);
+    add(fail, 'a Sunset header on an operation that the description does not mark', sunset.text, agreement);
   else if (!deprecation && deprecated)
     add(warn, 'deprecated by the description, not by a header', undefined, 'a Deprecation header');
   const form = '@ and Unix seconds (RFC 9745)';
@@ -76,7 +76,7 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
   return faults;
 }
 
-/** The end of an operation: from its header, else from the description. */
+/** The sunset of an operation: from its header, else from the description. */
 export function sunsetOf(operation: Operation, { sunset }: Lifecycle): Date | undefined {
   const described = operation.sunset;
   return sunset?.date ?? (described === undefined ? undefined : new Date(described));

@@ -11,7 +11,7 @@ import { versionCheck } from './version-check.ts';
 
 const exitCode = exitCodes.unavailable;
 
-/** Without these no request can be answered, so all other checks need them. */
+/** All other checks need these, because without them no request is answered. */
 export const gates = [
   'reach/dns',
   'reach/connect',
@@ -22,31 +22,31 @@ export const gates = [
 ];
 
 /**
- * From the host name to an answer; each check needs the ones before.
+ * The checks from the host name to an answer. Each needs those before it.
  *
- * @param hasTls false if the service is not reached over TLS.
- * @param isVersioned whether `--wait-for` says which deployment is meant.
+ * @param hasTls whether the service is reached over TLS.
+ * @param isVersioned whether `--wait-for` names a deployment.
  */
 export function reachChecks(hasTls: boolean, isVersioned: boolean): Check<CheckContext>[] {
   const checks: Check<CheckContext>[] = [
-    { id: 'reach/dns', run: (context) => ofSockets(context, checkDns) },
-    { id: 'reach/connect', run: (context) => ofSockets(context, checkConnection) },
+    { id: 'reach/dns', run: (context) => checkSockets(context, checkDns) },
+    { id: 'reach/connect', run: (context) => checkSockets(context, checkConnection) },
     ...(hasTls ? tlsNames : []).map((name) => ({
       id: `tls/${name}`,
       run: (context: CheckContext) =>
-        ofSockets(context, (sockets) => checkTls(sockets, name, context.round.now())),
+        checkSockets(context, (sockets) => checkTls(sockets, name, context.round.now())),
     })),
     { id: 'reach/http', run: checkHttp },
     ...(isVersioned ? [versionCheck] : []),
   ];
   return checks.map((check, at) => {
-    const before = checks.slice(0, at).map(({ id }) => id);
-    return { ...check, needs: gates.filter((id) => before.includes(id)) };
+    const earlierIds = checks.slice(0, at).map(({ id }) => id);
+    return { ...check, needs: gates.filter((id) => earlierIds.includes(id)) };
   });
 }
 
-/** A lookup or a handshake ends only at its deadline, so a signal does not wait for it. */
-async function ofSockets(
+/** Checks the sockets. A signal ends the check, because a lookup or a handshake would end only at its deadline. */
+async function checkSockets(
   { signal, round }: CheckContext,
   check: (sockets: Sockets) => Promise<Finding>,
 ): Promise<Finding[]> {
@@ -89,7 +89,7 @@ function withoutPlace(message: string): string {
   return message.replace(/^\S+:\d+: /, '');
 }
 
-/** In the order in which they run: a certificate that is not trusted says nothing by its date. */
+/** In this order, because the date of a certificate that is not trusted means nothing. */
 const tlsNames = ['valid', 'protocol', 'expiry'] as const;
 
 export async function checkTls(
@@ -114,17 +114,21 @@ function judgeTrust({ problem, hint }: Handshake, { host }: Sockets): Finding {
   return fail(problem, { expected: `a certificate for ${host} that is trusted`, hint, exitCode });
 }
 
-/** A certificate that expires in fewer days gives a warning, or fails. */
-const soonDays = 30;
-const minDays = 7;
+/** A certificate that expires in fewer days is a warning. */
+const warnDays = 30;
+/** A certificate that expires in fewer days is a failure. */
+const failDays = 7;
 
 function judgeExpiry({ validTo }: Handshake, now: Date): Finding {
   if (!validTo) return fail('the service showed no certificate');
   const days = Math.floor((validTo.getTime() - now.getTime()) / 86_400_000);
   const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
-  if (days >= soonDays) return pass(reason);
-  const isLate = days < minDays;
-  const details = { expected: `at least ${isLate ? minDays : soonDays} days`, hint: 'renew the certificate' };
+  if (days >= warnDays) return pass(reason);
+  const isLate = days < failDays;
+  const details = {
+    expected: `at least ${isLate ? failDays : warnDays} days`,
+    hint: 'renew the certificate',
+  };
   return isLate ? fail(reason, details) : warn(reason, details);
 }
 

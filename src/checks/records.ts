@@ -25,16 +25,17 @@ export function idsOf(operation: Operation, reply: Reply): bigint[] {
   return ids.filter((id) => id !== undefined);
 }
 
-/** The id that a field of a record holds; undefined if the value is not an integer. */
+/** The id in a field of a record; undefined if the value is not an integer. */
 export function jsonId(value: JsonValue | undefined): bigint | undefined {
   const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
   return isInteger ? BigInt(value) : undefined;
 }
 
 /**
- * Ids to ask an operation for, and the list that shows them: its own noun's first, then any with the same field.
+ * Finds ids for an operation, and the list that shows them. The list of its noun comes first, then any list whose records
+ * have a field with the name of the parameter.
  *
- * @throws FindingError, a skip, if there are none.
+ * @throws FindingError, a skip, if no list shows one.
  */
 export async function findIds(
   context: CheckContext,
@@ -56,7 +57,7 @@ export async function findIds(
   throw new FindingError(skip(problem));
 }
 
-/** What to ask an operation with: the ids of records that a list shows, or nothing if it takes no id. */
+/** The inputs for an operation: one for each id that a list shows, or an empty one if it takes no id. */
 export async function inputsFor(context: CheckContext, operation: Operation): Promise<CallInput[]> {
   const name = idParameter(operation)?.name;
   if (name === undefined) return [{}];
@@ -64,7 +65,7 @@ export async function inputsFor(context: CheckContext, operation: Operation): Pr
   return ids.map((id) => ({ [name]: id }));
 }
 
-/** The ids in a list that can be asked for: its own, or those in a field with the name of the parameter. */
+/** The ids that the records of a list have for a parameter: their own, or those in a field with its name. */
 export function idsIn(reply: Reply, list: Operation, name: string): bigint[] {
   const ids = recordsOf(list, reply).map((record) => jsonId(record[name] ?? idOfNoun(list, record, name)));
   return [...new Set(ids)].filter((id) => id !== undefined && id >= 0n && id <= int64Max) as bigint[];

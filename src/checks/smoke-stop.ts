@@ -3,9 +3,9 @@ import type { Signal } from '../process/errors.ts';
 import { type Interrupts, StoppedError } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 
-/** How long a pending create may still be answered after the run was stopped. */
+/** A pending create may still be answered for this long after the run was stopped. */
 const createMs = 2000;
-/** How long the cleaning up of a run may take. */
+/** The longest time of the cleaning up of a run. */
 const cleanUpMs = 10_000;
 
 /**
@@ -13,9 +13,9 @@ const cleanUpMs = 10_000;
  * signal abandons that too.
  */
 export class SmokeStop {
-  /** The signal that came first. */
+  /** The first signal; undefined if none came. */
   signal: Signal | undefined;
-  /** Gives the signals back. */
+  /** Ends the handling of signals. */
   readonly release: () => void;
   private readonly stopping = new AbortController();
   private readonly creating = new AbortController();
@@ -30,8 +30,8 @@ export class SmokeStop {
       onSignal(signal);
     });
     if (maxTimeMs === undefined) return;
-    const why = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
-    setTimeout(() => this.stop(why), Math.min(maxTimeMs, longestTimerMs)).unref();
+    const reason = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
+    setTimeout(() => this.stop(reason), Math.min(maxTimeMs, longestTimerMs)).unref();
   }
 
   /** Aborted when the checks are stopped. */
@@ -52,20 +52,21 @@ export class SmokeStop {
   /** The signal for a cleaning up that begins now: aborted when its time is over, or when it is abandoned. */
   cleanUpSignal(): AbortSignal {
     const limit = new AbortController();
-    const late = () => limit.abort(new StoppedError('the time for cleaning up is over'));
-    setTimeout(late, cleanUpMs).unref();
+    const abort = () => limit.abort(new StoppedError('the time for cleaning up is over'));
+    setTimeout(abort, cleanUpMs).unref();
     return AbortSignal.any([this.abandoning.signal, limit.signal]);
   }
 
-  private stop(why: string): void {
+  private stop(reason: string): void {
     if (this.stopped.aborted) return;
-    this.stopping.abort(new StoppedError(why));
-    setTimeout(() => this.creating.abort(new StoppedError(why)), createMs).unref();
+    const error = new StoppedError(reason);
+    this.stopping.abort(error);
+    setTimeout(() => this.creating.abort(error), createMs).unref();
   }
 
   private abandon(): void {
-    const why = new StoppedError('stopped by a second signal');
-    this.creating.abort(why);
-    this.abandoning.abort(why);
+    const error = new StoppedError('stopped by a second signal');
+    this.creating.abort(error);
+    this.abandoning.abort(error);
   }
 }

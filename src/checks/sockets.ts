@@ -16,7 +16,7 @@ import { durationText } from '../process/text.ts';
 export interface Handshake {
   /** Why the certificate is not trusted; undefined if it is. */
   readonly problem: string | undefined;
-  /** What to do about that. */
+  /** A remedy for the problem, one clause. */
   readonly hint: string | undefined;
   /** When the certificate expires; undefined if the service showed none. */
   readonly validTo: Date | undefined;
@@ -33,7 +33,7 @@ interface SocketOptions {
   readonly timeoutMs: number;
 }
 
-/** Access to the service below HTTP; sends only what opening a connection needs. */
+/** Opens connections to the service without sending a request. */
 export class Sockets {
   readonly host: string;
   readonly port: number;
@@ -41,25 +41,26 @@ export class Sockets {
   /** Why the service's own socket cannot be checked; undefined if it can. */
   readonly absence: string | undefined;
   private readonly options: SocketOptions;
-  private opened: Promise<Handshake> | undefined;
+  private tls: Promise<Handshake> | undefined;
 
   constructor(options: SocketOptions) {
     const url = new URL(options.baseUrl);
-    const none = options.embedded ? 'the embedded store has no socket' : undefined;
     const proxy = options.embedded ? undefined : findProxy(url, options.env);
     this.host = bareHost(url.hostname);
     this.port = portOf(url);
     this.encrypted = url.protocol === 'https:' && !options.embedded;
-    this.absence = none ?? (proxy && `requests go through the proxy ${proxy.label}`);
+    this.absence = options.embedded
+      ? 'the embedded store has no socket'
+      : proxy && `requests go through the proxy ${proxy.label}`;
     this.options = options;
   }
 
-  /** The same sockets without what was found, for another run. */
+  /** Sockets of the same service that perform their own handshake, for another run. */
   again(): Sockets {
     return new Sockets(this.options);
   }
 
-  /** Addresses of the host. */
+  /** Looks up the addresses of the host. */
   async resolve(): Promise<string[]> {
     const addresses = await this.within(lookup(reachableHost(this.host), { all: true }));
     return addresses.map(({ address }) => address);
@@ -71,10 +72,10 @@ export class Sockets {
     await this.within(once(socket, 'connect')).finally(() => socket.destroy());
   }
 
-  /** Performed once. */
+  /** Performs a TLS handshake, once. */
   handshake(): Promise<Handshake> {
-    this.opened ??= this.openTls();
-    return this.opened;
+    this.tls ??= this.openTls();
+    return this.tls;
   }
 
   /** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
@@ -90,7 +91,7 @@ export class Sockets {
     });
     try {
       await this.within(once(socket, 'secureConnect'));
-      return look(socket);
+      return describeHandshake(socket);
     } finally {
       socket.destroy();
     }
@@ -104,12 +105,12 @@ export class Sockets {
   }
 }
 
-function look(socket: TLSSocket): Handshake {
+function describeHandshake(socket: TLSSocket): Handshake {
   const { authorized, authorizationError: error } = socket;
-  const { valid_to: until } = socket.getPeerCertificate();
+  const { valid_to: validTo } = socket.getPeerCertificate();
   return {
     ...(authorized ? { problem: undefined, hint: undefined } : describeProblem(socket, error)),
-    validTo: until ? new Date(until) : undefined,
+    validTo: validTo ? new Date(validTo) : undefined,
     protocol: socket.getProtocol() ?? 'an unknown protocol',
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { meetsHeader, parseCondition, differenceTo } from '../../src/checks/condition.ts';
+import { differenceTo, meetsHeader, parseCondition } from '../../src/checks/condition.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const answer = {

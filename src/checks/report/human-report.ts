@@ -28,19 +28,19 @@ const stateWidth = 'flaky'.length;
 const labelWidth = 'request id'.length;
 const detailIndent = stateWidth + gapWidth;
 
-/** The report for people: what failed, each cause once, then a line for each check, and the total. */
+/** The report for people: the failures, each cause once, then a line for each check, and the total. */
 export function toHumanReport(report: SmokeReport, layout: Layout): string {
   const red = causesOf(report.results).filter(({ first }) => isRed(first));
   const faults = red.map((cause) => faultText(cause, layout));
   const parts = [
     ...(faults.length > 0 ? [faults.join('')] : []),
     ...(layout.brief ? [] : [checkLines(report.results, layout)]),
-    summary(report, layout),
+    totalLine(report, layout),
   ];
   return parts.join(layout.brief ? '' : '\n');
 }
 
-/** A cause with all that is known of it. */
+/** A cause with all its details. */
 function faultText({ first, subject, details }: Cause, { style, width }: Layout): string {
   const lines = details.map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
@@ -52,7 +52,7 @@ function faultText({ first, subject, details }: Cause, { style, width }: Layout)
   return `${stateWord(first.state, style)}  ${head}\n${lines.join('')}`;
 }
 
-/** One line for each check; those that never began take one together. */
+/** One line for each check. The checks that never began for one reason share a line. */
 function checkLines(results: readonly CheckOutcome[], layout: Layout): string {
   const began = results.filter(({ barredBy }) => barredBy === undefined);
   const idWidth = Math.max(...began.map(({ id }) => id.length), '00 checks'.length);
@@ -70,7 +70,7 @@ function checkLines(results: readonly CheckOutcome[], layout: Layout): string {
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   };
-  // A failure stands above, with its reason.
+  // The reason of a failure stands above.
   const textOf = (result: CheckOutcome) => withLatency(isRed(result) ? '' : reasonText(result), result);
   const lines = began.map((result) => line(result, result.id, textOf(result)));
   const barred = causesOf(results.filter(({ barredBy }) => barredBy !== undefined));
@@ -87,18 +87,20 @@ function paints(style: Style): Readonly<Record<State, (text: string) => string>>
   return { pass: green, flaky: yellow, warn: yellow, fail: red, error: red, skip: dim };
 }
 
-function summary(report: SmokeReport, { style }: Layout): string {
+function totalLine(report: SmokeReport, { style }: Layout): string {
   const { totals, rounds, runs, results, elapsedMs, target, write } = report;
   const counts = states.flatMap((state) =>
     totals[state] === 0 ? [] : [paints(style)[state](`${totals[state]} ${totalNames[state]}`)],
   );
-  const times = results.some((result) => result.runs !== undefined)
-    ? `, ${counted(runs, 'run', 'runs')}`
-    : '';
-  const waited = rounds > 1 ? `, after ${rounds} rounds` : '';
-  const how = write ? 'with writes' : 'read-only';
-  const total = `${counted(totals.checks, 'check', 'checks')} of ${lineText(target)}, ${how}${waited}${times}, in ${durationText(elapsedMs)}`;
-  return `${style.bold(total)}: ${counts.join(', ') || 'none ran'}\n`;
+  const isRepeated = results.some((result) => result.runs !== undefined);
+  const clauses = [
+    `${counted(totals.checks, 'check', 'checks')} of ${lineText(target)}`,
+    write ? 'with writes' : 'read-only',
+    ...(rounds > 1 ? [`after ${rounds} rounds`] : []),
+    ...(isRepeated ? [counted(runs, 'run', 'runs')] : []),
+    `in ${durationText(elapsedMs)}`,
+  ];
+  return `${style.bold(clauses.join(', '))}: ${counts.join(', ') || 'none ran'}\n`;
 }
 
 const levels: Readonly<Partial<Record<State, string>>> = {

@@ -12,7 +12,7 @@ import {
   totalsOf,
 } from './smoke-report.ts';
 
-/** The word that says whose report it is. */
+/** The name of the tool in its reports. */
 export const toolName = 'petstore smoke';
 
 /** The report as one JSON document. */
@@ -75,16 +75,16 @@ export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeRe
   const suites = groups.map((group) => {
     const cases = results.filter(({ id }) => groupOf(id) === group);
     const ms = cases.reduce((sum, result) => sum + result.elapsedMs, 0);
-    const about = { name: group, ...counts(cases, ms), timestamp: startedAt.toISOString().slice(0, 19) };
-    return `  <testsuite${attributes({ ...about, hostname: target })}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
+    const values = { name: group, ...countsOf(cases, ms), timestamp: startedAt.toISOString().slice(0, 19) };
+    return `  <testsuite${attributes({ ...values, hostname: target })}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
   });
-  const about = { name: `petstore smoke ${version}`, ...counts(results, elapsedMs) };
-  const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(about)}>\n${suites.join('')}</testsuites>\n`;
+  const values = { name: `petstore smoke ${version}`, ...countsOf(results, elapsedMs) };
+  const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(values)}>\n${suites.join('')}</testsuites>\n`;
   // XML 1.0 forbids these characters even as references; in safe lines they are only U+FFFE and U+FFFF.
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function counts(results: readonly CheckOutcome[], elapsedMs: number) {
+function countsOf(results: readonly CheckOutcome[], elapsedMs: number) {
   const { checks: tests, fail: failures, error: errors, skip: skipped } = totalsOf(results);
   return { tests, failures, errors, skipped, time: seconds(elapsedMs) };
 }
@@ -101,8 +101,8 @@ function testCase(result: CheckOutcome): string {
   const content = isPassed
     ? `<system-out>${state}: ${text}</system-out>`
     : `<${elements[state]}${attributes({ message: reason, type: state })}>${text}</${elements[state]}>`;
-  const about = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: seconds(elapsedMs) };
-  return `    <testcase${attributes(about)}>${content}</testcase>\n`;
+  const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: seconds(elapsedMs) };
+  return `    <testcase${attributes(values)}>${content}</testcase>\n`;
 }
 
 function attributes(values: Readonly<Record<string, string | number>>): string {

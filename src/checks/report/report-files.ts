@@ -39,8 +39,9 @@ export interface Reports {
 export function parseReports(values: readonly string[], cwd: string): Reports {
   const files = values.filter((value) => value !== 'github').map((value) => parseFile(value, cwd));
   const paths = files.map(({ path }) => path);
-  const twice = paths.find((path, index) => paths.indexOf(path) !== index);
-  if (twice) throw new UsageError(`--report: ${twice} is named twice`, 'give each report a file of its own');
+  const duplicate = paths.find((path, index) => paths.indexOf(path) !== index);
+  if (duplicate)
+    throw new UsageError(`--report: ${duplicate} is named twice`, 'give each report a file of its own');
   return { files, github: values.includes('github') };
 }
 
@@ -71,12 +72,12 @@ export async function prepareReports({ files }: Reports, force: boolean): Promis
   }
 }
 
-/** Writes every report that goes to a file; a failure does not stop the others. @returns the errors. */
+/** Writes every report that goes to a file. An error does not stop the others. @returns the errors. */
 export async function writeReports(report: SmokeReport, { files }: Reports): Promise<Error[]> {
-  const written = await Promise.allSettled(
+  const outcomes = await Promise.allSettled(
     files.map(({ format, path }) => writeFileAtomic(path, writers[format](report), 0o644)),
   );
-  return written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+  return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []));
 }
 
 /** Adds the report to GitHub's step summary. @throws CliError if it cannot be written. */
@@ -86,7 +87,7 @@ export async function addStepSummary(report: SmokeReport, path: string): Promise
   });
 }
 
-/** A larger file is no report. */
+/** A larger file is not a report. */
 const maxBytes = 64 * 1024 * 1024;
 
 async function mayReplace({ format, path }: FileReport): Promise<boolean> {

@@ -25,7 +25,7 @@ export interface Latency {
 
 /** A check over all runs. */
 export interface CheckOutcome extends CheckResult {
-  /** How often it ran, how often it failed, and its latency; undefined if there is one run only. */
+  /** The number of its runs and of its failures, and its latency; undefined without `--repeat` or `--for`. */
   readonly runs?: number | undefined;
   readonly failures?: number | undefined;
   readonly latency?: Latency | undefined;
@@ -39,9 +39,9 @@ export interface SmokeReport {
   readonly elapsedMs: number;
   /** Whether the run was allowed to write. */
   readonly write: boolean;
-  /** How often the read checks were begun before they passed, or the time to wait was over; 1 without a wait. */
+  /** The number of rounds of the read checks until they passed or the time was over; 1 without `--wait`. */
   readonly rounds: number;
-  /** How often the checks ran. */
+  /** The number of runs of the checks. */
   readonly runs: number;
   readonly results: readonly CheckOutcome[];
   readonly totals: Totals;
@@ -53,10 +53,10 @@ export interface SmokeReport {
 /** The results of each check over any number of runs, in memory that does not grow with them. */
 export class Tally {
   private readonly checks = new Map<string, CheckTally>();
-  /** How many runs were counted. */
+  /** The number of runs that were added. */
   runs = 0;
 
-  /** Counts one run. */
+  /** Adds the results of one run. */
   add(results: readonly CheckResult[]): void {
     this.runs += 1;
     for (const result of results) {
@@ -66,10 +66,10 @@ export class Tally {
     }
   }
 
-  /** One outcome a check, in the order of the groups. @param isRepeated whether more than one run was asked for. */
+  /** One outcome for each check, in the order of the groups. @param isRepeated whether to merge the runs. */
   outcomes(isRepeated: boolean): CheckOutcome[] {
-    const all = [...this.checks.values()].map((check) => (isRepeated ? check.merged : check.worst));
-    return groups.flatMap((group) => all.filter(({ id }) => groupOf(id) === group));
+    const outcomes = [...this.checks.values()].map((check) => (isRepeated ? check.merged : check.worst));
+    return groups.flatMap((group) => outcomes.filter(({ id }) => groupOf(id) === group));
   }
 }
 
@@ -77,7 +77,7 @@ class CheckTally {
   worst: CheckResult;
   private readonly left: string[] = [];
   private readonly counts: Record<State, number>;
-  /** In microseconds. Any number of them takes the same memory. */
+  /** The durations of the requests, in microseconds. The memory does not grow with their number. */
   private readonly requests = createHistogram({ figures: 3 });
   private sumMs = 0;
 
@@ -99,13 +99,13 @@ class CheckTally {
     const failures = counts.fail + counts.error;
     const runs = states.reduce((sum, state) => sum + (state === 'skip' ? 0 : counts[state]), 0);
     const { state, reason } = worst;
-    const counted = isRed(worst)
+    const share = isRed(worst)
       ? `failed ${failures} of ${runs}`
       : `${totalNames[state]} ${counts[state]} of ${runs}`;
     const latency = { median: requests.percentile(50) / 1000, max: requests.max / 1000 };
     return {
       ...worst,
-      reason: state === 'skip' ? reason : state === 'pass' ? counted : `${counted}: ${reason}`,
+      reason: state === 'skip' ? reason : state === 'pass' ? share : `${share}: ${reason}`,
       left: left.length > 0 ? left : undefined,
       elapsedMs: this.sumMs,
       runs,
@@ -120,7 +120,7 @@ export function totalsOf(results: readonly CheckResult[]): Totals {
   return { checks: results.length, ...(Object.fromEntries(counts) as Record<State, number>) };
 }
 
-/** That of a failed check of reach, which says whether there was an answer; 7 for any other failure. */
+/** The exit code of a run: that of a failed check of reach, which says whether there was an answer, else 7. */
 export function exitCodeOf(results: readonly CheckOutcome[]): ExitCode {
   const red = results.filter(isRed);
   if (red.length === 0) return exitCodes.done;
@@ -168,7 +168,7 @@ export function withLatency(text: string, { latency }: CheckOutcome): string {
 /** The details of a result, each with its label: expected, got, and where. */
 export function labelledDetails(result: CheckOutcome, ids?: string): [label: string, text: string][] {
   const { reason, expected, got, pointer, method, url, requestId, cache, left } = result;
-  const all: [string, string | undefined][] = [
+  const details: [string, string | undefined][] = [
     ['checks', ids],
     ['expected', expected],
     ['got', reason.includes(got ?? '\n') ? undefined : got],
@@ -178,7 +178,7 @@ export function labelledDetails(result: CheckOutcome, ids?: string): [label: str
     ['cache', cache],
     ['left', left?.join('; ')],
   ];
-  return all.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
+  return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }
 
 /** Results with the same reason. */
@@ -199,15 +199,15 @@ export function causesOf(results: readonly CheckOutcome[]): Cause[] {
     const { state, reason, barredBy } = result;
     if (state === 'pass') continue;
     const key = JSON.stringify(barredBy === undefined ? [state, reason] : [barredBy]);
-    const same = causes.get(key);
-    if (same) same.push(result);
+    const group = causes.get(key);
+    if (group) group.push(result);
     else causes.set(key, [result]);
   }
-  return [...causes.values()].map((same) => {
-    const [first] = same;
-    const isOne = same.length === 1;
-    const ids = isOne || first.barredBy !== undefined ? undefined : same.map(({ id }) => id).join(', ');
-    const subject = isOne ? first.id : `${same.length} checks`;
+  return [...causes.values()].map((group) => {
+    const [first] = group;
+    const isSingle = group.length === 1;
+    const ids = isSingle || first.barredBy !== undefined ? undefined : group.map(({ id }) => id).join(', ');
+    const subject = isSingle ? first.id : `${group.length} checks`;
     return { first, subject, ids, details: labelledDetails(first, ids) };
   });
 }

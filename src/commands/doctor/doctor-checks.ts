@@ -15,12 +15,12 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../process/errors.ts';
 import { closest, dayOf, shellWord } from '../../process/text.ts';
 
-/** The subject of doctor's checks. */
+/** The subject of the checks of doctor. */
 interface DoctorContext {
   readonly context: Context;
   /** Opened by the first check that needs them. @throws FindingError, a skip, if there is no socket to check. */
   sockets(): Promise<Sockets>;
-  /** What the checks of the service need. Made by the first of them. */
+  /** Sends the requests of the checks of the service. Made by the first of them. */
   check(): Promise<CheckContext>;
 }
 
@@ -30,7 +30,7 @@ export function createDoctorContext(context: Context): DoctorContext {
   return {
     context,
     sockets() {
-      sockets ??= openedSockets(context);
+      sockets ??= openServiceSockets(context);
       return sockets;
     },
     check() {
@@ -40,7 +40,7 @@ export function createDoctorContext(context: Context): DoctorContext {
   };
 }
 
-async function openedSockets(context: Context): Promise<Sockets> {
+async function openServiceSockets(context: Context): Promise<Sockets> {
   const { settings } = context;
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (baseUrl === undefined) throw new FindingError(skip('no base URL is set'));
@@ -112,26 +112,25 @@ async function checkConfig(context: Context): Promise<Finding> {
 function checkEnvironment({ io }: Context): Finding {
   const { env } = io;
   const variables = [...programVariables.map(([name]) => name), ...settingKeys.map(variableName)];
-  const set = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
-  const unknown = set.find((name) => !variables.includes(name));
-  if (unknown !== undefined) {
-    const names = variables.map((name) => name.toLowerCase());
-    const near = closest(unknown.toLowerCase(), names)?.toUpperCase();
-    return warn(`${unknown} is not a variable that petstore reads`, {
-      hint: near ? `did you mean ${near}?` : 'see `petstore help environment`',
+  const setNames = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
+  const stranger = setNames.find((name) => !variables.includes(name));
+  if (stranger !== undefined) {
+    const candidates = variables.map((name) => name.toLowerCase());
+    const nearest = closest(stranger.toLowerCase(), candidates)?.toUpperCase();
+    return warn(`${stranger} is not a variable that petstore reads`, {
+      hint: nearest ? `did you mean ${nearest}?` : 'see `petstore help environment`',
     });
   }
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     return warn('NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not verified', {
       hint: 'unset it; the setting ca-cert trusts one more authority',
     });
-  return pass(set.length === 0 ? 'no variable of petstore is set' : set.sort().join(', '));
+  return pass(setNames.length === 0 ? 'no variable of petstore is set' : setNames.sort().join(', '));
 }
 
 /** Checks that secrets are private, and that config and state can be written. */
 async function checkPermissions(context: Context): Promise<Finding> {
-  const { io } = context;
-  const { settings } = context;
+  const { io, settings } = context;
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
   const folder = dirname(configFile);
   const isPosix = io.platform !== 'win32';
@@ -141,15 +140,17 @@ async function checkPermissions(context: Context): Promise<Finding> {
     });
   const secrets = [configFile, settings.get('token-file'), settings.get('client-key')];
   // On Windows the mode does not say who may read a file.
-  const open = secrets.flatMap((path) => (path && isPosix && isOpenToOthers(path, 0o077) ? [path] : []));
-  if (open.length > 0)
-    return warn(`others may read ${open.join(', ')}`, {
-      hint: `chmod 600 ${open.map(shellWord).join(' ')}`,
+  const exposedFiles = secrets.flatMap((path) =>
+    path && isPosix && isOpenToOthers(path, 0o077) ? [path] : [],
+  );
+  if (exposedFiles.length > 0)
+    return warn(`others may read ${exposedFiles.join(', ')}`, {
+      hint: `chmod 600 ${exposedFiles.map(shellWord).join(' ')}`,
     });
-  const places = [folder, stateDir, ...(offlineStore === ':memory:' ? [] : [dirname(offlineStore)])];
-  const closed = [...new Set(places)].filter((place) => !canBeWritten(place));
-  if (closed.length > 0)
-    return warn(`${closed.join(', ')} cannot be written to; reading still works`, {
+  const folders = [folder, stateDir, ...(offlineStore === ':memory:' ? [] : [dirname(offlineStore)])];
+  const lockedFolders = [...new Set(folders)].filter((path) => !canBeWritten(path));
+  if (lockedFolders.length > 0)
+    return warn(`${lockedFolders.join(', ')} cannot be written to; reading still works`, {
       hint: 'name other folders with PETSTORE_CONFIG_DIR and PETSTORE_STATE_DIR',
     });
   return pass('secrets are private; config and state can be written');
@@ -182,8 +183,8 @@ function canBeWritten(folder: string): boolean {
 async function checkToken(context: Context): Promise<Finding> {
   const { settings } = context;
   // Creating the client reads the token.
-  const broken = await context.client().catch((error: unknown) => error);
-  if (broken instanceof CliError && broken.kind === 'auth') throw broken;
+  const outcome = await context.client().catch((error: unknown) => error);
+  if (outcome instanceof CliError && outcome.kind === 'auth') throw outcome;
   if (settings.offline) return skip('the embedded store needs none');
   const baseUrl = settings.get('base-url');
   if (baseUrl === undefined) return skip('there is no base URL to send it to');
@@ -194,8 +195,8 @@ async function checkToken(context: Context): Promise<Finding> {
   if (plan.kind === 'withheld')
     return warn(`${source} is not sent: ${plan.why}`, { hint: 'see `petstore config explain`' });
   const { place } = plan;
-  const how = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
-  return pass(`${source}, sent ${how}`);
+  const adverbial = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
+  return pass(`${source}, sent ${adverbial}`);
 }
 
 /** The three TLS checks of smoke, in one line. */
@@ -219,9 +220,9 @@ const warnSkewMs = 60_000;
 async function checkClock(context: Context, check: CheckContext): Promise<Finding> {
   if (context.settings.offline) return skip('the embedded store has this clock');
   const { fields } = await askFirst(check);
-  const theirs = Date.parse(fieldValue(fields, 'date') ?? '');
-  if (Number.isNaN(theirs)) return skip('the service does not say what time it is');
-  const skewMs = context.now().getTime() - theirs;
+  const serviceMs = Date.parse(fieldValue(fields, 'date') ?? '');
+  if (Number.isNaN(serviceMs)) return skip('the service does not say what time it is');
+  const skewMs = context.now().getTime() - serviceMs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (Math.abs(skewMs) < warnSkewMs) return pass(`within ${Math.max(seconds, 1)} s of the service's`);
   return warn(`this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, {

@@ -61,7 +61,7 @@ export type SmokeFlags = ValuesOf<typeof smokeFlags>;
 
 const defaults = { waitForMs: 60_000, everyMs: 30_000, maxTimeMs: 600_000, retries: 1, timeoutMs: 10_000 };
 
-/** @throws UsageError if a flag has no effect, so that it is not overlooked. */
+/** The options of the flags and settings. @throws UsageError if a flag has no effect, so that the user sees it. */
 export function toSmokeOptions(
   flags: SmokeFlags,
   settings: Settings,

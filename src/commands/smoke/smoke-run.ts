@@ -36,10 +36,10 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   const reports = parseReports(flags.report ?? [], context.io.cwd);
   const hasTls = !settings.offline && settings.get('base-url')?.startsWith('https:') === true;
   const selection = { contract, options, hasTls, hasToken: false };
-  const neverWritten = { creations: new Set<never>(), createSignal: context.interrupts.signal };
-  const checks = [...readChecks(selection), ...selectedWriteChecks(selection, neverWritten)];
+  const writing = { creations: new Set<never>(), createSignal: context.interrupts.signal };
+  const checks = [...readChecks(selection), ...selectedWriteChecks(selection, writing)];
   checkSelection(options, checks);
-  if (context.flags.dryRun) return list(context, checks);
+  if (context.flags.dryRun) return printList(context, checks);
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
   // A path must not lead out of the service.
@@ -47,16 +47,16 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
     if (path !== undefined) client.toRawRequest({ method: 'GET', path });
   const sockets = await openSockets(context, client.baseUrl, options.timeoutMs);
   await prepareReports(reports, flags.force === true);
-  const { observer, end } = await createDisplay(context, flags);
+  const { observer, printReport } = await createDisplay(context, flags);
   const name = settings.offline ? 'the embedded store' : client.baseUrl;
   const target = { name, client, options, sockets, mask: context.secrets.mask, now: context.now };
   const report = await runSmoke(target, observer, context.interrupts);
   const failures = await despiteSignals(context, async () => [
-    ...(await end(report, reports)),
+    ...(await printReport(report, reports)),
     ...(await writeReports(report, reports)),
   ]);
-  await summarize(context, report, reports);
-  await leave(context, report, failures);
+  await writeStepSummary(context, report, reports);
+  await setExitCode(context, report, failures);
 }
 
 /**
@@ -72,69 +72,75 @@ async function createDisplay(context: Context, flags: SmokeFlags) {
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
   const name = format === 'json' ? 'stderr' : 'stdout';
   const style = await context.style(name);
-  let now = '';
-  let since = monotonicMs();
+  let label = '';
+  let startedMs = monotonicMs();
   const hide = quiet
     ? () => {}
     : liveLine.show(() => {
-        const seconds = Math.floor((monotonicMs() - since) / 1000);
-        return seconds === 0 ? now : `${now}, ${seconds} s`;
+        const seconds = Math.floor((monotonicMs() - startedMs) / 1000);
+        return seconds === 0 ? label : `${label}, ${seconds} s`;
       });
   const observer: Observer = {
     check(id, at, count) {
-      now = `${id} (${at} of ${count})`;
-      since = monotonicMs();
+      label = `${id} (${at} of ${count})`;
+      startedMs = monotonicMs();
     },
     print: context.print,
   };
   /** Prints the report. @returns the error, if it could not be written completely. */
-  const end = async (report: SmokeReport, { github }: Reports) => {
+  const printReport = async (report: SmokeReport, { github }: Reports) => {
     hide();
     const isSilent = name === 'stderr' && quiet;
     const brief = flags.brief === true;
     const text = isSilent ? '' : toHumanReport(report, { style, width: io[name].width, brief });
-    const written = await Promise.allSettled([
+    const outcomes = await Promise.allSettled([
       text && io[name].write(text),
       github && io[name].write(toAnnotations(report), { isRaw: true }),
       format === 'json' && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)),
     ]);
-    const failures = written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+    const failures = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as Error] : [],
+    );
     return failures.filter((error) => !(error instanceof OutputClosedError)).slice(0, 1);
   };
-  return { observer, end };
+  return { observer, printReport };
 }
 
-/** Lists the checks of `--dry-run`. */
-async function list(context: Context, checks: readonly Check<CheckContext>[]): Promise<void> {
+/** Prints the list of `--dry-run`. */
+async function printList(context: Context, checks: readonly Check<CheckContext>[]): Promise<void> {
   const printer = await context.printer();
-  const certain = checks.filter(({ isOptional }) => !isOptional);
-  const planned = certain.map(({ id, operation }) => ({
+  const plannedChecks = checks.filter(({ isOptional }) => !isOptional);
+  const rows = plannedChecks.map(({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
   }));
   const columns = propertyColumns(['id', 'operation', 'stability']);
-  await printer.records([planned], { noun: 'checks', columns });
+  await printer.records([rows], { noun: 'checks', columns });
 }
 
-/** Finishes the reports although a signal comes; a pipe that nobody reads is abandoned a second after it. */
+/** Finishes the reports although a signal comes. A pipe that nobody reads is abandoned a second after the signal. */
 function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Value>): Promise<Value> {
-  const late = new AbortController();
-  const giveBack = interrupts.take((signal) => {
-    setTimeout(() => late.abort(new InterruptedError(signal)), 1000).unref();
+  const limit = new AbortController();
+  const release = interrupts.take((signal) => {
+    setTimeout(() => limit.abort(new InterruptedError(signal)), 1000).unref();
   });
-  return race({ signals: [late.signal] }, work).finally(giveBack);
+  return race({ signals: [limit.signal] }, work).finally(release);
 }
 
-/** GitHub names the file of the step summary; the result of the run does not depend on it. */
-async function summarize({ io, warn }: Context, report: SmokeReport, { github }: Reports): Promise<void> {
+/** Adds the report to the file that GitHub names. An error does not change the exit code. */
+async function writeStepSummary(
+  { io, warn }: Context,
+  report: SmokeReport,
+  { github }: Reports,
+): Promise<void> {
   const file = io.env.GITHUB_STEP_SUMMARY;
   if (!github || !file) return;
   await addStepSummary(report, file).catch((error) => warn(`note: the step summary: ${messageOf(error)}`));
 }
 
-/** The exit code of the checks takes precedence over a report that could not be written. */
-async function leave(
+/** Sets the exit code of the checks. It takes precedence over a report that could not be written. */
+async function setExitCode(
   context: Context,
   { exitCode, signal, results }: SmokeReport,
   failures: readonly Error[],
