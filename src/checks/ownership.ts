@@ -1,5 +1,5 @@
-import type { ListId } from '../api/operations.ts';
-import { idFieldOf, otherRecord } from '../client/response.ts';
+import { idFieldOf, type ListId } from '../api/operations.ts';
+import { otherRecord } from '../client/response.ts';
 import { messageOf } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';

@@ -1,10 +1,9 @@
 import { type Contract, takesField } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import { idFieldOf, type Operation } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
 import { toAcceptedInput } from '../client/request.ts';
-import { idFieldOf } from '../client/response.ts';
 import { sleep } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt } from '../process/text.ts';
