@@ -165,7 +165,7 @@ function isValue(record: JsonObject, name: string, expected: unknown): boolean {
 const absent: JsonObject = { status: 'available', complete: false };
 
 /** The records of a list, read to its end, or until there are `enough`. */
-export async function collect<Entity>(
+export async function collectRecords<Entity>(
   pages: AsyncIterable<readonly Entity[]>,
   enough = Number.POSITIVE_INFINITY,
 ): Promise<Entity[]> {

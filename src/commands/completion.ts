@@ -4,7 +4,7 @@ import type { ListId, Result } from '../api/operations.ts';
 import type { Category, Order, Pet } from '../api/schemas.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
 import { action, type Offer, type Typed } from '../cli/verb.ts';
-import { collect } from '../client/whole-list.ts';
+import { collectRecords } from '../client/whole-list.ts';
 import { readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
 import { resolvePaths } from '../config/paths.ts';
@@ -92,7 +92,7 @@ function settingValues(context: Context, { operands: [key = ''] }: Typed): reado
 async function read<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
-  return collect(client.list(operation));
+  return collectRecords(client.list(operation));
 }
 
 /** Pets by id, or by name once a letter of it is typed. A name that would be read as an id or a flag has none. */

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { readThroughList } from '../client/find-in-list.ts';
-import { collect } from '../client/whole-list.ts';
+import { collectRecords } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { caseless, groupDigits, letterDistance } from '../process/text.ts';
@@ -196,8 +196,9 @@ async function readList(
   noun: NamedNoun,
   options: CallOptions | undefined,
 ): Promise<NamedRecord[]> {
-  if (noun === 'categories') return collect(client.list('listCategories', {}, { ...options, whole: true }));
-  const pets = await collect(client.list('listPets', {}, { ...options, whole: true }));
+  if (noun === 'categories')
+    return collectRecords(client.list('listCategories', {}, { ...options, whole: true }));
+  const pets = await collectRecords(client.list('listPets', {}, { ...options, whole: true }));
   return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
 }
 

@@ -4,7 +4,7 @@ import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { collect } from '../client/whole-list.ts';
+import { collectRecords } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
 import type { Column } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
@@ -56,7 +56,7 @@ async function readOverview(context: Context, client: Client, below: number, opt
   const read = async <K extends ListId>(id: K) => {
     try {
       offeredOperation(client.contract, id);
-      return await collect(client.list(id, {}, { ...options, whole: true }));
+      return await collectRecords(client.list(id, {}, { ...options, whole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
       return error;

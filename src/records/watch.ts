@@ -1,5 +1,5 @@
 import { attemptsOf } from '../client/attempt.ts';
-import { collect } from '../client/whole-list.ts';
+import { collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, type View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
@@ -90,7 +90,7 @@ async function readPoll<Entity>(
 ): Promise<Poll<Entity>> {
   const { sort } = access.context.flags;
   access.names.forget();
-  const records = await collect(await read(), sort === undefined ? limit : undefined);
+  const records = await collectRecords(await read(), sort === undefined ? limit : undefined);
   const { view } = await fillView(access, 'list');
   if (sort !== undefined) records.sort(compareBy(view, sort));
   const before = new Set(last?.map((record) => printJson(record)));
