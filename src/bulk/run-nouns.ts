@@ -23,12 +23,12 @@ const nounOperations = {
 
 /** The words of each noun for one and for several of what its rows change, and for the record of a row. */
 export const nounWords: Readonly<
-  Record<NounName, { readonly one: string; readonly many: string; readonly record: string }>
+  Record<NounName, { readonly singular: string; readonly plural: string; readonly record: string }>
 > = {
-  inventory: { one: 'count', many: 'counts', record: 'pet' },
-  pets: { one: 'pet', many: 'pets', record: 'pet' },
-  categories: { one: 'category', many: 'categories', record: 'category' },
-  orders: { one: 'order', many: 'orders', record: 'order' },
+  inventory: { singular: 'count', plural: 'counts', record: 'pet' },
+  pets: { singular: 'pet', plural: 'pets', record: 'pet' },
+  categories: { singular: 'category', plural: 'categories', record: 'category' },
+  orders: { singular: 'order', plural: 'orders', record: 'order' },
 };
 
 /** A record as it was read. */

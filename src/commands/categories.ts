@@ -25,8 +25,8 @@ const list = verb({
 const { get, create, update, edit, remove } = recordVerbs({
   noun,
   aRecord: 'a category',
-  one: 'category',
-  many: 'categories',
+  singular: 'category',
+  plural: 'categories',
   result: 'Category',
   flags: {
     name: value('--name <name>', 'its name', { parse: parseText }),

@@ -60,8 +60,8 @@ const list = verb({
 const { get, create, update, edit, remove } = recordVerbs({
   noun,
   aRecord: 'an order',
-  one: 'order',
-  many: 'orders',
+  singular: 'order',
+  plural: 'orders',
   result: 'Order',
   isNameless: true,
   flags: {

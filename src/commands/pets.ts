@@ -52,8 +52,8 @@ const list = verb({
 const { get, create, update, edit, remove } = recordVerbs({
   noun,
   aRecord: 'a pet',
-  one: 'pet',
-  many: 'pets',
+  singular: 'pet',
+  plural: 'pets',
   result: 'Pet',
   flags: {
     name: value('--name <name>', 'its name', { parse: parseText }),

@@ -10,8 +10,8 @@ import { type ApplyFlags, updateFileFlags } from './run-flags.ts';
 interface RecordWords<Entity extends object> {
   /** With its article, such as `a pet`. */
   readonly aRecord: string;
-  readonly one: 'pet' | 'category' | 'order';
-  readonly many: string;
+  readonly singular: 'pet' | 'category' | 'order';
+  readonly plural: string;
   /** As the operations name it: `Pet` of `getPet`. */
   readonly result: 'Pet' | 'Category' | 'Order';
   /** True if only ids are accepted, because its records have no names. */
@@ -30,8 +30,8 @@ interface RecordWords<Entity extends object> {
 export function recordVerbs<Entity extends object>({
   noun,
   aRecord,
-  one,
-  many,
+  singular,
+  plural,
   result,
   isNameless,
   flags,
@@ -42,13 +42,13 @@ export function recordVerbs<Entity extends object>({
   const word = isNameless ? 'id' : 'id or name';
   const words = isNameless ? 'ids' : 'ids or names';
   const parse = (text: string) => (isNameless ? parseId(text, 'id') : parseIdOrName(text, 'id'));
-  const someIds = argument(`<${word}...>`, `${words} of ${many}`, { parse, offers: one });
-  const idsOrFile = argument(`[${word}...]`, `${words} of ${many}`, { parse, offers: one });
-  const id = argument(`<${word}>`, `${word} of the ${one}`, { parse, offers: one });
+  const someIds = argument(`<${word}...>`, `${words} of ${plural}`, { parse, offers: singular });
+  const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, { parse, offers: singular });
+  const id = argument(`<${word}>`, `${word} of the ${singular}`, { parse, offers: singular });
   return {
     get: verb({
       name: 'get',
-      summary: `Get one or several ${many}`,
+      summary: `Get one or several ${plural}`,
       operation: `get${result}`,
       examples: examples.get,
       args: { ids: someIds },
@@ -74,8 +74,8 @@ export function recordVerbs<Entity extends object>({
     }),
     update: verb({
       name: 'update',
-      summary: `Change ${many}`,
-      description: `Changes only what the flags name: reads each ${one} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
+      summary: `Change ${plural}`,
+      description: `Changes only what the flags name: reads each ${singular} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
       operation: `update${result}`,
       write: true,
       examples: examples.update,
@@ -83,7 +83,7 @@ export function recordVerbs<Entity extends object>({
       flags: {
         ...flags,
         field: fieldFlag,
-        from: fromFlag(`change the ${many} of this file, each by its id`),
+        from: fromFlag(`change the ${plural} of this file, each by its id`),
         ...updateFileFlags,
       },
       run: async (context, { ids, from, field, ...given }) => {
@@ -91,7 +91,7 @@ export function recordVerbs<Entity extends object>({
         if (from === undefined) {
           const [name] = Object.keys(flags);
           if (name !== undefined)
-            throw new UsageError(`update ${one}: ${flagName(updateFileFlags, name)} goes with --from only`);
+            throw new UsageError(`update ${singular}: ${flagName(updateFileFlags, name)} goes with --from only`);
           const { updateRecords } = await import('../records/update.ts');
           return updateRecords(context, await noun(), ids, { field, values });
         }
@@ -102,7 +102,7 @@ export function recordVerbs<Entity extends object>({
     edit: verb({
       name: 'edit',
       summary: `Edit ${aRecord} as YAML in an editor`,
-      description: `Opens the ${one} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
+      description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
       operation: `update${result}`,
       write: true,
       examples: examples.edit,
@@ -118,7 +118,7 @@ export function recordVerbs<Entity extends object>({
       write: true,
       examples: examples.delete,
       args: { ids: idsOrFile },
-      flags: { from: fromFlag(`delete the ${many} whose ids this file has`) },
+      flags: { from: fromFlag(`delete the ${plural} whose ids this file has`) },
       run: async (context, given) =>
         (await import('../records/delete.ts')).deleteByIdsOrFile(context, await noun(), given),
     }),

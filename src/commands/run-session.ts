@@ -146,9 +146,9 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
     stop.stop(interruption(signal));
     stop.abandon();
   });
-  const { many } = nounWords[header.noun];
+  const { plural } = nounWords[header.noun];
   const activity = {
-    label: `reading ${many}`,
+    label: `reading ${plural}`,
     unit: 'records',
     delayMs: 500,
     read: () => ({ done: progress.read }),
@@ -172,11 +172,11 @@ async function confirmPlan(context: Context, run: Run, plan: Plan): Promise<void
   if (!context.flags.yes && context.prompt()) await showLargestChanges(context, run, plan);
   await printTotals(context, run, plan);
   const { changes, removed } = plan;
-  const { one, many } = nounWords[run.header.noun];
+  const { singular, plural } = nounWords[run.header.noun];
   const verb = run.header.noun === 'inventory' ? 'set' : 'change';
   const others = changes.length - removed;
   const what = [
-    ...(others > 0 ? [`${verb} ${counted(others, one, many)}`] : []),
+    ...(others > 0 ? [`${verb} ${counted(others, singular, plural)}`] : []),
     ...(removed > 0 ? [`remove ${counted(removed, 'entry', 'entries')}`] : []),
   ];
   await confirmWrite(context, { what: what.join(' and '), destructive: true });

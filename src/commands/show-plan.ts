@@ -216,7 +216,7 @@ export async function printTotals(context: Context, run: Run, plan: Plan): Promi
           ]),
         ]
       : []),
-    unchanged > 0 ? `${counted(unchanged, record, nounWords[isCount ? 'pets' : noun].many)} the same` : '',
+    unchanged > 0 ? `${counted(unchanged, record, nounWords[isCount ? 'pets' : noun].plural)} the same` : '',
   ].filter((fact) => fact !== '');
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   await context.print(

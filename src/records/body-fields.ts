@@ -56,7 +56,7 @@ export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entit
 
 /** Notes the fields of a file that neither the program nor the description knows. They are sent unchanged. */
 export async function noteUnknownFields<Entity>(
-  { context, noun: { schema, many }, operation }: EditAccess<Entity>,
+  { context, noun: { schema, plural }, operation }: EditAccess<Entity>,
   records: readonly { readonly fields: Body }[],
 ): Promise<void> {
   const { bounds = {}, required = [], fields = {} } = operation.body ?? {};
@@ -66,7 +66,7 @@ export async function noteUnknownFields<Entity>(
     for (const name of Object.keys(record.fields)) if (!known.has(name)) unknown.add(name);
   if (unknown.size > 0)
     await context.warn(
-      `note: ${many} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
+      `note: ${plural} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
     );
 }
 

@@ -3,8 +3,8 @@ import { askOptional, askText } from '../input/question.ts';
 import type { EditableNoun } from './noun.ts';
 
 export const categories: EditableNoun<Category> = {
-  one: 'category',
-  many: 'categories',
+  singular: 'category',
+  plural: 'categories',
   operations: {
     list: 'listCategories',
     get: 'getCategory',

@@ -38,7 +38,7 @@ export async function createRecords<Entity>(
     return createFromFile(access, flags.from, extra, (fields) => creation(noun, fields));
   }
   const openFields = fieldsToAsk(access, fields);
-  await confirmWrite(context, { what: `create ${noun.one}` });
+  await confirmWrite(context, { what: `create ${noun.singular}` });
   const all = { ...flags.values };
   const prompt = await context.prompt();
   if (prompt) for (const field of openFields) all[columnOf(field)] = await field.ask?.(prompt, access.names);
@@ -71,7 +71,7 @@ function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, b
     return field ? flagOf(field) : `--field ${name}=${asArgument(operation.body?.fields?.[name] ?? 'value')}`;
   });
   throw new UsageError(
-    `create ${noun.one}: ${flagTexts.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    `create ${noun.singular}: ${flagTexts.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
     hasFlags
       ? `give ${missing.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file or ->; a terminal asks for what is missing`
       : 'the service requires fields that have no flag: give each with --field name=value, as JSON or text',

@@ -23,7 +23,7 @@ export async function deleteByIdsOrFile<Entity>(
   noun: EditableNoun<Entity>,
   { ids, from }: { readonly ids: readonly IdOrName[]; readonly from?: string | undefined },
 ): Promise<void> {
-  checkIdsOrFile(`delete ${noun.one}`, ids, from);
+  checkIdsOrFile(`delete ${noun.singular}`, ids, from);
   if (from === undefined) return deleteRecords(context, noun, ids);
   const access = await openAccess(context, noun, noun.operations.delete, 'bulk');
   await deleteFromFile(access, from);
@@ -82,7 +82,7 @@ async function deleteFromFile<Entity>(
       return;
     }
     await confirmWrite(context, {
-      what: `delete ${counted(rows.length, noun.one, noun.many)}`,
+      what: `delete ${counted(rows.length, noun.singular, noun.plural)}`,
       destructive: true,
     });
     const pace = paceOf(context, context.settings.get('concurrency'));
@@ -119,7 +119,7 @@ async function removeAll<Entity, Item extends { readonly id: bigint }>(
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = context.settings.get('concurrency');
-  const work = new Work(items, remove, { unit: noun.many, atOnce, ...workOptions });
+  const work = new Work(items, remove, { unit: noun.plural, atOnce, ...workOptions });
   const release = items.length > 1 ? stopAtSignal(context, work) : () => {};
   try {
     for await (const line of work.results) await context.warn(line);
@@ -175,7 +175,7 @@ async function readDetails<Entity>(access: Access<Entity>, ids: readonly bigint[
     }
   };
   const atOnce = context.settings.get('concurrency');
-  const work = new Work(ids, read, { unit: noun.many, atOnce });
+  const work = new Work(ids, read, { unit: noun.plural, atOnce });
   const details = new Map<bigint, RecordDetails>();
   for await (const [id, record] of work.results) details.set(id, record);
   return details;

@@ -19,21 +19,21 @@ export async function editRecord<Entity extends object>(
   given: IdOrName,
 ): Promise<void> {
   const { flags } = context;
-  const editor = findEditor(context, `edit ${noun.one}`);
+  const editor = findEditor(context, `edit ${noun.singular}`);
   const access = await openAccess(context, noun, noun.operations.update);
   const [id = 0n] = await access.names.idsOf(noun.named, [given]);
-  await confirmWrite(context, { what: `change ${noun.one} ${id}` });
+  await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
   const before = await readRecord(access, id);
-  const draft = await openDraft(context, editor, `${noun.one}-${id}.yaml`);
+  const draft = await openDraft(context, editor, `${noun.singular}-${id}.yaml`);
   try {
     const write = await editUntilValid(draft, {
-      what: `edit ${noun.one} ${id}`,
-      usage: `# ${noun.one} ${id}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
+      what: `edit ${noun.singular} ${id}`,
+      usage: `# ${noun.singular} ${id}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
       original: (await loadYaml()).print(before.value),
       parse: (text) => toWrite(access, id, before, text),
     });
     if (write === undefined) {
-      await context.print(`${noun.one} ${id}: nothing was changed, and nothing was sent`);
+      await context.print(`${noun.singular} ${id}: nothing was changed, and nothing was sent`);
       await draft.discard();
       return;
     }
@@ -99,7 +99,7 @@ async function checkUnchanged<Entity extends object>(
 ): Promise<void> {
   const now = await readRecord(access, id);
   if (printJson(now.value) === printJson(before.value)) return;
-  throw new CliError('failed', `${access.noun.one} ${id} was changed in the meantime`, {
+  throw new CliError('failed', `${access.noun.singular} ${id} was changed in the meantime`, {
     hint: 'edit it again; nothing was overwritten',
   });
 }

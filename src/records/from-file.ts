@@ -49,12 +49,12 @@ export async function createFromFile<Entity>(
     if (rows.length === 0)
       return await context.warn(`note: ${file.source.name} has no records: nothing to create`);
     await confirmWrite(context, {
-      what: `create ${counted(rows.length, noun.one, noun.many)}`,
+      what: `create ${counted(rows.length, noun.singular, noun.plural)}`,
       destructive: true,
     });
     if (rows.some(({ values, fields }) => values.id !== undefined && fields.id === undefined))
       await context.warn(
-        `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
+        `note: ids in the file are left out because the service gives each new ${noun.singular} its own`,
       );
     await noteUnknownFields(access, rows);
     // New records get their ids in the order of the file.
@@ -139,7 +139,7 @@ export async function endFile<Entity, Row extends RecordRow>(
   const unsure = failures.filter(({ error }) => error && isUnsure(error));
   const rejected = failures.filter((failure) => !unsure.includes(failure));
   if (rejected.length > 0 && standing.done - standing.failed + unsure.length > 0) {
-    const some = `${counted(rejected.length, noun.one, noun.many)} not done`;
+    const some = `${counted(rejected.length, noun.singular, noun.plural)} not done`;
     const { source, format } = file;
     const rejects = rejected.map(({ item, error }) => ({
       ...item,
@@ -150,7 +150,7 @@ export async function endFile<Entity, Row extends RecordRow>(
     try {
       const place = { name: rejectsName(source.name, format), folder: context.io.cwd };
       const name = await writeRejects(place, format, rejects, { source, layout });
-      const again = commandLine(context, [noun.many, verb, '--from', name]);
+      const again = commandLine(context, [noun.plural, verb, '--from', name]);
       await context.warn(`note: ${some}: see ${name}, and run: ${again}`);
     } catch (problem) {
       await context.warn(`warning: ${some}, and no file of them: ${messageOf(problem)}`);

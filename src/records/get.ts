@@ -28,7 +28,7 @@ export async function getRecords<Entity>(
     return held?.get(id) ?? (await readRecord(access, id)).value;
   };
   const atOnce = context.settings.get('concurrency');
-  const work = new Work(ids, read, { unit: noun.many, atOnce });
+  const work = new Work(ids, read, { unit: noun.plural, atOnce });
   await printResults(access, work.results, { asList: ids.length > 1 });
   const error = work.error();
   if (error) throw error;
@@ -84,7 +84,7 @@ async function waitUntil<Entity>(
     const record = await poll({ forMs, everyMs: pollMs, signal: context.interrupts.signal }, look);
     if (record === undefined)
       throw new UnavailableError(
-        `${field} of ${noun.one} ${id} was not ${value} within ${limitMs / 1000} s: ${why}`,
+        `${field} of ${noun.singular} ${id} was not ${value} within ${limitMs / 1000} s: ${why}`,
         { reason: 'timeout', sent: true, retryable: true, hint: 'allow more time with --timeout' },
       );
     held.set(id, record);

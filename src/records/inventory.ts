@@ -11,8 +11,8 @@ import type { Write } from './send-write.ts';
 import { writeRecord } from './write.ts';
 
 export const inventory: Noun<InventoryItem> = {
-  one: 'the inventory entry of pet',
-  many: 'inventory entries',
+  singular: 'the inventory entry of pet',
+  plural: 'inventory entries',
   operations: { list: 'listInventory', get: 'getInventory', delete: 'deleteInventory' },
   named: 'pets',
   title: ({ quantity }) => `${quantity} in stock`,

@@ -22,9 +22,9 @@ export interface RecordReader {
 /** One noun as data, for the verbs that all nouns share. */
 export interface Noun<Entity> {
   /** Such as `pet`, for `pet 3`. */
-  readonly one: string;
+  readonly singular: string;
   /** Such as `pets`, for `3 pets`. */
-  readonly many: string;
+  readonly plural: string;
   readonly operations: {
     readonly list: ListId;
     readonly get: RecordOperation;
@@ -112,7 +112,7 @@ export function inputFor(operation: RecordOperation, id: bigint, body?: Body): C
  * @param names as for `columns`.
  */
 export function viewOf<Entity>(
-  { many, columns }: Noun<Entity>,
+  { plural, columns }: Noun<Entity>,
   operation?: Operation,
   names: ReadonlyMap<bigint, string> = new Map(),
 ): View<Entity> {
@@ -125,14 +125,14 @@ export function viewOf<Entity>(
       extra: true,
     }),
   );
-  return { noun: many, columns: [...own, ...further] };
+  return { noun: plural, columns: [...own, ...further] };
 }
 
 const maxNamed = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
 export function nameAll<Entity>(
-  { one, many }: Noun<Entity>,
+  { singular, plural }: Noun<Entity>,
   ids: readonly bigint[],
   titleOf: (id: bigint) => string | undefined = () => undefined,
 ): string {
@@ -140,9 +140,9 @@ export function nameAll<Entity>(
     const title = titleOf(id);
     return title === undefined ? `${id}` : `${id} (${title})`;
   });
-  if (ids.length === 1) return `${one} ${names[0]}`;
+  if (ids.length === 1) return `${singular} ${names[0]}`;
   const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : '';
-  return `${ids.length} ${many}: ${names.join(', ')}${more}`;
+  return `${ids.length} ${plural}: ${names.join(', ')}${more}`;
 }
 
 /** The records of one noun at one service, for one verb. */

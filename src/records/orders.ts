@@ -6,8 +6,8 @@ import type { EditableNoun } from './noun.ts';
 import { parseDate, parseId, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
 
 export const orders: EditableNoun<Order> = {
-  one: 'order',
-  many: 'orders',
+  singular: 'order',
+  plural: 'orders',
   operations: {
     list: 'listOrders',
     get: 'getOrder',

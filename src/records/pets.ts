@@ -10,8 +10,8 @@ import type { EditableNoun, RecordReader } from './noun.ts';
 import { parseIdOrName } from './parse-values.ts';
 
 export const pets: EditableNoun<Pet> = {
-  one: 'pet',
-  many: 'pets',
+  singular: 'pet',
+  plural: 'pets',
   operations: {
     list: 'listPets',
     get: 'getPet',

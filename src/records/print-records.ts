@@ -30,7 +30,7 @@ export async function fillView<Entity>(
     const { extra: _, ...usual } = column;
     return isOnTerminal && column.name === lookup.column ? usual : column;
   });
-  const view = { noun: noun.many, columns };
+  const view = { noun: noun.plural, columns };
   if (!printer.shows(view, lookup.column)) return { view };
   // There are few categories, and a service cannot be asked for some of them.
   if (extent === 'list' || lookup.noun === 'categories') {

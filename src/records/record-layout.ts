@@ -42,7 +42,7 @@ export function recordLayout<Entity>(access: EditAccess<Entity>, extra: Body): R
   return {
     isHeader: (cells) => cells.every((cell) => fieldNames.includes(cell.trim()) || isRejectColumn(cell)),
     parserOf(names, isTable) {
-      const problem = isTable ? problemOf(names, noun.many, { columns, fieldNames }) : undefined;
+      const problem = isTable ? problemOf(names, noun.plural, { columns, fieldNames }) : undefined;
       if (problem) return problem;
       return (record) =>
         orProblem(record, () => {
@@ -54,7 +54,7 @@ export function recordLayout<Entity>(access: EditAccess<Entity>, extra: Body): R
     merge: (first, second) =>
       printJson(first.values) === printJson(second.values)
         ? undefined
-        : { message: `${noun.one} ${second.id} has other values on line ${first.line}` },
+        : { message: `${noun.singular} ${second.id} has other values on line ${first.line}` },
     fieldsOf: ({ values }) => values,
   };
 }
@@ -69,7 +69,7 @@ export function idLayout<Entity>(noun: EditableNoun<Entity>): RowLayout<IdRow> {
       others.length > 0 || columns.includes(cell.trim()) || cell.startsWith('{') ? undefined : ['id'],
     parserOf: (names, isTable) => {
       const problem = isTable
-        ? problemOf(names, noun.many, {
+        ? problemOf(names, noun.plural, {
             columns,
             fieldNames: [...columns, ...noun.fields.map(({ name }) => name)],
           })

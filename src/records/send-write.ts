@@ -114,7 +114,7 @@ async function readBack<Entity>(
   { id = locatedId(answer), reason }: Judgement,
 ): Promise<Entity | undefined> {
   if (id === undefined) throw errorOf(answer, 'unavailable', `${reason}; it has no id to read the record by`);
-  const subject = `${access.noun.one} ${id}`;
+  const subject = `${access.noun.singular} ${id}`;
   const isDelete = operations[operation].method === 'DELETE';
   const failed = (what: string) =>
     errorOf(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);

@@ -37,7 +37,7 @@ export async function updateRecords<Entity extends object>(
  * @param names the fields that it may change, by default those of the changes.
  */
 export function replacement<Entity extends object>(
-  { one, operations }: EditableNoun<Entity>,
+  { singular, operations }: EditableNoun<Entity>,
   id: bigint,
   before: Answer<Entity>,
   changes: Body,
@@ -47,18 +47,18 @@ export function replacement<Entity extends object>(
     operation: operations.update,
     input: { ...inputFor(operations.update, id, changes), before: before.value },
     options: { ifMatch: before.etag },
-    change: { subject: `${one} ${id}`, before: before.value, names },
+    change: { subject: `${singular} ${id}`, before: before.value, names },
   };
 }
 
 /** @throws UsageError for ids, flags and a file that do not go together. */
 export function checkUpdate<Entity>(
-  { one, many, fields }: EditableNoun<Entity>,
+  { singular, plural, fields }: EditableNoun<Entity>,
   ids: readonly IdOrName[],
   given: Body,
   from?: string,
 ): void {
-  const what = `update ${one}`;
+  const what = `update ${singular}`;
   const isEmpty = Object.keys(given).length === 0;
   checkIdsOrFile(what, ids, from);
   if (from !== undefined && !isEmpty)
@@ -71,7 +71,7 @@ export function checkUpdate<Entity>(
   const own = fields.find((field) => field.own && field.name in given);
   if (own && new Set(ids).size > 1)
     throw new UsageError(
-      `${what}: ${flagOf(own)} would give several ${many} the same ${own.name}`,
+      `${what}: ${flagOf(own)} would give several ${plural} the same ${own.name}`,
       'change one at a time, or give a file with --from',
     );
 }

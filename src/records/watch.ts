@@ -123,7 +123,7 @@ async function headOf<Entity>(
 ): Promise<readonly string[]> {
   const { settings } = context;
   const place = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
-  const head = `${noun.many} of ${sanitize(place)} at ${clock(context)}, every ${intervalMs / 1000} s`;
+  const head = `${noun.plural} of ${sanitize(place)} at ${clock(context)}, every ${intervalMs / 1000} s`;
   const { bold } = await context.style('stdout');
   return [bold(changed === 0 ? head : `${head}: ${changed} changed`)];
 }

@@ -65,12 +65,12 @@ export async function writeRecords<Item, Entity>(
     if (!isAccepted) await printChange(context, lastWrite, record as object | undefined);
     return record;
   };
-  const work = new Work(items, write, { unit: noun.many, place, atOnce, stop });
+  const work = new Work(items, write, { unit: noun.plural, place, atOnce, stop });
   const release = isMany ? stopAtSignal(context, work) : () => {};
   let error: CliError | undefined;
   try {
     const print = () => printResults(access, work.results, { asList, isLive });
-    const progress = { label: 'writing', unit: noun.many, delayMs: 1000, read: () => work.standing() };
+    const progress = { label: 'writing', unit: noun.plural, delayMs: 1000, read: () => work.standing() };
     await (isMany ? withProgress(context, progress, print) : print());
   } catch (thrown) {
     // A reader of stdout that goes away does not stop the writes.
@@ -78,7 +78,7 @@ export async function writeRecords<Item, Entity>(
     else {
       await work.finishBegun();
       const { done, failed, total } = work.standing();
-      if (total > 1 || done > failed) await context.warn(howFar(work.standing(), noun.many));
+      if (total > 1 || done > failed) await context.warn(howFar(work.standing(), noun.plural));
       if (!(thrown instanceof CliError)) throw thrown;
       error = thrown;
     }
@@ -123,7 +123,7 @@ export async function showWrites<Item, Entity>(
   { items, asList, prepare, place }: Pick<Writes<Item>, 'items' | 'asList' | 'prepare' | 'place'>,
 ): Promise<WriteResult<Item>> {
   const request = async (item: Item) => requestOf(client, await prepare(item));
-  const work = new Work(items, request, { unit: noun.many, place });
+  const work = new Work(items, request, { unit: noun.plural, place });
   const requests: HttpRequest[] = [];
   for await (const request of work.results) requests.push(request);
   if (requests.length > 0 || asList) await showRequests(context, requests, asList);

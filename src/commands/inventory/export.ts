@@ -21,7 +21,7 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   const columns = inventory.columns(names);
   const at = columns.findIndex(({ name }) => name === 'quantity') + 1;
   const view = {
-    noun: inventory.many,
+    noun: inventory.plural,
     columns: withExpected ? columns.toSpliced(at, 0, expected) : columns,
   };
   await printer.check(view);
