@@ -91,7 +91,9 @@ export function recordVerbs<Entity extends object>({
         if (from === undefined) {
           const [name] = Object.keys(flags);
           if (name !== undefined)
-            throw new UsageError(`update ${singular}: ${flagName(updateFileFlags, name)} goes with --from only`);
+            throw new UsageError(
+              `update ${singular}: ${flagName(updateFileFlags, name)} goes with --from only`,
+            );
           const { updateRecords } = await import('../records/update.ts');
           return updateRecords(context, await noun(), ids, { field, values });
         }
