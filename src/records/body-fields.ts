@@ -24,31 +24,31 @@ export function flagFields<Entity>({ fields }: EditableNoun<Entity>, values: Bod
 /**
  * The fields of `--field name=value`; the value is JSON if it parses, else text.
  *
- * @throws UsageError for a field that has a flag of its own.
+ * @throws UsageError for a field that has its own flag.
  */
-export function extraFields<Entity>(noun: EditableNoun<Entity>, given: RecordFlags['field'] = []): Body {
+export function extraFields<Entity>(noun: EditableNoun<Entity>, texts: RecordFlags['field'] = []): Body {
   const fields: Record<string, unknown> = {};
-  for (const text of given) {
+  for (const text of texts) {
     const at = text.indexOf('=');
     const name = text.slice(0, at).trim();
     if (at < 1 || name === '') throw new UsageError(`--field '${text}': must be name=value`);
-    const own = findField(noun, name);
-    if (own) throw new UsageError(`--field '${text}': ${name} has a flag of its own`, `give ${flagOf(own)}`);
+    const field = findField(noun, name);
+    if (field) throw new UsageError(`--field '${text}': ${name} has its own flag`, `give ${flagOf(field)}`);
     fields[name] = jsonOrText(text.slice(at + 1));
   }
   return fields;
 }
 
 /** @throws UsageError for a field that the body of an operation does not have, or for an id that it does not need. */
-export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entity>, given: Body): void {
-  for (const name of Object.keys(given)) {
+export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entity>, body: Body): void {
+  for (const name of Object.keys(body)) {
     if (name === 'id' && !(operation.method === 'POST' && Object.hasOwn(operation.body?.fields ?? {}, 'id')))
-      throw new UsageError(`--field 'id=${given.id}': the id of a record cannot be given`);
+      throw new UsageError(`--field 'id=${body.id}': the id of a record cannot be given`);
     const isKnown = operation.body?.fields !== undefined || Object.hasOwn(noun.schema.entries, name);
     if (isKnown && takesField(operation, name)) continue;
-    const own = noun.fields.find((field) => field.name === name);
+    const field = noun.fields.find((candidate) => candidate.name === name);
     throw new UsageError(
-      `${own ? flagOf(own) : `--field ${name}`}: ${operation.id} of the service has no field ${name}`,
+      `${field ? flagOf(field) : `--field ${name}`}: ${operation.id} of the service has no field ${name}`,
       'see `petstore api operations`',
     );
   }
@@ -60,10 +60,10 @@ export async function noteUnknownFields<Entity>(
   records: readonly { readonly fields: Body }[],
 ): Promise<void> {
   const { bounds = {}, required = [], fields = {} } = operation.body ?? {};
-  const known = new Set([schema.entries, bounds, fields].flatMap(Object.keys).concat(required));
+  const knownNames = new Set([schema.entries, bounds, fields].flatMap(Object.keys).concat(required));
   const unknown = new Set<string>();
   for (const record of records)
-    for (const name of Object.keys(record.fields)) if (!known.has(name)) unknown.add(name);
+    for (const name of Object.keys(record.fields)) if (!knownNames.has(name)) unknown.add(name);
   if (unknown.size > 0)
     await context.warn(
       `note: ${plural} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
@@ -88,16 +88,16 @@ export function checkFields<Entity>(
     const path = v.getDotPath(issue) ?? 'record';
     problems.set(path, `${path} ${issue.message}`);
   }
-  const known = issues.length > 0 ? {} : (output as Body);
+  const values = issues.length > 0 ? {} : (output as Body);
   // An answer may hold any int64 as an id, but a request may not.
-  for (const [name, value] of Object.entries(known))
+  for (const [name, value] of Object.entries(values))
     if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${notAnId}`);
   if (problems.size > 0) {
     const inOrder = new Set(['id', ...Object.keys(schema.entries), ...problems.keys()]);
     throw new UsageError([...inOrder].flatMap((name) => problems.get(name) ?? []).join('; '));
   }
   // The schema drops unknown fields.
-  return { ...fields, ...known };
+  return { ...fields, ...values };
 }
 
 /** The required fields of a body that are missing. */

@@ -22,7 +22,7 @@ export const categories: EditableNoun<Category> = {
   holders: (categoryId) => ['pets', 'list', '--category', `${categoryId}`],
   schema: NewCategory,
   fields: [
-    { name: 'name', own: true, ask: (prompt) => askText(prompt, 'Name') },
+    { name: 'name', isUnique: true, ask: (prompt) => askText(prompt, 'Name') },
     {
       name: 'description',
       ask: (prompt) => askOptional(prompt, 'Description (Enter for none)', (text) => text),

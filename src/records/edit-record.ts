@@ -16,12 +16,12 @@ import { requestOf, writeRecord } from './write.ts';
 export async function editRecord<Entity extends object>(
   context: Context,
   noun: EditableNoun<Entity>,
-  given: IdOrName,
+  idOrName: IdOrName,
 ): Promise<void> {
   const { flags } = context;
   const editor = findEditor(context, `edit ${noun.singular}`);
   const access = await openAccess(context, noun, noun.operations.update);
-  const [id = 0n] = await access.names.idsOf(noun.named, [given]);
+  const [id = 0n] = await access.names.idsOf(noun.named, [idOrName]);
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
   const before = await readRecord(access, id);
   const draft = await openDraft(context, editor, `${noun.singular}-${id}.yaml`);
@@ -76,12 +76,12 @@ function checkRecord<Entity extends object>(
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
   // As in an update, null in a field that the program knows leaves the field out.
-  const given = Object.fromEntries(
+  const present = Object.fromEntries(
     Object.entries(record).filter(
       ([name, value]) => value !== null || !Object.hasOwn(noun.schema.entries, name),
     ),
   );
-  const fields = checkFields(noun, given, missingFields(operation, given));
+  const fields = checkFields(noun, present, missingFields(operation, present));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
   // A field that was removed is left out of what is sent.
   const removed = Object.keys(old).filter((name) => name !== 'id' && !Object.hasOwn(fields, name));

@@ -13,19 +13,19 @@ import { Work } from './work.ts';
 export async function getRecords<Entity>(
   context: Context,
   noun: Noun<Entity>,
-  given: readonly IdOrName[],
+  idsOrNames: readonly IdOrName[],
   until?: FieldCondition | undefined,
 ): Promise<void> {
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
   const operation = !operations.has(get) && operations.has(list) ? list : get;
   const access = await openAccess(context, noun, operation);
-  const ids = await resolveEach(access, given);
-  const found = ids.filter((id) => typeof id === 'bigint');
-  const held = until && (await waitUntil(access, found, until));
+  const ids = await resolveEach(access, idsOrNames);
+  const resolvedIds = ids.filter((id) => typeof id === 'bigint');
+  const records = until && (await waitUntil(access, resolvedIds, until));
   const read = async (id: bigint | CliError) => {
     if (typeof id !== 'bigint') throw id;
-    return held?.get(id) ?? (await readRecord(access, id)).value;
+    return records?.get(id) ?? (await readRecord(access, id)).value;
   };
   const atOnce = context.settings.get('concurrency');
   const work = new Work(ids, read, { unit: noun.plural, atOnce });
@@ -37,15 +37,15 @@ export async function getRecords<Entity>(
 /** The ids; for an unknown name an error, so that the other records are still printed. */
 async function resolveEach<Entity>(
   access: Access<Entity>,
-  given: readonly IdOrName[],
+  idsOrNames: readonly IdOrName[],
 ): Promise<(bigint | CliError)[]> {
   const ids: (bigint | CliError)[] = [];
-  for (const each of given) {
-    const one = await access.names.idsOf(access.noun.named, [each]).catch((error: unknown) => {
+  for (const idOrName of idsOrNames) {
+    const resolution = await access.names.idsOf(access.noun.named, [idOrName]).catch((error: unknown) => {
       if (error instanceof CliError && error.kind === 'not-found') return [error];
       throw error;
     });
-    ids.push(...one);
+    ids.push(...resolution);
   }
   return ids;
 }
@@ -63,31 +63,31 @@ async function waitUntil<Entity>(
   { field, value }: FieldCondition,
 ): Promise<ReadonlyMap<bigint, Entity>> {
   const { context, noun } = access;
-  const held = new Map<bigint, Entity>();
+  const records = new Map<bigint, Entity>();
   const limitMs = context.settings.get('timeout');
   const endMs = monotonicMs() + limitMs;
   for (const id of ids) {
     let why = '';
-    const look = async (leftMs: number): Promise<Entity | undefined> => {
+    const readIfHolds = async (leftMs: number): Promise<Entity | undefined> => {
       const answer = await readRecord(access, id, { timeoutMs: leftMs }).catch((error: unknown) => {
         if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
         why = error.message;
       });
       if (!answer) return undefined;
-      const found = new Map<string, JsonValue>(Object.entries(answer.value as object)).get(field);
+      const cell = new Map<string, JsonValue>(Object.entries(answer.value as object)).get(field);
       // A field without a value does not meet the condition, not even `--until field=`.
-      if (found !== undefined && found !== null && cellText(found) === value) return answer.value;
-      why = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;
+      if (cell !== undefined && cell !== null && cellText(cell) === value) return answer.value;
+      why = cell === undefined ? `it has no ${field}` : `${field} is ${cellText(cell) || 'empty'}`;
       return undefined;
     };
     const forMs = Math.max(endMs - monotonicMs(), 0);
-    const record = await poll({ forMs, everyMs: pollMs, signal: context.interrupts.signal }, look);
+    const record = await poll({ forMs, everyMs: pollMs, signal: context.interrupts.signal }, readIfHolds);
     if (record === undefined)
       throw new UnavailableError(
         `${field} of ${noun.singular} ${id} was not ${value} within ${limitMs / 1000} s: ${why}`,
         { reason: 'timeout', sent: true, retryable: true, hint: 'allow more time with --timeout' },
       );
-    held.set(id, record);
+    records.set(id, record);
   }
-  return held;
+  return records;
 }

@@ -31,7 +31,7 @@ export function isName(field: string, value: unknown): value is string {
 /** How many records of one name an error lists. */
 const maxIds = 10;
 
-const one = { pets: 'pet', categories: 'category' } as const;
+const singular = { pets: 'pet', categories: 'category' } as const;
 
 /** The names of the pets and categories of a service. Reads each list once, and asks about each name once. */
 export class Names {
@@ -71,36 +71,36 @@ export class Names {
    * @throws CliError `not-found` for a name that no record has; UsageError for the name of several if questions are
    *   impossible.
    */
-  async idOf(noun: NamedNoun, given: IdOrName): Promise<bigint> {
-    if (typeof given === 'bigint') return given;
-    const key = `${noun} ${given}`;
-    const id = this.ids.get(key) ?? this.choose(noun, given);
+  async idOf(noun: NamedNoun, idOrName: IdOrName): Promise<bigint> {
+    if (typeof idOrName === 'bigint') return idOrName;
+    const key = `${noun} ${idOrName}`;
+    const id = this.ids.get(key) ?? this.choose(noun, idOrName);
     this.ids.set(key, id);
     return id;
   }
 
   private async choose(noun: NamedNoun, name: string): Promise<bigint> {
-    const found = await this.namesakes(noun, name);
-    const [first, ...others] = found;
+    const records = await this.namesakes(noun, name);
+    const [first, ...others] = records;
     if (others.length === 0) return first.id;
     const categories = new Map<bigint, string>();
     if (noun === 'pets') await this.addAll('categories', categories);
-    const described = found.map(({ id, name, description, status, categoryId }) => {
+    const candidates = records.map(({ id, name, description, status, categoryId }) => {
       const category = categoryId && (categories.get(categoryId) ?? `category ${categoryId}`);
       return { id, name, about: description ?? [category, status].filter(Boolean).join(', ') };
     });
     const prompt = await this.context.prompt();
     if (prompt)
       return prompt.select(
-        `Which ${one[noun]}?`,
-        described.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
+        `Which ${singular[noun]}?`,
+        candidates.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
       );
-    const ids = described.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
+    const ids = candidates.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
     const filter = noun === 'pets' ? ['--name', name] : [];
     const all = commandLine(this.context, [noun, 'list', ...filter]);
     throw new UsageError(
-      `${one[noun]} '${name}': ${groupDigits(found.length)} ${noun} have this name`,
-      `give its id: ${ids.join(', ')}${found.length > maxIds ? `, …; \`${all}\` has all` : ''}`,
+      `${singular[noun]} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
+      `give its id: ${ids.join(', ')}${records.length > maxIds ? `, …; \`${all}\` has all` : ''}`,
     );
   }
 
@@ -114,15 +114,15 @@ export class Names {
   }
 
   /**
-   * Each id once, in the order given.
+   * Each id once, in the order of the arguments.
    *
    * @param noun of the records; undefined if they have no names.
    */
-  async idsOf(noun: NamedNoun | undefined, given: readonly IdOrName[]): Promise<bigint[]> {
+  async idsOf(noun: NamedNoun | undefined, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
     const ids = new Set<bigint>();
-    for (const each of given) {
-      if (typeof each === 'bigint') ids.add(each);
-      else if (noun) ids.add(await this.idOf(noun, each));
+    for (const idOrName of idsOrNames) {
+      if (typeof idOrName === 'bigint') ids.add(idOrName);
+      else if (noun) ids.add(await this.idOf(noun, idOrName));
     }
     return [...ids];
   }
@@ -145,8 +145,8 @@ export class Names {
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
     if (!this.isListed('categories')) return { name };
     const id = await this.idOf('categories', name);
-    const found = (await this.list('categories')).find((category) => category.id === id);
-    return { id, name: found?.name ?? name };
+    const record = (await this.list('categories')).find((category) => category.id === id);
+    return { id, name: record?.name ?? name };
   }
 
   /**
@@ -218,7 +218,7 @@ function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecor
     .map((other) => ({ other, rank: distance(caseless(other)) }))
     .sort((a, b) => a.rank - b.rank);
   const nearest = ranked.slice(0, maxNearest).map(({ other }) => other);
-  return new CliError('not-found', `${one[noun]} '${name}': no ${one[noun]} has this name`, {
+  return new CliError('not-found', `${singular[noun]} '${name}': no ${singular[noun]} has this name`, {
     hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,
   });
 }

@@ -41,7 +41,7 @@ export interface Noun<Entity> {
   readonly lookup?: Lookup<Entity>;
   /** Reads a record through `get` or, if the service does not offer that, through `list`. */
   read?(reader: RecordReader, id: bigint, options?: CallOptions): Promise<Answer<Entity>>;
-  /** The companion that is deleted together with a record, as a clause: `its inventory entry (3 in stock)`. */
+  /** Names what is deleted together with a record: `its inventory entry (3 in stock)`. */
   goesWith?(client: Client, id: bigint): Promise<string | undefined>;
   /** The words of the command that shows what prevents a record's deletion. */
   holders?(id: bigint): readonly string[];
@@ -76,13 +76,13 @@ export interface Field {
   readonly name: string;
   /** Its name as a column and a flag, if that is another one: `category` for `categoryId`. */
   readonly column?: string;
-  /** It identifies one record: several records cannot get the same value. */
-  readonly own?: true;
+  /** It identifies one record: several records cannot have the same value. */
+  readonly isUnique?: true;
   /** A person is asked for it although the service does not require it: a record without it makes no sense. */
   readonly wanted?: true;
   /** Parses the text of a CSV cell; undefined if the text is the value. @throws UsageError that begins with `what`. */
   parse?(text: string, what: string): unknown;
-  /** Asks the user for the value in a new record, undefined if they leave it out. Without it nobody is asked. */
+  /** Asks the user for the value in a new record; undefined if they leave it out. A field without it is not asked for. */
   ask?(prompt: Prompt, names: Names): Promise<unknown>;
 }
 
@@ -116,8 +116,8 @@ export function viewOf<Entity>(
   operation?: Operation,
   names: ReadonlyMap<bigint, string> = new Map(),
 ): View<Entity> {
-  const own = columns(names);
-  const isFurther = (name: string) => own.every((column) => column.name !== name);
+  const nounColumns = columns(names);
+  const isFurther = (name: string) => nounColumns.every((column) => column.name !== name);
   const further = (operation?.furtherFields ?? []).filter(isFurther).map(
     (name): Column<Entity> => ({
       name,
@@ -125,7 +125,7 @@ export function viewOf<Entity>(
       extra: true,
     }),
   );
-  return { noun: plural, columns: [...own, ...further] };
+  return { noun: plural, columns: [...nounColumns, ...further] };
 }
 
 const maxNamed = 20;

@@ -77,7 +77,7 @@ async function readOverview(context: Context, client: Client, below: number, opt
   const isSold = ({ petId, status }: InventoryItem) => (status ?? byId.get(petId)?.status) === 'sold';
   const low = inventory
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
-    .sort((one, other) => Number(one.quantity) - Number(other.quantity));
+    .sort((a, b) => Number(a.quantity) - Number(b.quantity));
   const open = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   return {
     pets: pets
@@ -155,13 +155,13 @@ function countCategories(pets: readonly Pet[], names: ReadonlyMap<bigint, string
     category.total += 1;
     totals.set(key, category);
   }
-  return [...totals.values()].sort((one, other) => other.total - one.total);
+  return [...totals.values()].sort((a, b) => b.total - a.total);
 }
 
 /** Orders without a date come last. */
-function byShipDate(one: Order, other: Order): number {
+function byShipDate(a: Order, b: Order): number {
   const time = ({ shipDate }: Order) => Date.parse(shipDate ?? '') || Number.MAX_SAFE_INTEGER;
-  return time(one) - time(other);
+  return time(a) - time(b);
 }
 
 /** A part of the overview on a terminal or in a pipe. */

@@ -38,7 +38,7 @@ export const pets: EditableNoun<Pet> = {
   },
   schema: NewPet,
   fields: [
-    { name: 'name', own: true, ask: (prompt) => askText(prompt, 'Name') },
+    { name: 'name', isUnique: true, ask: (prompt) => askText(prompt, 'Name') },
     {
       name: 'categoryId',
       column: 'category',

@@ -17,15 +17,15 @@ interface FilledView<Entity> {
  * @param extent for a list all names are read at once; for a few records each when it is needed.
  */
 export async function fillView<Entity>(
-  { context, names: known, noun, operation }: Access<Entity>,
+  { context, names, noun, operation }: Access<Entity>,
   extent: 'list' | 'few',
 ): Promise<FilledView<Entity>> {
   const { lookup } = noun;
   if (!lookup) return { view: viewOf(noun, operation) };
   const printer = await context.printer();
   const isOnTerminal = printer.format === 'table' && context.io.stdout.isTerminal;
-  const names = new Map<bigint, string>();
-  const { columns: all } = viewOf(noun, operation, names);
+  const titles = new Map<bigint, string>();
+  const { columns: all } = viewOf(noun, operation, titles);
   const columns = all.map((column) => {
     const { extra: _, ...usual } = column;
     return isOnTerminal && column.name === lookup.column ? usual : column;
@@ -34,16 +34,16 @@ export async function fillView<Entity>(
   if (!printer.shows(view, lookup.column)) return { view };
   // There are few categories, and a service cannot be asked for some of them.
   if (extent === 'list' || lookup.noun === 'categories') {
-    const note = await known.addAll(lookup.noun, names);
+    const note = await names.addAll(lookup.noun, titles);
     const isFedBack = lookup.noun === 'categories' && (printer.format === 'csv' || printer.format === 'tsv');
-    if (isFedBack) dropAmbiguous(names);
+    if (isFedBack) dropAmbiguous(titles);
     return { view, note };
   }
   return {
     view,
     async prepare(record) {
       const id = lookup.idOf(record);
-      return typeof id === 'bigint' && !names.has(id) ? known.addPet(id, names) : undefined;
+      return typeof id === 'bigint' && !titles.has(id) ? names.addPet(id, titles) : undefined;
     },
   };
 }

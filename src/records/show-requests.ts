@@ -31,7 +31,7 @@ function toDocument(request: HttpRequest) {
 /** A request as on the wire, its JSON indented, everything safe to show. */
 function requestText(request: HttpRequest): string {
   const fields = Object.entries(request.fields).flatMap(([name, value]) =>
-    [value].flat().map((each) => `${name}: ${each}`),
+    [value].flat().map((text) => `${name}: ${text}`),
   );
   const lines = [`${request.method} ${shownUrl(request.url)}`, ...fields].map(
     (line) => `${sanitize(line)}\n`,

@@ -12,14 +12,14 @@ import { writeRecords } from './write.ts';
 export async function updateRecords<Entity extends object>(
   context: Context,
   noun: EditableNoun<Entity>,
-  given: readonly IdOrName[],
+  idsOrNames: readonly IdOrName[],
   { field, values }: Pick<RecordFlags, 'field' | 'values'>,
 ): Promise<void> {
   const body = { ...flagFields(noun, values), ...extraFields(noun, field) };
-  checkUpdate(noun, given, body);
+  checkUpdate(noun, idsOrNames, body);
   const access = await openAccess(context, noun, noun.operations.update);
   checkOfferedFields(access, body);
-  const ids = await access.names.idsOf(noun.named, given);
+  const ids = await access.names.idsOf(noun.named, idsOrNames);
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
   const fields = await access.names.resolve(body);
   const { error } = await writeRecords(access, {
@@ -55,11 +55,11 @@ export function replacement<Entity extends object>(
 export function checkUpdate<Entity>(
   { singular, plural, fields }: EditableNoun<Entity>,
   ids: readonly IdOrName[],
-  given: Body,
+  body: Body,
   from?: string,
 ): void {
   const what = `update ${singular}`;
-  const isEmpty = Object.keys(given).length === 0;
+  const isEmpty = Object.keys(body).length === 0;
   checkIdsOrFile(what, ids, from);
   if (from !== undefined && !isEmpty)
     throw new UsageError(`${what}: --from cannot be given with flags of fields`);
@@ -68,10 +68,10 @@ export function checkUpdate<Entity>(
       `${what}: nothing to change`,
       `give one or more of ${fields.map(flagOf).join(', ')}`,
     );
-  const own = fields.find((field) => field.own && field.name in given);
-  if (own && new Set(ids).size > 1)
+  const unique = fields.find((field) => field.isUnique && field.name in body);
+  if (unique && new Set(ids).size > 1)
     throw new UsageError(
-      `${what}: ${flagOf(own)} would give several ${plural} the same ${own.name}`,
+      `${what}: ${flagOf(unique)} would give several ${plural} the same ${unique.name}`,
       'change one at a time, or give a file with --from',
     );
 }

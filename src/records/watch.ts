@@ -12,7 +12,7 @@ import { sanitize } from '../process/text.ts';
 import type { Access } from './noun.ts';
 import { fillView } from './print-records.ts';
 
-interface Watched<Entity> {
+interface WatchOptions<Entity> {
   readonly intervalMs: number;
   readonly limit: number | undefined;
   /** Reads the list once, page by page. */
@@ -20,7 +20,7 @@ interface Watched<Entity> {
 }
 
 /** What a poll read: the records, and those of them that the poll before did not read, or read with other values. */
-interface Poll<Entity> {
+interface PollResult<Entity> {
   readonly records: readonly Entity[];
   readonly changed: ReadonlySet<Entity>;
   readonly view: View<Entity>;
@@ -33,9 +33,12 @@ interface Poll<Entity> {
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-export async function watchRecords<Entity>(access: Access<Entity>, watched: Watched<Entity>): Promise<void> {
+export async function watchRecords<Entity>(
+  access: Access<Entity>,
+  options: WatchOptions<Entity>,
+): Promise<void> {
   const { context } = access;
-  const { intervalMs } = watched;
+  const { intervalMs } = options;
   await checkTerminal(context);
   const screen = openScreen(context.io);
   const end = new AbortController();
@@ -47,7 +50,7 @@ export async function watchRecords<Entity>(access: Access<Entity>, watched: Watc
   let lines: readonly string[] = [];
   const pollOnce = async (): Promise<number> => {
     try {
-      const poll = await readPoll(access, watched, last);
+      const poll = await readPoll(access, options, last);
       last = poll.records;
       lines = await drawTable(access, screen, poll);
       await screen.draw([...(await headOf(access, intervalMs, poll.changed.size)), ...lines]);
@@ -85,9 +88,9 @@ async function checkTerminal({ io, settings }: Context): Promise<void> {
 /** @param last the records of the poll before; undefined for the first poll, in which nothing has changed. */
 async function readPoll<Entity>(
   access: Access<Entity>,
-  { limit, read }: Watched<Entity>,
+  { limit, read }: WatchOptions<Entity>,
   last: readonly Entity[] | undefined,
-): Promise<Poll<Entity>> {
+): Promise<PollResult<Entity>> {
   const { sort } = access.context.flags;
   access.names.forget();
   const records = await collectRecords(await read(), sort === undefined ? limit : undefined);
@@ -103,7 +106,7 @@ async function readPoll<Entity>(
 async function drawTable<Entity>(
   { context }: Access<Entity>,
   screen: Screen,
-  { records, changed, view }: Poll<Entity>,
+  { records, changed, view }: PollResult<Entity>,
 ): Promise<readonly string[]> {
   const printer = await context.printer();
   const mark: Column<Entity> = { name: ' ', value: (record) => (changed.has(record) ? '*' : ' ') };
@@ -115,7 +118,7 @@ async function drawTable<Entity>(
   return draw([...changed, ...records.filter((record) => !changed.has(record))]);
 }
 
-/** The lines above the table: what is watched, when it was read, and how many records changed. */
+/** The lines above the table: what is polled, when it was read, and how many records changed. */
 async function headOf<Entity>(
   { context, noun }: Access<Entity>,
   intervalMs: number,

@@ -139,12 +139,12 @@ async function printChange(
   if (!change || !io.stderr.isTerminal) return;
   const [before, after] = [change.before as Body, (record ?? (input as { body: Body }).body) as Body];
   const changes = change.names
-    .map((name) => ({ name, from: shown(before[name]), to: shown(after[name]) }))
+    .map((name) => ({ name, from: valueOrNone(before[name]), to: valueOrNone(after[name]) }))
     .filter(({ from, to }) => from !== to)
     .map(({ name, from, to }) => `${name} ${from} -> ${to}`);
   await print(`${change.subject}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`);
 }
 
-function shown(value: unknown): string {
+function valueOrNone(value: unknown): string {
   return cellText(value as JsonValue | undefined) || 'none';
 }
