@@ -61,7 +61,7 @@ export async function openDesk(): Promise<Desk> {
           output += text;
         });
       const [code] = (await once(child, 'close')) as [number | null];
-      return { code, output: plainText(output) };
+      return { code, output: plainText(withoutErasedLines(output)) };
     },
     async [Symbol.asyncDispose]() {
       await deployment[Symbol.asyncDispose]();
@@ -69,6 +69,11 @@ export async function openDesk(): Promise<Desk> {
     },
   };
   return desk;
+}
+
+/** What stays on a terminal: how often a live line is drawn and erased depends on how busy the machine is. */
+function withoutErasedLines(output: string): string {
+  return output.replaceAll(/[^\n]*\r\x1b\[K/g, '');
 }
 
 /** The local server behind a gateway that adds the commit: as a header, and at /version. */

@@ -110,7 +110,7 @@ test.concurrent.each(['jsonl', 'table'])(
   async (format) => {
     const child = startCli([...words('whole', manyRows), '-o', format]);
     const exit = once(child, 'exit');
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await once(child.stdout ?? child, 'readable');
     child.kill('SIGINT');
     const [code] = await exit;
     expect(code).toBe(130);
