@@ -31,7 +31,7 @@ export async function confirmWrite(
     const prompt = await promptFor(context, what, `${name} is protected`, flags);
     const answer = await prompt.text(`${name} is protected. Type its name to ${what}:`);
     if (answer.trim() !== name) throw declined(what);
-  } else if (asksYes) await askYes(context, what, placeOf(settings));
+  } else if (asksYes) await askYes(context, what, serviceText(settings));
 }
 
 /**
@@ -44,9 +44,9 @@ export async function confirmDestruction(context: Context, what: string): Promis
   if (!context.flags.yes) await askYes(context, what);
 }
 
-async function askYes(context: Context, what: string, place = ''): Promise<void> {
+async function askYes(context: Context, what: string, service = ''): Promise<void> {
   const prompt = await promptFor(context, what, 'needs confirmation', '--yes');
-  const question = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}${place}?`;
+  const question = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}${service}?`;
   if (!(await prompt.confirm(question))) throw declined(what);
 }
 
@@ -69,7 +69,7 @@ function nameToConfirm(settings: Settings): string {
 }
 
 /** The user must see which service is affected. There is only one embedded store, so it needs no host. */
-function placeOf(settings: Settings): string {
+function serviceText(settings: Settings): string {
   const baseUrl = settings.get('base-url');
   if (settings.offline || baseUrl === undefined) return '';
   return settings.profile ? ` on ${settings.profile.value} (${baseUrl})` : ` on ${baseUrl}`;

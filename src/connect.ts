@@ -20,18 +20,18 @@ import type { Secrets } from './process/secrets.ts';
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings } = context;
-  const named = settings.offline ? embeddedOrigin : settings.get('base-url');
-  if (!named) throw noTarget(context);
+  const address = settings.offline ? embeddedOrigin : settings.get('base-url');
+  if (!address) throw noTarget(context);
   const contract = await context.contract();
-  const baseUrl = new URL(named).pathname === '/' ? named + contract.basePath : named;
+  const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
   const headers = context.flags.headers ?? [];
-  const carried = await readCarried(context, { baseUrl, headers, places: contract.credentialPlaces });
+  const extras = await readExtras(context, { baseUrl, headers, places: contract.credentialPlaces });
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
       )
     : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
-  return openClient(context, { baseUrl, contract, ...carried, transport, use });
+  return openClient(context, { baseUrl, contract, ...extras, transport, use });
 }
 
 /**
@@ -50,15 +50,15 @@ export async function connectTo(
   // The bound contract may be unreadable, and the user may be here to bind again.
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
   const headers = isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
-  const carried = await readCarried(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
+  const extras = await readExtras(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
   const { cert, key, ...trust } = await openTlsFiles(context, origin);
   const tls = isOwn ? { ...trust, cert, key } : trust;
   const transport = await openTransport(context, origin, tls, 'records');
   const contract = builtInContract;
-  return openClient(context, { baseUrl: origin, contract, ...carried, transport, use: 'records' });
+  return openClient(context, { baseUrl: origin, contract, ...extras, transport, use: 'records' });
 }
 
-interface Connection extends Carried {
+interface Connection extends RequestExtras {
   readonly baseUrl: string;
   readonly contract: Contract;
   readonly transport: Transport;
@@ -127,9 +127,9 @@ const commonFields = [
 ];
 
 /** What every request carries besides its own fields. */
-type Carried = Pick<ClientOptions, 'fields' | 'parameter' | 'credential'>;
+type RequestExtras = Pick<ClientOptions, 'fields' | 'parameter' | 'credential'>;
 
-interface CarriedTarget {
+interface ExtrasTarget {
   readonly baseUrl: string;
   /** As given with `--header`. */
   readonly headers: readonly string[];
@@ -138,25 +138,25 @@ interface CarriedTarget {
 }
 
 /** The common fields, the credential, and the user's own headers. */
-async function readCarried(
+async function readExtras(
   { secrets, warn, readToken, settings }: Context,
-  { baseUrl, headers, places }: CarriedTarget,
-): Promise<Carried> {
-  const added = headers.map(parseHeaderFlag);
+  { baseUrl, headers, places }: ExtrasTarget,
+): Promise<RequestExtras> {
+  const headerFields = headers.map(parseHeaderFlag);
   const names = [
     settings.get('auth-header'),
     ...(places ?? []).filter((each) => each.in === 'header').map((each) => each.name),
   ];
   for (const name of names) secrets.addField(name);
   if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
-    rejectInsecure(added, baseUrl, secrets);
-  for (const each of added) addSecrets(secrets, each);
+    rejectInsecure(headerFields, baseUrl, secrets);
+  for (const each of headerFields) addSecrets(secrets, each);
   const credential =
     settings.offline || !places
       ? undefined
       : await readCredential(settings, { baseUrl, places }, { readToken, secrets, warn });
-  const fields = toFields([...commonFields, ...tokenField(credential), ...added]);
-  const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');
+  const fields = toFields([...commonFields, ...tokenField(credential), ...headerFields]);
+  const isAdded = headerFields.some(({ name }) => name.toLowerCase() === 'authorization');
   const parameter =
     credential?.place.in === 'query' ? { name: credential.place.name, value: credential.value } : undefined;
   return { fields, parameter, credential: isAdded ? '--header' : credential?.source };
@@ -209,15 +209,15 @@ async function openTransport(
 async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
   const { settings } = context;
   const { SSL_CERT_FILE: roots } = context.io.env;
-  const named = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
+  const tlsFile = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, givenBy } = settings.explain(key);
     return value === undefined ? undefined : { path: value, source: givenBy };
   };
   const files = {
     roots: roots && baseUrl.startsWith('https:') ? { path: roots, source: 'SSL_CERT_FILE' } : undefined,
-    ca: named('ca-cert'),
-    cert: named('client-cert'),
-    key: named('client-key'),
+    ca: tlsFile('ca-cert'),
+    cert: tlsFile('client-cert'),
+    key: tlsFile('client-key'),
   };
   if (Object.values(files).every((file) => file === undefined)) return {};
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);

@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   try {
     return await Promise.race([running, interrupts.interrupted]);
   } catch (thrown) {
-    return await report(interrupts.reason ? await endedBy(thrown, running) : thrown, context);
+    return await report(interrupts.reason ? await endingError(thrown, running) : thrown, context);
   } finally {
     interrupts.release();
     await context.close();
@@ -43,14 +43,15 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
 const endMs = 200;
 
 /** The error of an interrupted command: its own if there is one, because that knows more, or else that of the signal. */
-async function endedBy(thrown: unknown, running: Promise<unknown>): Promise<unknown> {
-  const own = await withDeadline(
+async function endingError(thrown: unknown, running: Promise<unknown>): Promise<unknown> {
+  const workError = await withDeadline(
     running.catch((error: unknown) => error),
     endMs,
     () => undefined,
   );
-  const isSame = own instanceof CliError && thrown instanceof CliError && own.kind === thrown.kind;
-  return isSame ? own : thrown;
+  const isSame =
+    workError instanceof CliError && thrown instanceof CliError && workError.kind === thrown.kind;
+  return isSame ? workError : thrown;
 }
 
 async function report(thrown: unknown, context: Context): Promise<number> {

@@ -41,7 +41,7 @@ export function openContext(
     clients.push(client);
     return client;
   };
-  const openOnce = kept(openClient);
+  const openOnce = onceForEach(openClient);
   const openPrompt = async () => {
     const { createPrompt } = await import('./input/prompt.ts');
     return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
@@ -59,7 +59,7 @@ export function openContext(
     settings,
     quiet,
     exitCode: exitCodes.done,
-    contract: kept(() => readContract(io, settings)),
+    contract: onceForEach(() => readContract(io, settings)),
     readToken(source) {
       token ??= readTokenOf(runtime, settings, source);
       return token;
@@ -70,7 +70,7 @@ export function openContext(
       prompt ??= openPrompt();
       return prompt;
     },
-    style: kept((stream) => createStyle(io[stream], io.env, settings.get('color'))),
+    style: onceForEach((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     async printer(format = settings.get('output')) {
       return new Printer(io, {
         format,
@@ -105,12 +105,12 @@ async function readTokenOf({ io, interrupts }: Runtime, settings: Settings, sour
 }
 
 /** The function, which is called once for each value of its first argument; later calls return what it returned. */
-function kept<Args extends readonly unknown[], Value>(
+function onceForEach<Args extends readonly unknown[], Value>(
   make: (...args: Args) => Value,
 ): (...args: Args) => Value {
-  const made = new Map<unknown, Value>();
+  const results = new Map<unknown, Value>();
   return (...args) => {
-    if (!made.has(args[0])) made.set(args[0], make(...args));
-    return made.get(args[0]) as Value;
+    if (!results.has(args[0])) results.set(args[0], make(...args));
+    return results.get(args[0]) as Value;
   };
 }

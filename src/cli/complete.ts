@@ -8,18 +8,18 @@ import { type Line, readLine } from './tree.ts';
 import {
   type Action,
   type CommandName,
+  type Cursor,
   flagsOf,
   isGroup,
   type Offer,
   type Program,
-  type Typed,
 } from './verb.ts';
 
 /** The longest wait for names that must be looked up, in milliseconds. */
 const patienceMs = 300;
 
 /** Takes the place of the word at the cursor: where commander puts it, that word will stand. */
-const cursor = '\0';
+const cursorMark = '\0';
 
 /** A command line that is being typed. */
 export interface Unfinished {
@@ -38,7 +38,12 @@ export async function readUnfinished(argv: readonly string[], program: Program):
   const words = argv.slice(argv[0] === '--' ? 1 : 0);
   const [before, current] = [words.slice(0, -1), words.at(-1) ?? ''];
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
-  return { before, current, attached, line: await readLine(program, [...before, attached + cursor], true) };
+  return {
+    before,
+    current,
+    attached,
+    line: await readLine(program, [...before, attached + cursorMark], true),
+  };
 }
 
 /**
@@ -47,15 +52,15 @@ export async function readUnfinished(argv: readonly string[], program: Program):
  */
 export async function complete(unfinished: Unfinished, context: Context, program: Program): Promise<number> {
   const { current } = unfinished;
-  const { kept, offers } = await offersFor(unfinished, context, program);
-  const begun = current.slice(kept.length);
+  const { stem: kept, offers } = await offersFor(unfinished, context, program);
+  const prefix = current.slice(kept.length);
   const lines =
     offers === 'file'
       ? [':file']
       : offers
           .map((offer) => (typeof offer === 'string' ? { word: offer, summary: '' } : offer))
           // A name with unsafe characters can neither be shown nor typed.
-          .filter(({ word }) => startsAlike(word, begun) && sanitize(word) === word)
+          .filter(({ word }) => startsAlike(word, prefix) && sanitize(word) === word)
           .map(({ word, summary }) => (summary ? `${kept}${word}\t${sanitize(summary)}` : kept + word));
   await context.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   return exitCodes.done;
@@ -63,7 +68,7 @@ export async function complete(unfinished: Unfinished, context: Context, program
 
 interface Completions {
   /** The part of the current word that stays: `--status=`, or `sold,` of a list of values. */
-  readonly kept: string;
+  readonly stem: string;
   readonly offers: readonly Offer[] | 'file';
 }
 
@@ -73,25 +78,25 @@ async function offersFor(
   program: Program,
 ): Promise<Completions> {
   const { command, flagUses, problem } = line;
-  if (before.includes('--')) return { kept: '', offers: 'file' };
+  if (before.includes('--')) return { stem: '', offers: 'file' };
   const operands = line.operands.filter((word) => !word.startsWith('-')).slice(0, -1);
-  const flag = flagUses.find(({ text }) => text === cursor)?.flag;
+  const flag = flagUses.find(({ text }) => text === cursorMark)?.flag;
   if (flag) {
     const kept = flag.isList
       ? current.slice(0, Math.max(attached.length, current.lastIndexOf(',') + 1))
       : attached;
-    const typed = { group: line.group, operands, begun: current.slice(kept.length) };
-    return { kept, offers: await valuesFor(flag, typed, context, program) };
+    const cursor = { group: line.group, operands, prefix: current.slice(kept.length) };
+    return { stem: kept, offers: await valuesFor(flag, cursor, context, program) };
   }
   if (current.startsWith('-')) {
     const flags = Object.values(flagsOf(command));
-    return { kept: '', offers: flags.map((each) => ({ word: nameOf(each), summary: each.summary })) };
+    return { stem: '', offers: flags.map((each) => ({ word: nameOf(each), summary: each.summary })) };
   }
   if (isGroup(command))
-    return { kept: '', offers: line.operands[0] === cursor || !problem ? offersOf(command.verbs) : [] };
+    return { stem: '', offers: line.operands[0] === cursorMark || !problem ? offersOf(command.verbs) : [] };
   const argument = argumentAt(command, operands.length);
-  const typed = { group: line.group, operands, begun: current };
-  return { kept: '', offers: argument ? await valuesFor(argument, typed, context, program) : [] };
+  const cursor = { group: line.group, operands, prefix: current };
+  return { stem: '', offers: argument ? await valuesFor(argument, cursor, context, program) : [] };
 }
 
 function offersOf(commands: readonly CommandName[]): Offer[] {
@@ -108,7 +113,7 @@ function argumentAt({ args = {} }: Action, place: number): Argument | undefined 
 /** An empty list if the values are not available in time: completion never reports an error. */
 async function valuesFor(
   { choices, offers = [] }: Argument,
-  typed: Typed,
+  cursor: Cursor,
   context: Context,
   program: Program,
 ): Promise<readonly Offer[] | 'file'> {
@@ -116,11 +121,11 @@ async function valuesFor(
   if (source === 'file') return source;
   if (source === 'command') return [...offersOf(program.verbs), ...topicNames];
   if (typeof source !== 'string') return source;
-  const offered = Promise.resolve(program.lookUp(source, context, typed)).catch(() => []);
-  return withDeadline(offered, patienceMs, () => []);
+  const lookUp = Promise.resolve(program.lookUp(source, context, cursor)).catch(() => []);
+  return withDeadline(lookUp, patienceMs, () => []);
 }
 
 /** Ignores case, as the commands do when they look up names. */
-function startsAlike(word: string, begun: string): boolean {
-  return word.toLowerCase().startsWith(begun.toLowerCase());
+function startsAlike(word: string, prefix: string): boolean {
+  return word.toLowerCase().startsWith(prefix.toLowerCase());
 }

@@ -87,7 +87,7 @@ async function taskOf(line: Line, asksHelp: boolean): Promise<Task> {
 /** `petstore --help` alone does without commander. */
 async function readWords(program: Program, words: readonly string[], isLenient: boolean): Promise<Line> {
   if (words.length === 0)
-    return { path: [], named: program, command: program, group: program, flagUses: [], operands: [] };
+    return { path: [], entry: program, command: program, group: program, flagUses: [], operands: [] };
   return (await import('./tree.ts')).readLine(program, words, isLenient);
 }
 

@@ -16,7 +16,7 @@ export async function helpWith(word: string, program: Program, width: number): P
     .map((name) => [`petstore help ${name}`, topics[name].title] as const);
   const fromCommands = (await linesOf([], program))
     .filter((line) => hasWord(helpOf(line, width)))
-    .map(({ path, named }) => [`${commandName(path)} --help`, named.summary] as const);
+    .map(({ path, entry }) => [`${commandName(path)} --help`, entry.summary] as const);
   const items = [...fromTopics, ...fromCommands];
   if (items.length === 0) return undefined;
   return `${formatBlock({ title: `There is no topic or command ${word}. The word is in the help of:`, items }, width)}\n`;
@@ -24,11 +24,11 @@ export async function helpWith(word: string, program: Program, width: number): P
 
 /** Every verb below a group, as a line that names it. */
 async function linesOf(path: readonly string[], group: Group): Promise<Line[]> {
-  const lines = group.verbs.map(async (named): Promise<Line[]> => {
-    const command = await loadCommand(named);
-    const words = [...path, named.name];
+  const lines = group.verbs.map(async (entry): Promise<Line[]> => {
+    const command = await loadCommand(entry);
+    const words = [...path, entry.name];
     if (isGroup(command)) return linesOf(words, command);
-    return [{ path: words, named, command, group, flagUses: [], operands: [] }];
+    return [{ path: words, entry, command, group, flagUses: [], operands: [] }];
   });
   return (await Promise.all(lines)).flat();
 }

@@ -21,7 +21,7 @@ export type LookUpKind = Exclude<OfferKind, 'command' | 'file'>;
 
 /** A positional argument: `<id>`, `[run]`, `<id or name...>`. */
 export interface Argument<Value = unknown> {
-  readonly written: string;
+  readonly syntax: string;
   readonly summary: string;
   /**
    * Parses the value; `before` is the value so far of a flag or argument that is repeated. A flag without a value has no
@@ -54,7 +54,7 @@ export type ValuesOf<Specs extends Record<string, Argument>> = {
   readonly [Key in keyof Specs]: Specs[Key] extends Argument<infer Value> ? Value : never;
 };
 
-type More = Omit<Flag, 'written' | 'summary' | 'parse' | 'stands'>;
+type More = Omit<Flag, 'syntax' | 'summary' | 'parse' | 'stands'>;
 
 interface Options<Value> extends More {
   /**
@@ -66,52 +66,52 @@ interface Options<Value> extends More {
 }
 
 /** A flag that takes no value: true if it is given. */
-export function flag(written: string, summary: string, more: More = {}): Flag<boolean | undefined> {
-  return { written, summary, ...more };
+export function flag(syntax: string, summary: string, more: More = {}): Flag<boolean | undefined> {
+  return { syntax, summary, ...more };
 }
 
 /** A flag that counts how often it is given. */
-export function count(written: string, summary: string): Flag<number | undefined> {
-  return { written, summary, parse: (_, before) => (typeof before === 'number' ? before + 1 : 1) };
+export function count(syntax: string, summary: string): Flag<number | undefined> {
+  return { syntax, summary, parse: (_, before) => (typeof before === 'number' ? before + 1 : 1) };
 }
 
 /** A flag that takes a value. */
 export function value<Value = string>(
-  written: string,
+  syntax: string,
   summary: string,
   options: Options<Value> = {},
 ): Flag<NoInfer<Value> | undefined> {
-  return { written, summary, ...options, parse: parserOf(written, options) };
+  return { syntax, summary, ...options, parse: parserOf(syntax, options) };
 }
 
 /** A flag that can be repeated: all its values, in order. */
 export function values<Value = string>(
-  written: string,
+  syntax: string,
   summary: string,
   options: Options<Value> = {},
 ): Flag<readonly NoInfer<Value>[] | undefined> {
-  return { written, summary, ...options, parse: collect(parserOf(written, options)) };
+  return { syntax, summary, ...options, parse: collect(parserOf(syntax, options)) };
 }
 
 /** A flag, or an optional argument, that is one of a few words. */
 export function choice<const Word extends string>(
-  written: string,
+  syntax: string,
   summary: string,
   words: readonly Word[],
   more: More = {},
 ): Flag<Word | undefined> {
-  return value(written, summary, { parse: parseWord(words), choices: words, ...more });
+  return value(syntax, summary, { parse: parseWord(words), choices: words, ...more });
 }
 
 /** A flag that takes words, separated by commas, and can be repeated. */
 export function choices<const Word extends string>(
-  written: string,
+  syntax: string,
   summary: string,
   words: readonly Word[],
 ): Flag<readonly Word[] | undefined> {
-  const parse = parserOf(written, { parse: parseWord(words) });
+  const parse = parserOf(syntax, { parse: parseWord(words) });
   return {
-    written,
+    syntax,
     summary,
     parse: (text, before) => [
       ...((before as readonly Word[] | undefined) ?? []),
@@ -123,25 +123,25 @@ export function choices<const Word extends string>(
 }
 
 /** The brackets of an argument say whether it is optional and can be repeated: `<id>`, `[run]`, `<id...>`. */
-type Bracketed<Written extends string, Value> = Written extends `${string}...${string}`
+type Bracketed<Syntax extends string, Value> = Syntax extends `${string}...${string}`
   ? readonly Value[]
-  : Written extends `[${string}`
+  : Syntax extends `[${string}`
     ? Value | undefined
     : Value;
 
 /** An argument; a repeated one is parsed word by word. */
-export function argument<Written extends string, Value = string>(
-  written: Written,
+export function argument<Syntax extends string, Value = string>(
+  syntax: Syntax,
   summary: string,
   options?: Options<Value>,
-): Argument<Bracketed<Written, NoInfer<Value>>>;
-export function argument(written: string, summary: string, options: Options<unknown> = {}): Argument {
-  const parse = parserOf(written, options);
-  return { written, summary, ...options, parse: takesMany({ written }) ? collect(parse) : parse };
+): Argument<Bracketed<Syntax, NoInfer<Value>>>;
+export function argument(syntax: string, summary: string, options: Options<unknown> = {}): Argument {
+  const parse = parserOf(syntax, options);
+  return { syntax, summary, ...options, parse: takesMany({ syntax }) ? collect(parse) : parse };
 }
 
-function parserOf<Value>(written: string, { parse }: Options<Value>): (text: string) => Value {
-  const name = nameOf({ written });
+function parserOf<Value>(syntax: string, { parse }: Options<Value>): (text: string) => Value {
+  const name = nameOf({ syntax });
   return (text) => (parse ? parse(text, name) : (text as Value));
 }
 
@@ -169,16 +169,16 @@ function inWords(choices: readonly string[]): string {
   return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 
-type Written = Pick<Argument, 'written'>;
+type WithSyntax = Pick<Argument, 'syntax'>;
 
 /** `--output` of `-o, --output <format>`; `id or name` of `<id or name...>`. */
-export function nameOf({ written }: Written): string {
-  return /--[\w-]+/.exec(written)?.[0] ?? written.slice(1, -1).replace('...', '');
+export function nameOf({ syntax }: WithSyntax): string {
+  return /--[\w-]+/.exec(syntax)?.[0] ?? syntax.slice(1, -1).replace('...', '');
 }
 
 /** Whether an argument takes all words that follow: `<id...>`. */
-export function takesMany({ written }: Written): boolean {
-  return written.includes('...');
+export function takesMany({ syntax }: WithSyntax): boolean {
+  return syntax.includes('...');
 }
 
 /** A flag on a command line, not yet parsed. */

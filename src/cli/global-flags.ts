@@ -29,7 +29,7 @@ export const globalFlags = {
   // `-o=json` as in kubectl: commander passes the text after a short flag as its value, with the `=`.
   output: {
     ...keyFlag('output'),
-    written: '-o, --output <format>',
+    syntax: '-o, --output <format>',
     parse: (text: string) => text.replace(/^=/, ''),
   },
   json: { ...flag('--json', 'short for -o json'), stands: { key: 'output', value: 'json' } },

@@ -31,13 +31,13 @@ export function helpWidth({ stdout, stderr }: Io): number {
 }
 
 /** The help of a command: description, usage, examples, and then its verbs or flags. */
-export function helpOf({ path, named, command }: Line, width: number): string {
+export function helpOf({ path, entry, command }: Line, width: number): string {
   const sections = isGroup(command)
     ? [commandsSection(path, command.verbs), ...flagSections(command)]
     : [argumentsSection(command), ...flagSections(command)];
   const format = (block: Block) => formatBlock(block, width);
   const parts = [
-    ...described(named, command).map(format),
+    ...descriptionOf(entry, command).map(format),
     `Usage:\n  ${usageOf(path, command)}`,
     ['Examples:', ...command.examples].join('\n  '),
     ...sections.filter(({ items }) => items.length > 0).map(format),
@@ -47,10 +47,10 @@ export function helpOf({ path, named, command }: Line, width: number): string {
 }
 
 /** The description of a command, with the life cycle of its operation. */
-export function described(named: CommandName, command: Action | Group): readonly [string, ...Block[]] {
+export function descriptionOf(entry: CommandName, command: Action | Group): readonly [string, ...Block[]] {
   const description = isGroup(command) ? undefined : command.description;
-  const [first, ...more] = typeof description === 'object' ? description : [description ?? named.summary];
-  return [`${first} ${lifecycleMark(named.operation)}`.trimEnd(), ...more];
+  const [first, ...more] = typeof description === 'object' ? description : [description ?? entry.summary];
+  return [`${first} ${lifecycleMark(entry.operation)}`.trimEnd(), ...more];
 }
 
 /** `petstore pets get [flags] <id or name...>` */
@@ -60,7 +60,7 @@ export function usageOf(path: readonly string[], command: Action | Group): strin
   return [
     commandName(path),
     '[flags]',
-    ...Object.values(command.args ?? {}).map(({ written }) => written),
+    ...Object.values(command.args ?? {}).map(({ syntax }) => syntax),
   ].join(' ');
 }
 
@@ -100,16 +100,16 @@ function flagSections(command: Action | Group): TermList[] {
 }
 
 /** A flag's term; long flags are aligned, with or without a short form. */
-function flagTerm({ written }: Flag): string {
-  return written.startsWith('--') ? `    ${written}` : written;
+function flagTerm({ syntax }: Flag): string {
+  return syntax.startsWith('--') ? `    ${syntax}` : syntax;
 }
 
 function footerOf(path: readonly string[], command: Action | Group): string {
   if (path.length === 0)
     return `\`petstore <command> --help\` shows more; \`petstore help <topic>\` explains what several commands share: ${topicNames.join(', ')}.`;
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
-  const named = Object.values(commandFlags(command)).filter(({ topic }) => topic !== undefined);
-  const names = named.map(({ written }) => written.split(' ')[0]).join(', ');
-  const also = names === '' ? '' : `also ${names}: petstore help ${named[0]?.topic}\n`;
+  const topicFlags = Object.values(commandFlags(command)).filter(({ topic }) => topic !== undefined);
+  const names = topicFlags.map(({ syntax }) => syntax.split(' ')[0]).join(', ');
+  const also = names === '' ? '' : `also ${names}: petstore help ${topicFlags[0]?.topic}\n`;
   return `${also}also -o, --fields, --sort, --base-url, --offline, -y, -q, …: petstore help flags`;
 }

@@ -1,7 +1,7 @@
 import { lowerFirst } from '../process/text.ts';
 import { meaningOf, nameOf } from './flag.ts';
 import { globalFlags } from './global-flags.ts';
-import { described, usageOf } from './help.ts';
+import { descriptionOf, usageOf } from './help.ts';
 import { type Block, flagItem, type Item, readTopics, type Topic } from './topics.ts';
 import type { Program } from './verb.ts';
 import { type Action, type CommandName, commandFlags, type Group, isGroup, loadCommand } from './verb.ts';
@@ -55,12 +55,12 @@ async function verbLines(path: readonly string[], group: Group): Promise<string[
 
 async function commandLines(
   path: readonly string[],
-  named: CommandName,
+  entry: CommandName,
   command: Action | Group,
 ): Promise<string[]> {
-  const aliases = path.length === 1 ? [] : (named.aliases ?? []).map((alias) => ` (also ${alias})`);
+  const aliases = path.length === 1 ? [] : (entry.aliases ?? []).map((alias) => ` (also ${alias})`);
   const usage = roff(usageOf(path, command) + aliases.join(''));
-  const [about, ...more] = described(named, command);
+  const [about, ...more] = descriptionOf(entry, command);
   const verbs = isGroup(command) ? await verbLines(path, command) : [];
   const details = [...more, ...detailBlocks(path, command)].flatMap(blockLines);
   if (path.length === 1) return [`.SS ${usage}`, roff(about), ...details, ...verbs];

@@ -40,7 +40,7 @@ export interface Topic {
 }
 
 export function flagItem(flag: Flag): Item {
-  return [flag.written, meaningOf(flag)];
+  return [flag.syntax, meaningOf(flag)];
 }
 
 /** Items that come from other tables, by the line of `topics.txt` that they replace. */

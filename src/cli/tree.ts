@@ -6,7 +6,8 @@ import { type Action, type CommandName, flagsOf, type Group, isGroup, loadComman
 export interface Line {
   /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
   readonly path: readonly string[];
-  readonly named: CommandName;
+  /** Its name and summary in the list of the group that contains it. */
+  readonly entry: CommandName;
   readonly command: Action | Group;
   /** The group that contains it, or the command itself if it is a group. */
   readonly group: Group;
@@ -30,7 +31,7 @@ export async function readLine(
   isLenient: boolean,
 ): Promise<Line> {
   const flagUses: FlagUse[] = [];
-  let place: Place = { path: [], named: program, command: program, group: program };
+  let position: Position = { path: [], entry: program, command: program, group: program };
   const root = new Command(program.name);
   let entered = root;
   // Errors and help are printed by this program. To find out how wide stderr is, commander would load all of node:net.
@@ -45,8 +46,8 @@ export async function readLine(
       getErrHasColors: () => false,
     });
 
-  function enter(command: Command, next: Place, rest: readonly string[]): void {
-    place = next;
+  function enter(command: Command, next: Position, rest: readonly string[]): void {
+    position = next;
     entered = command;
     command.helpOption(false).helpCommand(false).enablePositionalOptions();
     // Making all options of a level takes a millisecond. None is needed if the level has no flag, and all only to suggest one.
@@ -66,7 +67,7 @@ export async function readLine(
     const action = isGroup(next.command) ? next.command.alone : next.command;
     if (action) {
       if (isLenient) command.allowUnknownOption().allowExcessArguments();
-      else for (const { written } of Object.values(action.args ?? {})) command.argument(written);
+      else for (const { syntax } of Object.values(action.args ?? {})) command.argument(syntax);
       command.action(() => {});
     }
     if (isGroup(next.command)) addVerbs(command, next.command);
@@ -74,17 +75,17 @@ export async function readLine(
 
   function addVerbs(parent: Command, parentGroup: Group): void {
     for (const { name, aliases = [] } of parentGroup.verbs) parent.command(name).aliases(aliases);
-    parent.hook('preSubcommand', async ({ args }, chosen) => {
-      const named = parentGroup.verbs.find(({ name }) => name === chosen.name());
-      if (!named) return;
-      const command = await loadCommand(named);
-      const path = [...place.path, named.name];
+    parent.hook('preSubcommand', async ({ args }, subcommand) => {
+      const entry = parentGroup.verbs.find(({ name }) => name === subcommand.name());
+      if (!entry) return;
+      const command = await loadCommand(entry);
+      const path = [...position.path, entry.name];
       const group = isGroup(command) ? command : parentGroup;
-      enter(chosen, { path, named, command, group }, args.slice(1));
+      enter(subcommand, { path, entry, command, group }, args.slice(1));
     });
   }
 
-  enter(root, place, words);
+  enter(root, position, words);
   const problem = await root.parseAsync(words, { from: 'user' }).then(
     () => undefined,
     (thrown: unknown) => {
@@ -92,15 +93,13 @@ export async function readLine(
       throw thrown;
     },
   );
-  return { ...place, flagUses, operands: entered.args, problem };
+  return { ...position, flagUses, operands: entered.args, problem };
 }
 
-type Place = Pick<Line, 'path' | 'named' | 'command' | 'group'>;
+type Position = Pick<Line, 'path' | 'entry' | 'command' | 'group'>;
 
 /** commander collects no values: flags of all levels are one list, and a text is parsed when the whole line is read. */
-function toOption({ written, summary, conflicts = [] }: Flag, flags: Readonly<Record<string, Flag>>): Option {
+function toOption({ syntax, summary, conflicts = [] }: Flag, flags: Readonly<Record<string, Flag>>): Option {
   const others = conflicts.flatMap((key) => flags[key] ?? []);
-  return new Option(written, summary).conflicts(
-    others.map((each) => new Option(each.written).attributeName()),
-  );
+  return new Option(syntax, summary).conflicts(others.map((each) => new Option(each.syntax).attributeName()));
 }

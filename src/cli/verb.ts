@@ -52,20 +52,20 @@ type Command = Verb | (CommandName & Group) | (CommandName & { load(): Promise<A
 /** The whole command line, as defined in `src/commands/index.ts`: the group of the top-level commands. */
 export interface Program extends CommandName, Group {
   /** Looks up the possible values of one kind. */
-  lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]>;
+  lookUp(kind: LookUpKind, context: Context, cursor: Cursor): Promise<readonly Offer[]>;
 }
 
 /** A word that completion offers, alone or with its description. */
 export type Offer = string | { readonly word: string; readonly summary: string };
 
 /** What stands before the word that is being completed. */
-export interface Typed {
+export interface Cursor {
   /** The group of the command. */
   readonly group: Group;
   /** Its arguments so far. */
   readonly operands: readonly string[];
   /** The word at the cursor, as far as it is typed. */
-  readonly begun: string;
+  readonly prefix: string;
 }
 
 export async function loadCommand(command: Command): Promise<Action | Group> {

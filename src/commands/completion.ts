@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Category, Order, Pet } from '../api/schemas.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
-import { action, type Offer, type Typed } from '../cli/verb.ts';
+import { action, type Cursor, type Offer } from '../cli/verb.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
@@ -57,7 +57,7 @@ export const completion = action({
   },
 });
 
-type LookUp = (context: Context, typed: Typed) => readonly Offer[] | Promise<readonly Offer[]>;
+type LookUp = (context: Context, cursor: Cursor) => readonly Offer[] | Promise<readonly Offer[]>;
 
 /** Finds the possible values of each kind. */
 export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
@@ -65,7 +65,7 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   ownProfile: ownProfileNames,
   settingValue: settingValues,
   category: async (context) => categoryOffers(await read(context, 'listCategories')),
-  pet: async (context, typed) => petOffers(await read(context, 'listPets'), typed),
+  pet: async (context, cursor) => petOffers(await read(context, 'listPets'), cursor),
   order: async (context) =>
     orderOffers(...(await Promise.all([read(context, 'listOrders'), read(context, 'listPets')]))),
   run: runs,
@@ -83,7 +83,7 @@ function ownProfileNames({ io }: Context): Offer[] {
 }
 
 /** The values of the key before the cursor: `config set output <Tab>`. */
-function settingValues(context: Context, { operands: [key = ''] }: Typed): readonly Offer[] {
+function settingValues(context: Context, { operands: [key = ''] }: Cursor): readonly Offer[] {
   if (key === 'profile') return profileNames(context);
   return (isSettingKey(key) && keyRules[key].choices) || [];
 }
@@ -96,8 +96,8 @@ async function read<K extends ListId>(context: Context, operation: K): Promise<r
 }
 
 /** Pets by id, or by name once a letter of it is typed. A name that would be read as an id or a flag has none. */
-function petOffers(pets: readonly Pet[], { begun }: Typed): Offer[] {
-  if (isIdText(begun)) return pets.map(({ id, name }) => ({ word: `${id}`, summary: name }));
+function petOffers(pets: readonly Pet[], { prefix }: Cursor): Offer[] {
+  if (isIdText(prefix)) return pets.map(({ id, name }) => ({ word: `${id}`, summary: name }));
   const names = pets.map(({ name }) => name).filter((name) => !isIdText(name) && !name.startsWith('-'));
   return [...new Set(names)];
 }

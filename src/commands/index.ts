@@ -12,7 +12,7 @@ export const program: Program = {
     'petstore inventory apply stock.csv',
   ],
   flags: programFlags,
-  lookUp: async (kind, context, typed) => (await import('./completion.ts')).lookUps[kind](context, typed),
+  lookUp: async (kind, context, cursor) => (await import('./completion.ts')).lookUps[kind](context, cursor),
   verbs: [
     {
       name: 'pets',

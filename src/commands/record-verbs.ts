@@ -140,5 +140,5 @@ function splitFlags(
 
 /** `--max-changes` of `--max-changes <n or n%>`. */
 function flagName(flags: Readonly<Record<string, Flag>>, name: string): string {
-  return flags[name]?.written.split(' ')[0] ?? name;
+  return flags[name]?.syntax.split(' ')[0] ?? name;
 }

@@ -40,7 +40,7 @@ const again = flag('--again', 'with --relative: book what was booked before once
 const createMissing = flag('--create-missing', 'create the entry of a pet that has none', plan);
 
 /** The limits of a plan. */
-const guardFlagsIn = (place: Place) => ({
+const guardFlagsIn = (place: HelpPlace) => ({
   maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
     ...place,
     parse: parseRowLimit,
@@ -53,16 +53,16 @@ const guardFlagsIn = (place: Place) => ({
 });
 
 /** Where help shows a flag for writing: under its heading, or by name alone with the topic that explains it. */
-type Place = { readonly group: string; readonly topic?: string };
+type HelpPlace = { readonly group: string; readonly topic?: string };
 
 /** Flags of every command that reads or writes many counts. */
-const paceFlagsIn = (place: Place) => ({
+const paceFlagsIn = (place: HelpPlace) => ({
   concurrency: value('--concurrency <n>', 'requests in flight at a time (default 8)', place),
   rate: value('--rate <n>', 'send at most n requests a second, retries included', place),
 });
 
 /** Flags of every command that writes. */
-const writeFlagsIn = (place: Place) => ({
+const writeFlagsIn = (place: HelpPlace) => ({
   ...paceFlagsIn(place),
   maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default 100)', {
     ...place,
@@ -74,7 +74,7 @@ const writeFlagsIn = (place: Place) => ({
   }),
 });
 
-const fileFlagsIn = (place: Place) => ({
+const fileFlagsIn = (place: HelpPlace) => ({
   rejects: value('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)', {
     ...place,
     offers: 'file',

@@ -133,7 +133,7 @@ function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>
   for (const row of rows) {
     if (row.outcome && !isProblemRow(row)) continue;
     yield* invalidBefore(row.line);
-    yield toRecord(run, row, names);
+    yield toChangeRecord(run, row, names);
   }
   yield* invalidBefore(Number.POSITIVE_INFINITY);
 }
@@ -145,7 +145,7 @@ function idIn({ header }: Run, id: bigint | undefined): Pick<ChangeRecord, 'id' 
   return header.noun === 'inventory' ? { petId: id } : { id };
 }
 
-function toRecord(run: Run, row: Row, names: ReadonlyMap<bigint, string>): ChangeRecord {
+function toChangeRecord(run: Run, row: Row, names: ReadonlyMap<bigint, string>): ChangeRecord {
   const { id, line, outcome, before, after } = row;
   if (outcome)
     return { ...idIn(run, id), ...unwritten, line, state: outcome.state, reason: outcome.reason?.message };
@@ -170,7 +170,7 @@ export async function showLargestChanges(context: Context, run: Run, plan: Plan)
   const shown = { format: 'table', ...columns, color, quiet: true } as const;
   const largest = largestChanges(plan);
   const names = await readPetNames(context, run, largest);
-  const records = largest.map((row) => toRecord(run, row, names));
+  const records = largest.map((row) => toChangeRecord(run, row, names));
   const view = changesView(run.header.noun, true, false);
   await new Printer({ ...io, stdout: io.stderr }, shown).records([records], view);
   if (plan.changes.length > largest.length)

@@ -80,8 +80,9 @@ async function* readRuns(context: Context, petId: bigint | undefined): AsyncGene
   const { runs, unreadable } = await store.all();
   for (const { problem } of unreadable) await context.print(`warning: ${problem.message}`);
   // One page, so that the columns of a pipe have one width.
-  if (petId === undefined) return yield runs.map(toRecord);
-  for (const each of runs) if (hasWritten(await store.read(each.header.run), petId)) yield [toRecord(each)];
+  if (petId === undefined) return yield runs.map(toRunRecord);
+  for (const each of runs)
+    if (hasWritten(await store.read(each.header.run), petId)) yield [toRunRecord(each)];
 }
 
 function hasWritten({ rows, header }: JournalImage, petId: bigint): boolean {
@@ -90,7 +91,7 @@ function hasWritten({ rows, header }: JournalImage, petId: bigint): boolean {
   return isOfPet && row !== undefined && isPerhapsWritten(row);
 }
 
-function toRecord({ header, state, counts, unsettled, undo }: RunInfo): RunRecord {
+function toRunRecord({ header, state, counts, unsettled, undo }: RunInfo): RunRecord {
   const { run: id, kind, noun, undoes, target, started, rows, delivery } = header;
   const file = undoes ?? basename(header.name);
   const unprocessed = counts.unprocessed - unsettled;

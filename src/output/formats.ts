@@ -82,10 +82,10 @@ export function yamlWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
  * spreadsheet would run as a formula gets a leading `'`.
  */
 export function csvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  const kept = keptInCsv(sheet);
+  const exceptions = keptInCsv(sheet);
   return delimitedWriter(sheet, ',', (value) => {
     const text = typeof value === 'string' ? withGuard(value) : cellText(value);
-    return quoteCell(sanitizeExcept(text, kept), ',');
+    return quoteCell(sanitizeExcept(text, exceptions), ',');
   });
 }
 
@@ -126,8 +126,8 @@ export function tsvCell(text: string): string {
 
 /** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
 export function tsvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  const kept = keptInFiles(sheet);
-  return delimitedWriter(sheet, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), kept));
+  const exceptions = keptInFiles(sheet);
+  return delimitedWriter(sheet, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), exceptions));
 }
 
 /** One id per line: the first column. A record without an id is left out, and a warning counts such records. */

@@ -105,10 +105,10 @@ export class Printer {
     // The user does not see records that go to a file or are sorted first.
     const isBlind = sort !== undefined || io.stdout.isFile;
     const isCounted = isBlind && liveLine?.canDraw && !quiet;
-    const counted = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
-    const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
-    const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
-    await this.print(wanted, view, 'list', isLive);
+    const countedPages = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
+    const sortedPages = sort === undefined ? countedPages : sorted(countedPages, compareBy(view, sort));
+    const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
+    await this.print(printedPages, view, 'list', isLive);
   }
 
   /**

@@ -53,6 +53,6 @@ export function openScreen({ stdout }: Io): Screen {
 
 function fitHeight(lines: readonly string[], height: number): readonly string[] {
   if (lines.length <= height) return lines;
-  const kept = lines.slice(0, Math.max(0, height - 1));
-  return [...kept, `… ${lines.length - kept.length} more lines`];
+  const visibleLines = lines.slice(0, Math.max(0, height - 1));
+  return [...visibleLines, `… ${lines.length - visibleLines.length} more lines`];
 }

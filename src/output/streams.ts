@@ -23,8 +23,8 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
       if (typeof data === 'string') return output.write(toWritten(data));
       // Latin-1 keeps every byte, whatever the encoding.
       const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
-      const written = toWritten(text);
-      return output.write(written === text ? data : Buffer.from(written, 'latin1'));
+      const shownText = toWritten(text);
+      return output.write(shownText === text ? data : Buffer.from(shownText, 'latin1'));
     };
     // The other properties are read only when they are used, because asking a terminal takes time.
     return Object.create(output, { write: { value: write } });

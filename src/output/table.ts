@@ -53,7 +53,7 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const widths = names.map((name) => (header ? name.length : 0));
   let isFirst = true;
   const print = async (records: readonly Entity[]) => {
-    const lines = records.map((record) => columns.map((column) => shownText(sheet, column, record)));
+    const lines = records.map((record) => columns.map((column) => safeText(sheet, column, record)));
     const measure = await createMeasure(lines.flat());
     for (const texts of lines)
       for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
@@ -76,13 +76,13 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
 }
 
 /** A cell, safe to show. */
-function shownText<Entity>({ isTerminal }: Sheet<Entity>, column: Column<Entity>, record: Entity): string {
+function safeText<Entity>({ isTerminal }: Sheet<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
   return sanitize(column.time && isTerminal ? nearTime(text, new Date()) : text);
 }
 
 /** A column with the texts of its cells. */
-interface Framed<Entity> {
+interface FrameColumn<Entity> {
   readonly column: Column<Entity>;
   readonly texts: readonly string[];
   /** The least width at which no word is cut. */
@@ -104,13 +104,13 @@ async function drawFrame<Entity>(
   records: readonly Entity[],
 ): Promise<{ readonly columns: readonly Column<Entity>[]; readonly frame: string | undefined }> {
   const { header, style, width, isPicked } = sheet;
-  const cells = sheet.columns.map((column) => records.map((record) => shownText(sheet, column, record)));
+  const cells = sheet.columns.map((column) => records.map((record) => safeText(sheet, column, record)));
   const measure = await createMeasure(cells.flat());
-  const all = sheet.columns.map((column, at) => toFramed(column, cells[at] ?? [], header, measure));
-  const framed = isPicked ? all : withoutSpare(all, width);
-  const columns = framed.map(({ column }) => column);
-  if (!shrinkToFit(framed, width)) return { columns, frame: undefined };
-  const wrapped = framed.map((each) => each.texts.map((text) => wrap(text, each.width, measure)));
+  const all = sheet.columns.map((column, at) => toFrameColumn(column, cells[at] ?? [], header, measure));
+  const frameColumns = isPicked ? all : withoutSpare(all, width);
+  const columns = frameColumns.map(({ column }) => column);
+  if (!shrinkToFit(frameColumns, width)) return { columns, frame: undefined };
+  const wrapped = frameColumns.map((each) => each.texts.map((text) => wrap(text, each.width, measure)));
   // Each line is a row of its own: cli-table3 takes quadratic time for the lines of a cell too.
   const lines = records.flatMap((_, index) => {
     const cells = wrapped.map((column) => column[index] ?? []);
@@ -119,7 +119,7 @@ async function drawFrame<Entity>(
   });
   if (lines.length > maxLines) return { columns, frame: undefined };
   const { default: Table } = await import('cli-table3');
-  const head = framed.map(({ column, width }) =>
+  const head = frameColumns.map(({ column, width }) =>
     wrap(column.name, width, measure).map((line) => style.bold(line)),
   );
   const table = new Table({
@@ -132,12 +132,12 @@ async function drawFrame<Entity>(
   return { columns, frame: `${table.toString()}\n` };
 }
 
-function toFramed<Entity>(
+function toFrameColumn<Entity>(
   column: Column<Entity>,
   texts: readonly string[],
   header: boolean,
   measure: Measure,
-): Framed<Entity> {
+): FrameColumn<Entity> {
   const least = header ? column.name.length : leastWidth;
   const widest = (widthOf: (text: string) => number) =>
     texts.reduce((most, text) => Math.max(most, widthOf(text)), least);
@@ -146,35 +146,38 @@ function toFramed<Entity>(
 }
 
 /** The columns that fit with no word cut; spare columns are left out from the last one on. */
-function withoutSpare<Entity>(framed: readonly Framed<Entity>[], width: number): readonly Framed<Entity>[] {
-  const needed = framed.reduce((total, { wordWidth }) => total + wordWidth, 0);
-  const spare = framed.findLastIndex(({ column }) => column.spare);
-  return needed <= room(framed.length, width) || spare === -1
-    ? framed
-    : withoutSpare(framed.toSpliced(spare, 1), width);
+function withoutSpare<Entity>(
+  frameColumns: readonly FrameColumn<Entity>[],
+  width: number,
+): readonly FrameColumn<Entity>[] {
+  const needed = frameColumns.reduce((total, { wordWidth }) => total + wordWidth, 0);
+  const spare = frameColumns.findLastIndex(({ column }) => column.spare);
+  return needed <= room(frameColumns.length, width) || spare === -1
+    ? frameColumns
+    : withoutSpare(frameColumns.toSpliced(spare, 1), width);
 }
 
 /**
  * Makes the columns fit the terminal: the widest shrink first, down to their longest words, then text below that, then
  * all. False if even the narrowest are too wide.
  */
-function shrinkToFit<Entity>(framed: readonly Framed<Entity>[], width: number): boolean {
-  const available = room(framed.length, width);
-  const [first] = framed;
+function shrinkToFit<Entity>(frameColumns: readonly FrameColumn<Entity>[], width: number): boolean {
+  const available = room(frameColumns.length, width);
+  const [first] = frameColumns;
   // The first column identifies the record, so it shrinks last.
-  const isText = (each: Framed<Entity>) =>
+  const isText = (each: FrameColumn<Entity>) =>
     each !== first && each.column.align !== 'right' && !each.column.status;
-  const limits: readonly ((each: Framed<Entity>) => number)[] = [
+  const limits: readonly ((each: FrameColumn<Entity>) => number)[] = [
     ({ wordWidth }) => wordWidth,
     (each) => (isText(each) ? 8 : each.wordWidth),
     (each) => (isText(each) ? 4 : each.wordWidth),
     () => leastWidth,
   ];
-  for (const each of framed) each.width = Math.min(each.width, Math.max(available, leastWidth));
-  let excess = framed.reduce((total, each) => total + each.width, -available);
+  for (const each of frameColumns) each.width = Math.min(each.width, Math.max(available, leastWidth));
+  let excess = frameColumns.reduce((total, each) => total + each.width, -available);
   for (const least of limits) {
     for (; excess > 0; excess -= 1) {
-      const shrinkable = framed.filter((each) => each.width > least(each));
+      const shrinkable = frameColumns.filter((each) => each.width > least(each));
       if (shrinkable.length === 0) break;
       shrinkable.reduce((widest, each) => (each.width > widest.width ? each : widest)).width -= 1;
     }

@@ -13,7 +13,7 @@ const plain = manual.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('
 test('the manual page has every command and every flag', async () => {
   for await (const { path, command } of commandsOf(program)) {
     expect(plain).toContain(usageOf(path, command));
-    for (const { written } of Object.values(flagsOf(command))) expect(plain).toContain(written);
+    for (const { syntax } of Object.values(flagsOf(command))) expect(plain).toContain(syntax);
   }
 });
 
