@@ -85,7 +85,9 @@ export interface Check<Subject> {
 }
 
 /** The result of a check: the gravest of its findings, weighed. */
-export interface Verdict extends Finding {
+export interface CheckResult extends Finding {
+  readonly id: string;
+  readonly elapsedMs: number;
   /** The outcome of the first attempt, if a later one passed. */
   readonly first?: string | undefined;
   /** Set if it is a failure only because of `--strict`. */
@@ -94,12 +96,15 @@ export interface Verdict extends Finding {
   readonly barredBy?: string | undefined;
   /** The duration of each of its requests. */
   readonly requestsMs?: readonly number[] | undefined;
+  /** The number of its runs and of its failures; undefined without `--repeat` or `--for`. */
+  readonly runs?: number | undefined;
+  readonly failures?: number | undefined;
+  /** The latency of its requests over several runs, in milliseconds. */
+  readonly latency?: { readonly median: number; readonly max: number } | undefined;
 }
 
-export interface CheckResult extends Verdict {
-  readonly id: string;
-  readonly elapsedMs: number;
-}
+/** A result without the name and the time of the check. */
+export type Verdict = Omit<CheckResult, 'id' | 'elapsedMs'>;
 
 export function pass(reason: string, details: Details = {}): Finding {
   return { ...details, state: 'pass', reason };

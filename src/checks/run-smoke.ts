@@ -20,7 +20,7 @@ import { asksForReach, readChecks, type Selection, selectedWriteChecks } from '.
 import { Deployment } from './deployment.ts';
 import { type Creation, cleanUp } from './ownership.ts';
 import { gates } from './reach.ts';
-import { type CheckOutcome, exitCodeOf, type SmokeReport, Tally, totalsOf } from './report/smoke-report.ts';
+import { exitCodeOf, type SmokeReport, Tally } from './report/smoke-report.ts';
 import { type CheckContext, type Round, type SmokeOptions, startCheck } from './round.ts';
 import { SmokeStop } from './smoke-stop.ts';
 import { verdictOf } from './verdict.ts';
@@ -82,7 +82,6 @@ export async function runSmoke(
       rounds,
       runs: tally.runs,
       results,
-      totals: totalsOf(results),
       exitCode: end?.exitCode ?? exitCodeOf(results),
       signal: stop.signal,
     };
@@ -287,9 +286,9 @@ async function hasNext(
 /** A failure for a run that was stopped or checked nothing, because a report must not be green if the exit code is not 0. */
 function endOf(
   options: SmokeOptions,
-  outcomes: readonly CheckOutcome[],
+  outcomes: readonly CheckResult[],
   { signal, reason }: SmokeStop,
-): (CheckOutcome & { readonly exitCode: ExitCode }) | undefined {
+): (CheckResult & { readonly exitCode: ExitCode }) | undefined {
   const failure = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
   if (reason !== undefined) {
     const skips = outcomes.filter(({ barredBy }) => barredBy === reason).length;
@@ -297,7 +296,7 @@ function endOf(
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
     return { ...failure, reason: `${signal ? `stopped by ${signal}` : reason}${rest}`, exitCode };
   }
-  const isTest = ({ id, state }: CheckOutcome) =>
+  const isTest = ({ id, state }: CheckResult) =>
     state !== 'skip' && (asksForReach(options) || groupOf(id) !== 'reach' || state === 'fail');
   if (outcomes.some(isTest)) return undefined;
   return {

@@ -1,16 +1,16 @@
 import { fold } from '../../output/fold.ts';
 import { plainStyle, type Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
-import { isRed, type State, states } from '../check.ts';
+import { type CheckResult, isRed, type State, states } from '../check.ts';
 import {
   type Cause,
-  type CheckOutcome,
   causesOf,
   lineText,
   reasonText,
   type SmokeReport,
   timeText,
   totalNames,
+  totalsOf,
   withLatency,
 } from './smoke-report.ts';
 
@@ -53,10 +53,10 @@ function faultText({ first, subject, details }: Cause, { style, width }: Layout)
 }
 
 /** One line for each check. The checks that never began for one reason share a line. */
-function checkLines(results: readonly CheckOutcome[], layout: Layout): string {
+function checkLines(results: readonly CheckResult[], layout: Layout): string {
   const began = results.filter(({ barredBy }) => barredBy === undefined);
   const idWidth = Math.max(...began.map(({ id }) => id.length), '00 checks'.length);
-  const line = (result: CheckOutcome, id: string, text: string) => {
+  const line = (result: CheckResult, id: string, text: string) => {
     const { style, width } = layout;
     const { state } = result;
     const time = state === 'skip' ? '-' : timeText(result);
@@ -71,7 +71,7 @@ function checkLines(results: readonly CheckOutcome[], layout: Layout): string {
     return `${cells.join('  ').trimEnd()}\n`;
   };
   // The reason of a failure stands above.
-  const textOf = (result: CheckOutcome) => withLatency(isRed(result) ? '' : reasonText(result), result);
+  const textOf = (result: CheckResult) => withLatency(isRed(result) ? '' : reasonText(result), result);
   const lines = began.map((result) => line(result, result.id, textOf(result)));
   const barred = causesOf(results.filter(({ barredBy }) => barredBy !== undefined));
   const skipped = barred.map(({ first, subject }) => line(first, subject, first.barredBy ?? ''));
@@ -88,7 +88,8 @@ function paints(style: Style): Readonly<Record<State, (text: string) => string>>
 }
 
 function totalLine(report: SmokeReport, { style }: Layout): string {
-  const { totals, rounds, runs, results, elapsedMs, target, write } = report;
+  const { rounds, runs, results, elapsedMs, target, write } = report;
+  const totals = totalsOf(results);
   const counts = states.flatMap((state) =>
     totals[state] === 0 ? [] : [paints(style)[state](`${totals[state]} ${totalNames[state]}`)],
   );

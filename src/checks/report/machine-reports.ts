@@ -1,9 +1,8 @@
 import { version } from '../../../package.json';
 import { printJson } from '../../process/exact-json.ts';
-import { groupOf } from '../check.ts';
+import { type CheckResult, groupOf } from '../check.ts';
 import {
   breakCommands,
-  type CheckOutcome,
   escapeMarkup,
   labelledDetails,
   lineText,
@@ -17,7 +16,7 @@ export const toolName = 'petstore smoke';
 
 /** The report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
-  const { target, startedAt, elapsedMs, write, rounds, runs, exitCode, signal, totals, results } = report;
+  const { target, startedAt, elapsedMs, write, rounds, runs, exitCode, signal, results } = report;
   const document = {
     tool: toolName,
     version,
@@ -29,14 +28,14 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     runs,
     exitCode,
     signal,
-    totals,
+    totals: totalsOf(results),
     checks: results.map(toCheck),
   };
   return `${breakCommands(printJson(document, indent), '#\\u0023')}\n`;
 }
 
 /** A result as JSON; times in seconds. */
-function toCheck(result: CheckOutcome) {
+function toCheck(result: CheckResult) {
   const {
     id,
     state,
@@ -84,14 +83,14 @@ export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeRe
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function countsOf(results: readonly CheckOutcome[], elapsedMs: number) {
+function countsOf(results: readonly CheckResult[], elapsedMs: number) {
   const { checks: tests, fail: failures, error: errors, skip: skipped } = totalsOf(results);
   return { tests, failures, errors, skipped, time: seconds(elapsedMs) };
 }
 
 const elements = { fail: 'failure', error: 'error', skip: 'skipped' } as const;
 
-function testCase(result: CheckOutcome): string {
+function testCase(result: CheckResult): string {
   const { id, state, elapsedMs, reason, runs, failures, latency } = result;
   const details = labelledDetails(result).map(([label, text]) => `${label}: ${text}`);
   const figures = latency && Object.entries(latency).map(([name, ms]) => `${name} ${seconds(ms)} s`);

@@ -4,7 +4,7 @@ import { durationText, sanitize } from '../../process/text.ts';
 import { byGravity, type CheckResult, groupOf, groups, isRed, type State, states } from '../check.ts';
 
 /** The number of checks in each state. */
-export type Totals = Readonly<Record<State | 'checks', number>>;
+type Totals = Readonly<Record<State | 'checks', number>>;
 
 /** The words for the totals of a report, in the order in which reports show them. */
 export const totalNames: Readonly<Record<keyof Totals, string>> = {
@@ -16,20 +16,6 @@ export const totalNames: Readonly<Record<keyof Totals, string>> = {
   error: 'not carried out',
   skip: 'skipped',
 };
-
-/** The latency of the requests of a check, in milliseconds. */
-export interface Latency {
-  readonly median: number;
-  readonly max: number;
-}
-
-/** A check over all runs. */
-export interface CheckOutcome extends CheckResult {
-  /** The number of its runs and of its failures, and its latency; undefined without `--repeat` or `--for`. */
-  readonly runs?: number | undefined;
-  readonly failures?: number | undefined;
-  readonly latency?: Latency | undefined;
-}
 
 /** The results of all checks; every report is made from this. */
 export interface SmokeReport {
@@ -43,8 +29,7 @@ export interface SmokeReport {
   readonly rounds: number;
   /** The number of runs of the checks. */
   readonly runs: number;
-  readonly results: readonly CheckOutcome[];
-  readonly totals: Totals;
+  readonly results: readonly CheckResult[];
   readonly exitCode: ExitCode;
   /** The signal that ended the run early. */
   readonly signal?: Signal | undefined;
@@ -67,7 +52,7 @@ export class Tally {
   }
 
   /** One outcome for each check, in the order of the groups. @param isRepeated whether to merge the runs. */
-  outcomes(isRepeated: boolean): CheckOutcome[] {
+  outcomes(isRepeated: boolean): CheckResult[] {
     const outcomes = [...this.checks.values()].map((check) => (isRepeated ? check.merged : check.worst));
     return groups.flatMap((group) => outcomes.filter(({ id }) => groupOf(id) === group));
   }
@@ -94,7 +79,7 @@ class CheckTally {
     for (const ms of result.requestsMs ?? []) this.requests.record(Math.max(1, Math.round(ms * 1000)));
   }
 
-  get merged(): CheckOutcome {
+  get merged(): CheckResult {
     const { worst, counts, requests, left } = this;
     const failures = counts.fail + counts.error;
     const runs = states.reduce((sum, state) => sum + (state === 'skip' ? 0 : counts[state]), 0);
@@ -121,11 +106,11 @@ export function totalsOf(results: readonly CheckResult[]): Totals {
 }
 
 /** The exit code of a run: that of a failed check of reach, which says whether there was an answer, else 7. */
-export function exitCodeOf(results: readonly CheckOutcome[]): ExitCode {
+export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
   const red = results.filter(isRed);
   if (red.length === 0) return exitCodes.done;
   // A service that answered in some runs was reached.
-  const isUnreached = ({ runs, failures }: CheckOutcome) => runs === failures;
+  const isUnreached = ({ runs, failures }: CheckResult) => runs === failures;
   const reach = red.find(({ id, exitCode }) => exitCode !== undefined && /^(reach|tls)\//.test(id));
   return reach && isUnreached(reach) ? (reach.exitCode ?? 7) : exitCodes['check-failed'];
 }
@@ -149,24 +134,24 @@ export function escapeMarkup(text: string): string {
 }
 
 /** The reason of a result and its hint, in one line. */
-export function reasonText({ reason, hint }: Pick<CheckOutcome, 'reason' | 'hint'>): string {
+export function reasonText({ reason, hint }: Pick<CheckResult, 'reason' | 'hint'>): string {
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
 /** The time of a check, over several runs of all of them. */
-export function timeText({ elapsedMs }: CheckOutcome): string {
+export function timeText({ elapsedMs }: CheckResult): string {
   return durationText(elapsedMs);
 }
 
 /** A text about a check, and the latency of its requests over several runs. */
-export function withLatency(text: string, { latency }: CheckOutcome): string {
+export function withLatency(text: string, { latency }: CheckResult): string {
   if (!latency) return text;
   const times = `requests ${durationText(latency.median)}, at most ${durationText(latency.max)}`;
   return [text, times].filter((part) => part !== '').join('; ');
 }
 
 /** The details of a result, each with its label: expected, got, and where. */
-export function labelledDetails(result: CheckOutcome, ids?: string): [label: string, text: string][] {
+export function labelledDetails(result: CheckResult, ids?: string): [label: string, text: string][] {
   const { reason, expected, got, pointer, method, url, requestId, cache, left } = result;
   const details: [string, string | undefined][] = [
     ['checks', ids],
@@ -184,7 +169,7 @@ export function labelledDetails(result: CheckOutcome, ids?: string): [label: str
 /** Results with the same reason. */
 export interface Cause {
   /** Reports show its reason. */
-  readonly first: CheckOutcome;
+  readonly first: CheckResult;
   /** The check, or the count of checks. */
   readonly subject: string;
   /** The ids of the checks, if there are several and each of them ran. */
@@ -193,8 +178,8 @@ export interface Cause {
 }
 
 /** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
-export function causesOf(results: readonly CheckOutcome[]): Cause[] {
-  const causes = new Map<string, [CheckOutcome, ...CheckOutcome[]]>();
+export function causesOf(results: readonly CheckResult[]): Cause[] {
+  const causes = new Map<string, [CheckResult, ...CheckResult[]]>();
   for (const result of byGravity.flatMap((state) => results.filter((each) => each.state === state))) {
     const { state, reason, barredBy } = result;
     if (state === 'pass') continue;
