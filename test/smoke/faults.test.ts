@@ -164,10 +164,10 @@ const toLocation =
     status: 302,
     body: '',
   });
-const toLogin: Change = (answer, seen) =>
-  seen.target === '/login'
+const toLogin: Change = (answer, request) =>
+  request.target === '/login'
     ? { ...asPage(answer, '<title>Sign in'), status: 200 }
-    : toLocation('/login')(answer, seen);
+    : toLocation('/login')(answer, request);
 
 /** Services that are not reached, with the exit code. */
 const unreached: Row[] = [
@@ -175,7 +175,8 @@ const unreached: Row[] = [
   [
     'reach/http',
     'answered 404 Not Found, redirected to http://.*/login; no token was sent; does the service want a login',
-    (answer, seen) => (seen.target === '/login' ? refusal(answer, 404) : toLocation('/login')(answer, seen)),
+    (answer, request) =>
+      request.target === '/login' ? refusal(answer, 404) : toLocation('/login')(answer, request),
     7,
   ],
   ['reach/http', 'listPets answered 429 Too Many Requests; the service limits the rate', refusing(429), 6],

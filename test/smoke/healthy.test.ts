@@ -64,9 +64,9 @@ const withBodies =
 const eachNth = (count: number, change: Change) => (): ServiceOptions => {
   let answers = 0;
   return {
-    spoil(answer, seen) {
+    spoil(answer, request) {
       answers += 1;
-      return answers % count === 1 ? change(answer, seen) : answer;
+      return answers % count === 1 ? change(answer, request) : answer;
     },
   };
 };

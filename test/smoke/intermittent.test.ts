@@ -19,9 +19,9 @@ const when =
   (isHit: (count: number) => boolean, change: Change): (() => Change) =>
   () => {
     let answers = 0;
-    return (answer, seen) => {
+    return (answer, request) => {
       answers += 1;
-      return isHit(answers) ? change(answer, seen) : answer;
+      return isHit(answers) ? change(answer, request) : answer;
     };
   };
 

@@ -40,9 +40,9 @@ describe('a very long answer', () => {
     const io = fakeIo();
     await using service = await startService({
       store: shop(),
-      spoil: (answer, seen) => {
+      spoil: (answer, request) => {
         setTimeout(() => io.raise('SIGTERM'), 50);
-        return whole(answer, seen);
+        return whole(answer, request);
       },
     });
     expect(await main(['smoke', '--base-url', service.url], io)).toBe(143);

@@ -113,7 +113,7 @@ describe('tls', () => {
       const skipped = await smoke(service.url, ['--skip', 'tls'], options);
       expect(skipped.code).toBe(6);
       expect(skipped.ids('fail')).toEqual(['reach/http']);
-      expect(service.seen).toEqual([]);
+      expect(service.requests).toEqual([]);
     },
   );
 
@@ -193,8 +193,8 @@ describe('auth', () => {
     ],
   ])('a service that declares security and %s fails auth', async (_, withoutToken, reason) => {
     await using service = await startService({
-      spoil: (answer, seen) =>
-        seen.fields.authorization === 'Bearer right-token' ? answer : withoutToken(answer, seen),
+      spoil: (answer, request) =>
+        request.fields.authorization === 'Bearer right-token' ? answer : withoutToken(answer, request),
     });
     const token = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
     const env = { ...(await bindTo(service.url, requireToken)), ...token };

@@ -21,9 +21,9 @@ const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}
 
 /** The error of a command line that is refused before anything is sent. */
 async function refused(argv: readonly string[]): Promise<string> {
-  const before = service.seen.length;
+  const before = service.requests.length;
   const { code, stdout, stderr } = await run(argv);
-  expect({ code, stdout, sent: service.seen.length - before }).toEqual({ code: 2, stdout: '', sent: 0 });
+  expect({ code, stdout, sent: service.requests.length - before }).toEqual({ code: 2, stdout: '', sent: 0 });
   return stderr;
 }
 
@@ -275,7 +275,7 @@ test('globs select by id and by group; reach is always there', async () => {
 });
 
 test('--dry-run lists the checks and sends nothing', async () => {
-  const before = service.seen.length;
+  const before = service.requests.length;
   const only = ['--only', 'write,op/getO*,lifecycle', '--no-header'];
   const { code, stdout } = await run(['--dry-run', '--write', ...only]);
   expect(code).toBe(0);
@@ -283,7 +283,7 @@ test('--dry-run lists the checks and sends nothing', async () => {
   expect(stdout).toMatch(
     /^op\/getOrder +getOrder +stable\nlifecycle\/getPet +getPet +stable\nwrite\/category +createCategory +stable\n/m,
   );
-  expect(service.seen.length).toBe(before);
+  expect(service.requests.length).toBe(before);
 });
 
 test('-o json puts the report on stdout and that for people on stderr; --quiet takes that away', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
-import { type Change, type Seen, startService } from './service.ts';
+import { type Change, type ReceivedRequest, startService } from './service.ts';
 
 /** A check in the JSON report: the fields that tests look at. */
 interface Check extends Readonly<Record<'id' | 'result' | 'reason', string>> {
@@ -42,22 +42,22 @@ export async function smoke(
     ...report,
     code,
     stderr,
-    ids: (result) => report.checks.filter((each) => each.result === result).map(({ id }) => id),
+    ids: (result) => report.checks.filter((check) => check.result === result).map(({ id }) => id),
     check(id) {
-      const found = report.checks.find((each) => each.id === id);
-      if (!found) throw new Error(`no check ${id} in ${report.checks.map((each) => each.id).join(' ')}`);
-      return found;
+      const check = report.checks.find((candidate) => candidate.id === id);
+      if (!check) throw new Error(`no check ${id} in ${report.checks.map((each) => each.id).join(' ')}`);
+      return check;
     },
   };
 }
 
-/** The same against a service of its own; gives what that saw too. */
+/** Runs `petstore smoke` against a service of its own, and gives the requests of that service too. */
 export async function smokeOf(
   spoil: Change,
   flags: readonly string[],
-): Promise<SmokeRun & { readonly seen: readonly Seen[] }> {
+): Promise<SmokeRun & { readonly requests: readonly ReceivedRequest[] }> {
   await using service = await startService({ spoil });
-  return { ...(await smoke(service.url, flags)), seen: service.seen };
+  return { ...(await smoke(service.url, flags)), requests: service.requests };
 }
 
 /** The description of the local server, as tests change it. */
@@ -84,8 +84,8 @@ export async function bindTo(
   const env = configured({ 'base-url': url, ...config });
   const file = join(env.PETSTORE_CONFIG_DIR, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
-  const bound = await runCli(['api', 'bind', file], { env });
-  if (bound.code !== 0) throw new Error(bound.stderr);
+  const { code, stderr } = await runCli(['api', 'bind', file], { env });
+  if (code !== 0) throw new Error(stderr);
   return env;
 }
 

@@ -7,8 +7,8 @@ import { createApp } from '../../src/server/app.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import type { Store } from '../../src/server/store.ts';
 
-/** A request as the service saw it. */
-export interface Seen {
+/** A request that the service has received. */
+export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
@@ -16,18 +16,18 @@ export interface Seen {
   readonly body: string;
 }
 
-type Spoiled = HttpResponse | 'reset' | 'hang';
+type Reaction = HttpResponse | 'reset' | 'hang';
 
-/** Makes of the right answer another, or breaks the connection, or never answers. */
-export type Change = (answer: HttpResponse, seen: Seen) => Spoiled | Promise<Spoiled>;
+/** Changes the right answer, breaks the connection, or never answers. */
+export type Change = (answer: HttpResponse, request: ReceivedRequest) => Reaction | Promise<Reaction>;
 
 export interface ServiceOptions {
   /** Refuses a request with this status, so that nothing is done. */
-  refuse?(seen: Seen): number | undefined;
+  refuse?(request: ReceivedRequest): number | undefined;
   readonly spoil?: Change;
   readonly tls?: TlsOptions;
   readonly store?: Store;
-  /** The path and query of the table for one of the service. */
+  /** Turns the path and query of a request into those of the local server. */
   route?(target: string): string;
   /** By default a free one. */
   readonly port?: number;
@@ -38,7 +38,7 @@ export interface ServiceOptions {
 export interface Service extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  readonly seen: readonly Seen[];
+  readonly requests: readonly ReceivedRequest[];
   readonly store: Store;
 }
 
@@ -46,7 +46,7 @@ export interface Service extends AsyncDisposable {
 export async function startService({ spoil, tls, ...options }: ServiceOptions = {}): Promise<Service> {
   const store = options.store ?? seedStore();
   const app = await createApp({ store: () => store });
-  const seen: Seen[] = [];
+  const requests: ReceivedRequest[] = [];
   let origin = '';
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request;
@@ -54,16 +54,16 @@ export async function startService({ spoil, tls, ...options }: ServiceOptions = 
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const fields = headers as HttpRequest['fields'];
     const body = Buffer.concat(chunks);
-    const one = { method, target: url, fields, body: body.toString() };
-    seen.push(one);
-    const refused = options.refuse?.(one);
-    if (refused !== undefined)
-      return send(request, response, refusal({ status: refused, fields: {}, body: '' }, refused), false);
+    const received = { method, target: url, fields, body: body.toString() };
+    requests.push(received);
+    const status = options.refuse?.(received);
+    if (status !== undefined)
+      return send(request, response, refusal({ status, fields: {}, body: '' }, status), false);
     const target = options.route?.(url) ?? url;
     const right = app({ method, url: `${origin}${target}`, fields, ...(body.length > 0 && { body }) });
-    const given = (await spoil?.(right, one)) ?? right;
-    if (given === 'reset') request.socket.destroy();
-    else if (given !== 'hang') send(request, response, given, options.isOld === true);
+    const reaction = (await spoil?.(right, received)) ?? right;
+    if (reaction === 'reset') request.socket.destroy();
+    else if (reaction !== 'hang') send(request, response, reaction, options.isOld === true);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) =>
     void answer(request, response).catch(() => response.destroy());
@@ -72,7 +72,7 @@ export async function startService({ spoil, tls, ...options }: ServiceOptions = 
   const { port } = server.address() as AddressInfo;
   origin = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
   return {
-    ...{ url: origin, port, seen, store },
+    ...{ url: origin, port, requests, store },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -81,11 +81,12 @@ export async function startService({ spoil, tls, ...options }: ServiceOptions = 
   };
 }
 
-/** Changes only the answers to one method at a path, given without a query, or at every target that matches. */
+/** Changes only the answers to a method, at a path with any query, or at every target that matches an expression. */
 export function on(place: string | RegExp, change: Change, method = 'GET'): Change {
   const isHit = (target: string) =>
     typeof place === 'string' ? target.split('?')[0] === place : place.test(target);
-  return (answer, seen) => (seen.method === method && isHit(seen.target) ? change(answer, seen) : answer);
+  return (answer, request) =>
+    request.method === method && isHit(request.target) ? change(answer, request) : answer;
 }
 
 /** Changes the JSON of each success. */

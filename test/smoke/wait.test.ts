@@ -4,25 +4,14 @@ import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { bindTo, configured, smoke, smokeOf } from './run.ts';
 import { asPage, type Change, on, refusal, refusing, startService, withBody, withFields } from './service.ts';
 
-/** A service whose first answers are old, by their header and at `/version`. */
-function deployedAfter(oldAnswers: number): Change {
+/** Shows a commit in a header and at `/version`. @param commitOf the commit of an answer by its number, from 1. */
+function replicas(commitOf: (count: number) => string): Change {
   let answers = 0;
   return (answer, { target }) => {
     answers += 1;
-    const commit = answers <= oldAnswers ? 'old' : '4f2a9c1';
+    const commit = commitOf(answers);
     const versioned = withFields(answer, { 'x-commit': commit });
     return target === '/version' ? { ...withBody(versioned, { build: { commit } }), status: 200 } : versioned;
-  };
-}
-
-/** Commits as a load balancer shows them: `of` gives that of each answer, counted from 1. */
-function replicas(of: (count: number) => string): Change {
-  let answers = 0;
-  return (answer, { target }) => {
-    answers += 1;
-    const commit = of(answers);
-    const versioned = withFields(answer, { 'x-commit': commit });
-    return target === '/version' ? { ...withBody(versioned, commit), status: 200 } : versioned;
   };
 }
 
@@ -36,8 +25,8 @@ describe.concurrent('the wait for a service', () => {
     await first[Symbol.asyncDispose]();
     const io = fakeIo();
     const code = main(['smoke', '--base-url', first.url, '--wait', '15s', '--only', 'op/listPets'], io);
-    const noted = /waiting up to 15 s for the service: reach\/connect: .*connection refused/;
-    await vi.waitFor(() => expect(io.written('stderr').replace(/\s+/g, ' ')).toMatch(noted), {
+    const note = /waiting up to 15 s for the service: reach\/connect: .*connection refused/;
+    await vi.waitFor(() => expect(io.written('stderr').replace(/\s+/g, ' ')).toMatch(note), {
       timeout: 10_000,
     });
     await using _ = await startService({ port: first.port });
@@ -54,9 +43,9 @@ describe.concurrent('the wait for a service', () => {
     '--wait runs the checks again while there is %s',
     async (_, place, change) => {
       let answers = 0;
-      const spoil: Change = (answer, seen) => {
+      const spoil: Change = (answer, request) => {
         answers += 1;
-        return answers <= 2 ? change(answer, seen) : answer;
+        return answers <= 2 ? change(answer, request) : answer;
       };
       const run = await smokeOf(on(place, spoil), ['--wait', '30s', '--retries', '0']);
       expect(run.code).toBe(0);
@@ -81,14 +70,14 @@ describe.concurrent('the wait for a service', () => {
     });
     const run = await smokeOf(late, ['--wait', '20s', '--write', '--only', 'op/list*,write/category']);
     expect(run.code).toBe(0);
-    expect(run.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(run.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     const never = await smokeOf(on('/store/orders', refusing(500)), ['--wait', '500ms', '--write']);
     expect(never.code).toBe(7);
     expect(never.check('write/pet')).toMatchObject({
       result: 'skip',
       reason: 'the read checks did not pass',
     });
-    expect(new Set(never.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
+    expect(new Set(never.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
   test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
@@ -115,7 +104,7 @@ describe.concurrent('the wait for a deployment', () => {
       'GET /version text*=4f2a9c1',
     ];
     const run = await smokeOf(
-      deployedAfter(2),
+      replicas((count) => (count <= 2 ? 'old' : '4f2a9c1')),
       conditions.flatMap((condition) => ['--wait-for', condition]),
     );
     expect(run.code).toBe(0);
@@ -133,14 +122,14 @@ describe.concurrent('the wait for a deployment', () => {
       replicas(() => 'new'),
       [...waitForNew, '--only', 'op/listPets'],
     );
-    const isLook = run.seen.map(({ fields }) => fields.connection === 'close');
-    expect(isLook.filter((is) => is)).toHaveLength(40);
+    const isLook = run.requests.map(({ fields }) => fields.connection === 'close');
+    expect(isLook.filter(Boolean)).toHaveLength(40);
     expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
   });
 
   test.each([
     ['by its header', 'header x-commit=new'],
-    ['by a body', 'GET /version text=new'],
+    ['by a body', 'GET /version /build/commit=new'],
   ])('one old replica of ten fails %s, with the number of its answers', async (_, condition) => {
     const spoil = replicas((count) => (count % 10 === 7 ? 'old' : 'new'));
     const run = await smokeOf(spoil, ['--wait', '1500ms', '--wait-for', condition]);
@@ -161,8 +150,8 @@ describe.concurrent('the wait for a deployment', () => {
   });
 
   test('an answer of another deployment to a write is red', async () => {
-    const spoil: Change = (answer, seen) =>
-      withFields(answer, { 'x-commit': seen.method === 'PUT' ? 'old' : 'new' });
+    const spoil: Change = (answer, request) =>
+      withFields(answer, { 'x-commit': request.method === 'PUT' ? 'old' : 'new' });
     const run = await smokeOf(spoil, [...waitForNew, '--write', '--only', 'write/category']);
     expect(run.code).toBe(7);
     expect(run.check('reach/version').reason).toMatch(/^x-commit is old; 1 of \d+ answers came/);
@@ -207,7 +196,10 @@ describe.concurrent('the wait for a deployment', () => {
     'a service with another version than %s is exit 7, whatever is left out: %s, %j',
     async (condition, reason, flags) => {
       const wait = ['--wait', '400ms', '--wait-for', condition];
-      const run = await smokeOf(deployedAfter(Infinity), [...wait, ...flags]);
+      const run = await smokeOf(
+        replicas(() => 'old'),
+        [...wait, ...flags],
+      );
       expect(run.code).toBe(7);
       expect(run.ids('fail')).toEqual(['reach/version']);
       expect(run.check('reach/version').reason).toContain(reason);
@@ -246,7 +238,7 @@ describe.concurrent('what an answer is worth', () => {
       ['--strict', '--only', 'expect', '--expect', 'GET /sick 503 /status=DOWN'],
     );
     expect(run.code).toBe(0);
-    expect(run.seen.filter(({ target }) => target === '/sick')).toHaveLength(1);
+    expect(run.requests.filter(({ target }) => target === '/sick')).toHaveLength(1);
   });
 
   test.each([
@@ -257,9 +249,9 @@ describe.concurrent('what an answer is worth', () => {
     let isFirst = true;
     const run = await smokeOf(
       category((answer) => {
-        const given = isFirst ? withFields(refusal(answer, 429), fields) : answer;
+        const isRefused = isFirst;
         isFirst = false;
-        return given;
+        return isRefused ? withFields(refusal(answer, 429), fields) : answer;
       }),
       ['--only', 'op/getCategory'],
     );
