@@ -14,24 +14,28 @@ import { type CheckContext, cacheOf } from './round.ts';
  */
 export interface Creation {
   readonly kind: Kind;
-  /** The name that we gave; for a record without one, that of its pet is read. */
+  /** The name that we gave; undefined for a record without one, whose pet is read in its place. */
   readonly name: string | undefined;
   /** The record that it refers to. */
-  readonly parent: Creation | undefined;
+  readonly parent: CreatedRecord | undefined;
   /** Undefined if no answer named it. */
-  readonly id: bigint | undefined;
+  readonly id?: bigint | undefined;
+}
+
+/** A record of which a create answered with the id. */
+export interface CreatedRecord extends Creation {
+  readonly id: bigint;
 }
 
 /** Reads a record and says whether it is ours, right now. @throws CliError if it cannot be read. */
 export async function ownerOf(
   context: CheckContext,
-  { kind, id, name, parent }: Creation,
+  { kind, id, name, parent }: CreatedRecord,
 ): Promise<'us' | 'other' | 'nobody'> {
-  if (id === undefined) return 'other';
   const record = (await currentRecord(context, kind, id))?.record;
   if (!record) return 'nobody';
   if (kind.isNamed) return record.name === name ? 'us' : 'other';
-  const isOfParent = parent?.id !== undefined && jsonId(record.petId) === parent.id;
+  const isOfParent = parent !== undefined && jsonId(record.petId) === parent.id;
   return isOfParent && (await ownerOf(context, parent)) === 'us' ? 'us' : 'other';
 }
 
@@ -40,11 +44,11 @@ export async function ownerOf(
  *
  * @throws FindingError if it is not certainly ours, or is still there; CliError if that cannot be read.
  */
-export async function removeOwn(context: CheckContext, creation: Creation): Promise<boolean> {
-  const { kind, id } = creation;
-  const owner = await ownerOf(context, creation);
+export async function removeOwn(context: CheckContext, created: CreatedRecord): Promise<boolean> {
+  const { kind, id } = created;
+  const owner = await ownerOf(context, created);
   if (owner === 'nobody') return false;
-  if (owner === 'other' || id === undefined)
+  if (owner === 'other')
     throw new FindingError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
   // The service may have removed it, whatever it answered.
   const outcome = await context
@@ -119,7 +123,7 @@ export async function cleanUp(context: CheckContext, creations: ReadonlySet<Crea
       continue;
     }
     try {
-      if (await removeOwn(context, creation)) removed += 1;
+      if (await removeOwn(context, { ...creation, id })) removed += 1;
     } catch (error) {
       left.push(`${label}: ${messageOf(error)}`);
     }

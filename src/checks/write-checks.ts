@@ -22,7 +22,14 @@ import {
 import { documentedAnswer, faultOf, judge } from './judge-answer.ts';
 import { type Kind, kindsOf, maxNameLength, newName } from './kinds.ts';
 import { foreignPlace } from './list-checks.ts';
-import { type Creation, currentRecord, findInList, ownerOf, removeOwn } from './ownership.ts';
+import {
+  type CreatedRecord,
+  type Creation,
+  currentRecord,
+  findInList,
+  ownerOf,
+  removeOwn,
+} from './ownership.ts';
 import { jsonId, recordOf } from './records.ts';
 import type { CheckContext, Reply } from './round.ts';
 
@@ -36,7 +43,7 @@ export interface Writing {
 
 /** The full life of a record of each kind: create, read back, in its list, update, read back, delete, gone. */
 export function writeChecks(contract: Contract, writing: Writing): Check<CheckContext>[] {
-  const parents = new Map<Kind, Promise<Creation>>();
+  const parents = new Map<Kind, Promise<CreatedRecord>>();
   return [...kindsOf(contract)].map(([name, kind]) => {
     const id = `write/${name}`;
     if (typeof kind === 'string') return { id, run: async () => [skip(kind)] };
@@ -56,7 +63,7 @@ function ancestorsOf({ parent }: Kind): Kind[] {
 interface Life extends Writing {
   readonly context: CheckContext;
   /** Records that others refer to, each created once in a run. */
-  readonly parents: Map<Kind, Promise<Creation>>;
+  readonly parents: Map<Kind, Promise<CreatedRecord>>;
 }
 
 async function checkLife(life: Life, kind: Kind): Promise<Finding[]> {
@@ -66,31 +73,31 @@ async function checkLife(life: Life, kind: Kind): Promise<Finding[]> {
   // A service may create an inventory entry together with its pet, so that it is there already.
   if (kind.name === 'inventory' && parent)
     await removeOwn(context, { kind, name: undefined, parent, id: parent.id });
-  const { creation, id } = await createRecord(life, kind, body, parent);
-  const late = await checkListed(context, kind, id);
-  const isUpdated = await update(context, creation, id, body);
-  await expectOurs(context, creation);
-  await remove(context, kind, id);
-  creations.delete(creation);
+  const created = await createRecord(life, kind, body, parent);
+  const delays = await checkListed(context, created);
+  const isUpdated = await update(context, created, body);
+  await expectOurs(context, created);
+  await remove(context, created);
+  creations.delete(created);
   return [
     pass(isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone'),
-    ...late,
+    ...delays,
   ];
 }
 
 /** The record that those of a kind refer to. */
-function parentFor(life: Life, { parent }: Kind): Promise<Creation> | undefined {
+function parentFor(life: Life, { parent }: Kind): Promise<CreatedRecord> | undefined {
   if (!parent) return undefined;
-  const creation = life.parents.get(parent) ?? createParent(life, parent);
-  life.parents.set(parent, creation);
-  return creation;
+  const created = life.parents.get(parent) ?? createParent(life, parent);
+  life.parents.set(parent, created);
+  return created;
 }
 
-async function createParent(life: Life, kind: Kind): Promise<Creation> {
+async function createParent(life: Life, kind: Kind): Promise<CreatedRecord> {
   const grandparent = await parentFor(life, kind);
   try {
     const body = draftRecord(life.context, kind, grandparent);
-    return (await createRecord(life, kind, body, grandparent)).creation;
+    return await createRecord(life, kind, body, grandparent);
   } catch (error) {
     const finding = findingOfError(error);
     throw new FindingError({ ...finding, reason: `no ${kind.name} to work with: ${finding.reason}` });
@@ -101,11 +108,11 @@ async function createParent(life: Life, kind: Kind): Promise<Creation> {
 function draftRecord(
   { round }: CheckContext,
   { create, isNamed, fields }: Kind,
-  parent: Creation | undefined,
+  parent: CreatedRecord | undefined,
 ): JsonObject {
   const body = {
     ...(isNamed && { name: newName(round.now(), maxNameLength(create)) }),
-    ...(parent?.id !== undefined && { [parent.kind.idName]: parent.id }),
+    ...(parent && { [parent.kind.idName]: parent.id }),
     ...fields,
   };
   return toAcceptedInput(create, { body }).body as JsonObject;
@@ -116,29 +123,30 @@ async function createRecord(
   { context, creations, createSignal }: Life,
   kind: Kind,
   body: JsonObject,
-  parent: Creation | undefined,
-): Promise<{ readonly creation: Creation; readonly id: bigint }> {
+  parent: CreatedRecord | undefined,
+): Promise<CreatedRecord> {
   const { create } = kind;
   const name = typeof body.name === 'string' ? body.name : undefined;
-  const unanswered: Creation = { kind, name, parent, id: undefined };
-  creations.add(unanswered);
+  const creation: Creation = { kind, name, parent };
+  creations.add(creation);
   const reply = await context.ask(create, { body }, { signal: createSignal }).catch((error) => {
-    if (!mayHaveBeenApplied(create.method, attemptsOf(error))) creations.delete(unanswered);
+    if (!mayHaveBeenApplied(create.method, attemptsOf(error))) creations.delete(creation);
     throw error;
   });
   const id = reply.status < 300 ? idOf(create, reply) : undefined;
-  const creation = { ...unanswered, id };
-  const isRefused = !mayHaveBeenApplied(create.method, reply.attempts);
-  if (isRefused || id !== undefined) creations.delete(unanswered);
-  if (id !== undefined) creations.add(creation);
-  compare(context, create, 'create', body, reply);
   if (id === undefined) {
+    if (!mayHaveBeenApplied(create.method, reply.attempts)) creations.delete(creation);
+    compare(context, create, 'create', body, reply);
     const reason = 'create: the answer does not say what was created';
     throw faultOf(context, create, reply, reason, { expected: 'its id' });
   }
+  const created = { ...creation, id };
+  creations.delete(creation);
+  creations.add(created);
+  compare(context, create, 'create', body, reply);
   checkLocation(context, create, reply, id);
-  await readBack(context, creation, id, body);
-  return { creation, id };
+  await readBack(context, created, body);
+  return created;
 }
 
 /** The id of a new record: from its body, else from the end of its Location. */
@@ -171,7 +179,7 @@ const listLooks = 3;
 const listPauseMs = 1000;
 
 /** Checks that a new record is in its list; a service may take a moment for that. */
-async function checkListed(context: CheckContext, kind: Kind, id: bigint): Promise<Finding[]> {
+async function checkListed(context: CheckContext, { kind, id }: CreatedRecord): Promise<Finding[]> {
   const { list, name } = kind;
   if (!list) return [];
   for (let look = 0; look < listLooks; look += 1) {
@@ -188,13 +196,8 @@ async function checkListed(context: CheckContext, kind: Kind, id: bigint): Promi
  *
  * @returns false if the contract has no update, or an update without the changed fields.
  */
-async function update(
-  context: CheckContext,
-  creation: Creation,
-  id: bigint,
-  body: JsonObject,
-): Promise<boolean> {
-  const { kind } = creation;
+async function update(context: CheckContext, created: CreatedRecord, body: JsonObject): Promise<boolean> {
+  const { kind, id } = created;
   const { update: operation } = kind;
   if (!operation) return false;
   const change = Object.fromEntries(
@@ -205,27 +208,27 @@ async function update(
   const reply = await context.ask(operation, { [kind.idName]: id, body: change, before });
   const changed = { ...body, ...change };
   compare(context, operation, 'update', changed, reply);
-  await readBack(context, creation, id, changed);
+  await readBack(context, created, changed);
   return true;
 }
 
 /** Only what shows our name is changed and deleted. */
-async function expectOurs(context: CheckContext, creation: Creation): Promise<void> {
-  if ((await ownerOf(context, creation)) !== 'us')
-    throw new FindingError(fail(`${creation.kind.name} ${creation.id} does not show the name that we gave`));
+async function expectOurs(context: CheckContext, created: CreatedRecord): Promise<void> {
+  if ((await ownerOf(context, created)) !== 'us')
+    throw new FindingError(fail(`${created.kind.name} ${created.id} does not show the name that we gave`));
 }
 
 /** Deletes a record that was just shown to be ours, and checks that its GET and its list no longer have it. */
-async function remove(context: CheckContext, kind: Kind, id: bigint): Promise<void> {
+async function remove(context: CheckContext, { kind, id }: CreatedRecord): Promise<void> {
   const input = { [kind.idName]: id };
   const reply = await context.ask(kind.remove, input);
   // The client counts a 404 as a success if an earlier attempt may have been applied.
   const isGone = reply.status === 404 && reply.error === undefined;
   if (!isGone) judge(context, kind.remove, reply, { step: 'delete' });
   const { get, list } = kind;
-  const rest = get && (await context.ask(get, input));
-  if (rest && rest.status !== 404 && rest.status !== 410)
-    throw faultOf(context, get, rest, `gone: answered ${statusText(rest.status)}`, {
+  const later = get && (await context.ask(get, input));
+  if (later && later.status !== 404 && later.status !== 410)
+    throw faultOf(context, get, later, `gone: answered ${statusText(later.status)}`, {
       expected: '404 or 410',
     });
   if ((await findInList(context, kind, id)).record)
@@ -233,16 +236,11 @@ async function remove(context: CheckContext, kind: Kind, id: bigint): Promise<vo
 }
 
 /** Reads a record and compares it with the fields that were sent. */
-async function readBack(
-  context: CheckContext,
-  creation: Creation,
-  id: bigint,
-  sent: JsonObject,
-): Promise<void> {
-  const { get, idName } = creation.kind;
-  const reply = get && (await context.ask(get, { [idName]: id }));
+async function readBack(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
+  const { get, idName } = created.kind;
+  const reply = get && (await context.ask(get, { [idName]: created.id }));
   // A read that is missing or retired is the matter of its own check; the list then shows the record.
-  if (!reply || (reply.status === 410 && get.deprecated)) return expectOurs(context, creation);
+  if (!reply || (reply.status === 410 && get.deprecated)) return expectOurs(context, created);
   compare(context, get, 'read back', sent, reply);
 }
 
