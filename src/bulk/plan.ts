@@ -40,10 +40,10 @@ const rowsForList = 100;
  * @throws StoppedError if the run has stopped; CliError if a record could not be read: there is no partial plan.
  */
 export async function makePlan(run: Run, rows: readonly Row[]): Promise<Plan> {
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  const unread = new Set(rows);
+  const unread = new Map<bigint, Row>();
+  for (const row of rows) unread.set(row.id, row);
   const take = (row: Row, reading: Reading) => {
-    unread.delete(row);
+    unread.delete(row.id);
     planRow(run, row, reading);
     run.progress.read += 1;
   };
@@ -52,22 +52,22 @@ export async function makePlan(run: Run, rows: readonly Row[]): Promise<Plan> {
     try {
       for await (const page of ahead(noun.list(run.options)))
         for (const record of page) {
-          const row = byId.get(noun.idOf(record));
           // A list that changes while it is read may contain a record twice.
-          if (row && unread.has(row)) take(row, { record });
+          const row = unread.get(noun.idOf(record));
+          if (row) take(row, { record });
         }
     } catch (error) {
       // A list that may end early says nothing about the rows that it lacks; they are read one by one.
       if (!noun.canGet || !isCut(error)) throw error;
     }
   if (noun.canGet)
-    await eachAtPace(run.pace, [...unread], async (row) =>
+    await eachAtPace(run.pace, [...unread.values()], async (row) =>
       take(row, await noun.read(row.id, run.options)),
     ).catch((error) => {
       // That the run has stopped has aborted the reads.
       throw run.stop.reason ? new StoppedError() : error;
     });
-  for (const row of [...unread]) take(row, { record: undefined });
+  for (const row of [...unread.values()]) take(row, { record: undefined });
   return sumUp(rows);
 }
 

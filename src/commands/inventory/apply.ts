@@ -1,8 +1,10 @@
 import { countLayout } from '../../bulk/count-layout.ts';
+import type { RunParts } from '../../bulk/run.ts';
+import type { RunFlags } from '../../bulk/run-flags.ts';
 import type { Context } from '../../context.ts';
 import { parseColumnMap } from '../../input/column-map.ts';
 import type { InputRow, RowLayout } from '../../input/read-rows.ts';
-import { openSource } from '../../input/source.ts';
+import { openSource, type Source } from '../../input/source.ts';
 import { type ApplyFlags, toRunFlags } from '../run-flags.ts';
 import { partsOfInput, readIntents, runInput } from '../run-input.ts';
 
@@ -21,14 +23,23 @@ export async function applyCounts(
   const flags = toRunFlags({ ...given, thousands }, map);
   const source = await openSource(context.io, path);
   try {
-    const layout = countLayout(flags);
-    const input = await readIntents(context, source, layout, flags);
-    const parts = await partsOfInput(context, 'inventory', input, input.rows, {
-      layout: layout as unknown as RowLayout<InputRow>,
-      ...{ flags, given },
-    });
-    await runInput(context, parts, given, kind);
+    await runInput(context, await readCounts(context, source, flags, given), given, kind);
   } finally {
     await source.close();
   }
+}
+
+/** The parts of a run of counts. The rows as they were read are not kept: a million of them take 60 MB. */
+async function readCounts(
+  context: Context,
+  source: Source,
+  flags: RunFlags,
+  given: ApplyFlags,
+): Promise<RunParts> {
+  const layout = countLayout(flags);
+  const input = await readIntents(context, source, layout, flags);
+  return partsOfInput(context, 'inventory', input, input.rows, {
+    layout: layout as unknown as RowLayout<InputRow>,
+    ...{ flags, given },
+  });
 }
