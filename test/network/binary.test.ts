@@ -18,30 +18,31 @@ describe.each(Object.entries(commands))(
   'the built program, for %s requests, with a service that',
   (_, lines) => {
     const line = ({ ask }: Case) => (lines as Readonly<Record<string, string>>)[ask];
-    const played = cases.filter((one) => one.spoilsProcess && line(one));
+    const chosenCases = cases.filter((testCase) => testCase.spoilsProcess && line(testCase));
     let results: ReadonlyMap<Case, Result>;
     beforeAll(async () => {
-      results = await runCases(played, 8, async (scene, one) => {
-        const { code, stderr, milliseconds: ms } = await play(`${line(one)}`, scene, one);
+      results = await runCases(chosenCases, 8, async (scene, testCase) => {
+        const { code, stderr, milliseconds: ms } = await play(`${line(testCase)}`, scene, testCase);
         return { exit: code, text: stderr, ms };
       });
     }, 300_000);
 
-    test.each(played)('$name', (one) => {
-      const { exit, text, requests } = results.get(one)!;
-      expect(text).toMatch(one.says ?? (one.exit === 0 ? /^(?!.*error:)/s : /^error: /m));
+    test.each(chosenCases)('$name', (testCase) => {
+      const { exit, text, requests } = results.get(testCase)!;
+      expect(text).toMatch(testCase.says ?? (testCase.exit === 0 ? /^(?!.*error:)/s : /^error: /m));
       expect(text).not.toMatch(/\n {4}at |s3cret-word/);
-      expect(exit).toBe(one.exit);
-      expect(requests).toBeGreaterThanOrEqual(one.requests[0]);
-      expect(requests).toBeLessThanOrEqual(one.requests[1]);
+      expect(exit).toBe(testCase.exit);
+      expect(requests).toBeGreaterThanOrEqual(testCase.requests[0]);
+      expect(requests).toBeLessThanOrEqual(testCase.requests[1]);
     });
   },
 );
 
 /** Runs the built program in a scene. */
-async function play(line: string, scene: Scene, one: Case): Promise<Outcome> {
+async function play(line: string, scene: Scene, testCase: Case): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-tls-'));
-  const words = `${line} --timeout ${one.timeoutMs ?? 30_000}ms --retries ${one.retries ?? 4}`.split(' ');
+  const words =
+    `${line} --timeout ${testCase.timeoutMs ?? 30_000}ms --retries ${testCase.retries ?? 4}`.split(' ');
   if (scene.caCert !== undefined) writeFileSync(join(folder, 'ca.pem'), scene.caCert);
   const trust = scene.caCert !== undefined && { PETSTORE_CA_CERT: join(folder, 'ca.pem') };
   const env = { ...scene.env, ...trust, PETSTORE_STATE_DIR: join(folder, 'state') };

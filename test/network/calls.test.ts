@@ -9,22 +9,22 @@ for (const [name, open] of Object.entries(transports))
   describe(`over ${name}, a service that`, () => {
     let results: ReadonlyMap<Case, Result>;
     beforeAll(async () => {
-      results = await runCases(cases, 16, async ({ baseUrl, caCert, clientCert, env }, one) => {
+      results = await runCases(cases, 16, async ({ baseUrl, caCert, clientCert, env }, testCase) => {
         const tls = { ca: caCert, ...clientCert };
         const started = performance.now();
-        const outcome = await play(() => connect(open, baseUrl, { ...one, tls, env }), one.ask);
+        const outcome = await play(() => connect(open, baseUrl, { ...testCase, tls, env }), testCase.ask);
         return { ...outcome, ms: performance.now() - started };
       });
     }, 60_000);
 
-    test.each(cases)('$name', (one) => {
-      const { exit, text, requests, ms } = results.get(one)!;
-      expect(text).toMatch(one.says ?? (one.exit === 0 ? /^$/ : /^error: /));
-      expect(exit).toBe(one.exit);
-      expect(requests).toBeGreaterThanOrEqual(one.requests[0]);
-      expect(requests).toBeLessThanOrEqual(one.requests[1]);
+    test.each(cases)('$name', (testCase) => {
+      const { exit, text, requests, ms } = results.get(testCase)!;
+      expect(text).toMatch(testCase.says ?? (testCase.exit === 0 ? /^$/ : /^error: /));
+      expect(exit).toBe(testCase.exit);
+      expect(requests).toBeGreaterThanOrEqual(testCase.requests[0]);
+      expect(requests).toBeLessThanOrEqual(testCase.requests[1]);
       // A timer may fire a few milliseconds early. A call that ends late is held by the limit of all cases.
-      expect(ms).toBeGreaterThan((one.minMs ?? 0) - 50);
+      expect(ms).toBeGreaterThan((testCase.minMs ?? 0) - 50);
     });
   });
 

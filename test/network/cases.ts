@@ -439,7 +439,7 @@ export interface Result {
 }
 
 /** Plays a case in a scene. */
-type Play = (scene: Scene, one: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
+type Play = (scene: Scene, testCase: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
 
 /** Runs all cases, `atATime` of them together, because most of them wait. */
 export async function runCases(
@@ -450,18 +450,19 @@ export async function runCases(
   const results = new Map<Case, Result>();
   const left = [...cases];
   const work = async () => {
-    for (let one = left.shift(); one; one = left.shift()) results.set(one, await runCase(one, play));
+    for (let testCase = left.shift(); testCase; testCase = left.shift())
+      results.set(testCase, await runCase(testCase, play));
   };
   await Promise.all(Array.from({ length: atATime }, work));
   return results;
 }
 
-async function runCase(one: Case, play: Play): Promise<Result> {
-  const scene = await one.open();
+async function runCase(testCase: Case, play: Play): Promise<Result> {
+  const scene = await testCase.open();
   const { watched, others = [] } = scene;
   try {
-    const played = await play(scene, one);
-    return { ...played, requests: watched.requests.length };
+    const outcome = await play(scene, testCase);
+    return { ...outcome, requests: watched.requests.length };
   } finally {
     for (const server of [watched, ...others]) await server[Symbol.asyncDispose]();
   }

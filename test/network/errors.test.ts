@@ -4,8 +4,8 @@ import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 
 async function errorOf(line: string, ...replies: readonly Reply[]) {
-  let asked = 0;
-  await using server = await recordingServer({}, () => replies[asked++] ?? {});
+  let requests = 0;
+  await using server = await recordingServer({}, () => replies[requests++] ?? {});
   const { code, stderr } = await runAt(server, `${line} --json`);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   return { exit: code, ...JSON.parse(stderr).error };
@@ -57,9 +57,9 @@ test.each<Row>([
     ],
   ),
 ])('the JSON error of %s, case %#', async (line, reply, error, hint) => {
-  const found = await errorOf(line, reply);
-  expect(found).toMatchObject(error);
-  expect(found.hint ?? '').toContain(hint);
+  const printed = await errorOf(line, reply);
+  expect(printed).toMatchObject(error);
+  expect(printed.hint ?? '').toContain(hint);
 });
 
 test('the error carries the notices of the command as warnings and is alone on stderr', async () => {

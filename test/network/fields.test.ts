@@ -3,9 +3,9 @@ import { parseHeaderFlag, rejectInsecure, toFields } from '../../src/client/fiel
 import { createSecrets } from '../../src/process/secrets.ts';
 
 test('a header of the user replaces one of the program; two of the user are both sent', () => {
-  const own = [{ name: 'Accept', value: 'application/json', source: 'petstore' }];
-  const added = ['accept: text/plain', 'X-Trace: 1', 'x-trace: 2'].map(parseHeaderFlag);
-  expect(toFields([...own, ...added])).toEqual({ accept: 'text/plain', 'x-trace': ['1', '2'] });
+  const usual = [{ name: 'Accept', value: 'application/json', source: 'petstore' }];
+  const userFields = ['accept: text/plain', 'X-Trace: 1', 'x-trace: 2'].map(parseHeaderFlag);
+  expect(toFields([...usual, ...userFields])).toEqual({ accept: 'text/plain', 'x-trace': ['1', '2'] });
 });
 
 test.each([

@@ -17,33 +17,8 @@ function judge(
 const pet = { id: 1, name: 'Luna', categoryId: 2, status: 'sold' };
 const entry = { petId: 1, quantity: 6, status: 'sold' };
 
-describe('the answer of a delete shows that it is done if it', () => {
-  test.each([
-    ['is 204', [204]],
-    ['is 200 without a body', [200]],
-    ['has the record', [200, pet]],
-    ['has the record and a code', [200, { ...pet, code: 1001 }]],
-  ] as const)('%s', (_, answer) => {
-    expect(judge('deletePet', {}, answer)).toMatchObject({ shows: 'asked' });
-  });
-});
-
-describe('the answer of a delete shows nothing if it', () => {
-  test.each([
-    ['says deleted: false', [200, { deleted: false }]],
-    ['has errors', [200, { errors: [{ message: 'in use' }] }]],
-    ['has the id alone', [200, { id: 1, deleted: false }]],
-    ['is a page', [200, '<html>', 'text/html']],
-    ['has another record', [200, { ...pet, id: 7 }]],
-    ['is no JSON', [200, '{"id":']],
-    ['is 201', [201]],
-  ] as const)('%s', (_, answer) => {
-    expect(judge('deletePet', {}, answer)).toMatchObject({ shows: 'nothing', id: 1n });
-  });
-
-  test('has the id of an order and nothing else of it', () => {
-    expect(judge('deleteOrder', {}, [200, { id: 1, deleted: false }])).toMatchObject({ shows: 'nothing' });
-  });
+test('the answer of a delete that has only the id of an order shows nothing', () => {
+  expect(judge('deleteOrder', {}, [200, { id: 1, deleted: false }])).toMatchObject({ shows: 'nothing' });
 });
 
 describe('the answer of an update', () => {

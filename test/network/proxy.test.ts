@@ -51,9 +51,9 @@ test.each([
 
 test('user and password of a proxy become a header and are never shown', () => {
   const env = { HTTPS_PROXY: 'http://me%40shop:p%3Aw@proxy.example' };
-  const found = findProxy(new URL('https://shop.example'), env);
-  expect(found?.authorization).toBe(`Basic ${btoa('me@shop:p:w')}`);
-  expect(found?.label).toBe('http://***@proxy.example');
+  const proxied = findProxy(new URL('https://shop.example'), env);
+  expect(proxied?.authorization).toBe(`Basic ${btoa('me@shop:p:w')}`);
+  expect(proxied?.label).toBe('http://***@proxy.example');
 });
 
 test.each(['proxy:3128', 'socks5://u:s3cret-word@proxy', 'http://', '//proxy', 'http://u:%zz@proxy'])(

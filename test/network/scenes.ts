@@ -168,11 +168,11 @@ interface Security {
 export function secure({ trusted, days = 30, host, client }: Security): () => Promise<Scene> {
   return async () => {
     const { cert, key } = await makeCertificate(days, host);
-    const own = await makeCertificate(30, 'client.example');
-    const asking = client ? { requestCert: true, rejectUnauthorized: true, ca: own.cert } : {};
+    const clientCert = await makeCertificate(30, 'client.example');
+    const asking = client ? { requestCert: true, rejectUnauthorized: true, ca: clientCert.cert } : {};
     const watched = await misbehave(always(mode.wellBehaved), { cert, key, ...asking });
     const caCert = trusted && { caCert: cert };
-    return { baseUrl: watched.url, watched, ...caCert, ...(client === 'shown' && { clientCert: own }) };
+    return { baseUrl: watched.url, watched, ...caCert, ...(client === 'shown' && { clientCert }) };
   };
 }
 

@@ -158,15 +158,16 @@ describe('a create that is answered', () => {
 });
 
 describe('a service that refuses the connection, or whose name is unknown,', () => {
-  test.each(['http://127.0.0.1:9', 'http://absent.invalid'])('is reported at once: %s', async (url) => {
-    const started = performance.now();
-    const run = await runAt({ url }, 'orders list -v');
-    expect(run.code).toBe(6);
-    expect(run.stderr.match(/^\* GET/gm)).toHaveLength(1);
-    expect(performance.now() - started).toBeLessThan(2000);
-    const retried = await runAt({ url }, 'orders list -v --retries 1');
-    expect(retried.stderr.match(/^\* GET/gm)).toHaveLength(2);
-  });
+  test.each(['http://127.0.0.1:9', 'http://absent.invalid'])(
+    'is asked once, and again only with --retries: %s',
+    async (url) => {
+      const run = await runAt({ url }, 'orders list -v');
+      expect(run.code).toBe(6);
+      expect(run.stderr.match(/^\* GET/gm)).toHaveLength(1);
+      const retried = await runAt({ url }, 'orders list -v --retries 1');
+      expect(retried.stderr.match(/^\* GET/gm)).toHaveLength(2);
+    },
+  );
 });
 
 test.each(['orders get 1', 'orders complete 1', 'orders create --pet 1'])(

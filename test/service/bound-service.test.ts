@@ -23,7 +23,7 @@ const warehouseServer = (headers = {}) =>
 
 /** Bodies of what was sent with a method. */
 function bodies({ seen }: RecordingServer, method: string): string[] {
-  return seen.filter((one) => one.method === method).map(({ body }) => body);
+  return seen.filter((request) => request.method === method).map(({ body }) => body);
 }
 
 test('a service is called at its own paths, by its own methods, with its own names and constant parameters', async () => {
@@ -97,9 +97,9 @@ test('a pet that cannot be read alone is found through the list, and a tie works
     path.startsWith('/stock') ? { body: { petId: 7, quantity: 3, status: 'sold' } } : { body: [rex] },
   );
   const { run, done } = await bindTo(service);
-  const found = await run('pets get 7 -o json');
-  expect(JSON.parse(found.stdout)).toEqual(rex);
-  expect(found.stderr).toContain('getPet is not offered: looking through listPets instead');
+  const get = await run('pets get 7 -o json');
+  expect(JSON.parse(get.stdout)).toEqual(rex);
+  expect(get.stderr).toContain('getPet is not offered: looking through listPets instead');
   expect(await run('inventory set 7 3')).toMatchObject({ code: 2 });
   expect(service.calls()).toEqual(['GET /pets']);
   const maps = ['--map', 'updateInventory=PATCH /stock/{petId}', '--map', 'getPet=GET /beasts/{id}'];
@@ -116,13 +116,13 @@ const record = (properties: object) => ({ type: 'object', required: Object.keys(
 const document = (paths: object) => ({ openapi: '3.1.0', info: {}, paths });
 
 test('an export asks for the largest pages that the description allows', async () => {
-  const own = toOpenApi();
+  const description = toOpenApi();
   const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } };
-  Object.assign(own.paths['/store/inventory']?.get ?? {}, { parameters: [limit] });
+  Object.assign(description.paths['/store/inventory']?.get ?? {}, { parameters: [limit] });
   await using service = await recordingServer({}, () => ({
     body: [{ petId: 1, quantity: 2, status: 'sold' }],
   }));
-  const { done } = await bindTo(service, own);
+  const { done } = await bindTo(service, description);
   expect(await done('inventory export')).toBe('petId,quantity,status\n1,2,sold\n');
   expect(service.calls()).toEqual(['GET /store/inventory?limit=50']);
 });

@@ -22,9 +22,9 @@ describe('a service leads to its description', () => {
       status: 404,
       headers: { link },
     }));
-    const bound = await bind(server.url);
-    expect(bound.code).toBe(0);
-    expect(bound.stderr).toContain(`found the description at ${server.url}/docs/api.json`);
+    const result = await bind(server.url);
+    expect(result.code).toBe(0);
+    expect(result.stderr).toContain(`found the description at ${server.url}/docs/api.json`);
   });
 
   test('in spite of an address that redirects to a login on another origin, which is never asked', async () => {
@@ -33,9 +33,9 @@ describe('a service leads to its description', () => {
       status: 302,
       headers: { location: login.url },
     }));
-    const bound = await bind(server.url);
-    expect(bound.code).toBe(0);
-    expect(bound.stderr).toContain(`found the description at ${server.url}/v3/api-docs`);
+    const result = await bind(server.url);
+    expect(result.code).toBe(0);
+    expect(result.stderr).toContain(`found the description at ${server.url}/v3/api-docs`);
     expect(login.seen).toEqual([]);
   });
 
@@ -43,9 +43,9 @@ describe('a service leads to its description', () => {
     'by the usual path %s, ignoring web pages that answer 200',
     async (path) => {
       await using server = await recordingServer({ [path]: sparse }, () => page);
-      const bound = await bind(`${server.url}/`);
-      expect(bound.code).toBe(0);
-      expect(bound.stderr).toContain(`found the description at ${server.url}${path}`);
+      const result = await bind(`${server.url}/`);
+      expect(result.code).toBe(0);
+      expect(result.stderr).toContain(`found the description at ${server.url}${path}`);
     },
   );
 
@@ -101,9 +101,9 @@ describe('a document from a URL', () => {
       '/docs/Pet.yaml': 'type: object\nproperties: { id: {}, name: {}, categoryId: {} }',
       '/bad.json': { openapi: '3.0.0', paths: { '/a': { $ref: `${other.url}/a.yaml` } } },
     });
-    const bound = await bind(`${server.url}/docs/openapi.json`);
-    expect(bound.code).toBe(0);
-    expect(bound.stdout).toMatch(/listPets +bound +GET +\/pets +answers an array of Pet/);
+    const result = await bind(`${server.url}/docs/openapi.json`);
+    expect(result.code).toBe(0);
+    expect(result.stdout).toMatch(/listPets +bound +GET +\/pets +answers an array of Pet/);
     const refused = await bind(`${server.url}/bad.json`);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('of its own origin only');

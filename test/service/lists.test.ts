@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { type Shape, shapedService } from '../helpers/shaped-service.ts';
 
-// A list is read to its end, or it is said that it may be cut; and it ends.
+// A list is read to its end, or a message says that it may be cut; and it ends.
 
 const firstTwo: Shape['page'] = (records) => records.slice(0, 2);
 const inQuery = (name: string, schema: object) => ({ name, in: 'query', schema });
@@ -33,32 +33,41 @@ const cut: Record<string, Shape> = {
   'an envelope that says that there are more': { page: firstTwo, list: (data) => ({ data, hasMore: true }) },
 };
 
-test.each(Object.entries(cut))('a list that is cut by %s is never cut in silence', async (_, shape) => {
-  await using service = await shapedService(shape);
-  const { run, done, home } = await bindTo(service);
-  const listed = await run('pets list -o ids');
-  expect(listed).toMatchObject({ code: 0, stdout: '1\n2\n' });
-  expect(listed.words).toContain('warning: there may be more records:');
-  expect((await run('pets list --limit 2 -o ids')).words).not.toContain('listPets');
-  const failed = await run('pets list -o json --fail-if none --name nobody');
-  expect(failed.code).toBe(8);
-  expect(failed.words).toContain('there may be more records');
-  // Where every record is needed: the reason, and nothing written.
-  for (const line of ['pets get Pet9', 'inventory export', 'offline pull', 'pets delete Pet9 --yes']) {
-    const { code, stdout, words } = await run(line);
-    expect([line, code, stdout]).toEqual([line, 2, '']);
-    expect(words).toContain('the list may be cut, and this needs every record:');
-  }
-  const { stderr } = await run('offline pull -o json');
-  expect(JSON.parse(stderr).error).toMatchObject({ kind: 'usage', code: 'unbound' });
-  expect(readdirSync(home)).not.toContain('store.json');
-  expect(service.writes()).toEqual([]);
-  // An apply can read each entry.
-  await done('inventory apply - --yes', 'petId,quantity\n5,51\n');
-  expect(service.records.inventory[4]?.quantity).toBe(51);
-  const overview = await run('overview');
-  expect(overview.code).toBe(2);
-  expect(overview.words).toContain('may be cut');
+describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
+  test('is printed with a warning, unless --limit ends it before', async () => {
+    await using service = await shapedService(shape);
+    const { run } = await bindTo(service);
+    const list = await run('pets list -o ids');
+    expect(list).toMatchObject({ code: 0, stdout: '1\n2\n' });
+    expect(list.words).toContain('warning: there may be more records:');
+    expect((await run('pets list --limit 2 -o ids')).words).not.toContain('listPets');
+    const empty = await run('pets list -o json --fail-if none --name nobody');
+    expect(empty.code).toBe(8);
+    expect(empty.words).toContain('there may be more records');
+  });
+
+  test('stops a command that needs every record, before it writes anything', async () => {
+    await using service = await shapedService(shape);
+    const { run, home } = await bindTo(service);
+    for (const line of ['pets get Pet9', 'inventory export', 'offline pull', 'pets delete Pet9 --yes']) {
+      const { code, stdout, words } = await run(line);
+      expect([line, code, stdout]).toEqual([line, 2, '']);
+      expect(words).toContain('the list may be cut, and this needs every record:');
+    }
+    const overview = await run('overview');
+    expect([overview.code, overview.words]).toEqual([2, expect.stringContaining('may be cut')]);
+    const { stderr } = await run('offline pull -o json');
+    expect(JSON.parse(stderr).error).toMatchObject({ kind: 'usage', code: 'unbound' });
+    expect(readdirSync(home)).not.toContain('store.json');
+    expect(service.writes()).toEqual([]);
+  });
+
+  test('does not stop an apply, which reads each entry', async () => {
+    await using service = await shapedService(shape);
+    const { done } = await bindTo(service);
+    await done('inventory apply - --yes', 'petId,quantity\n5,51\n');
+    expect(service.records.inventory[4]?.quantity).toBe(51);
+  });
 });
 
 test.each<[string, Shape]>([

@@ -30,8 +30,8 @@ describe('api spec', () => {
     expect(piped).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(piped.stdout)).toEqual(toOpenApi());
     expect(piped.stdout.split('\n')).toHaveLength(2);
-    const shown = await runCli(['api', 'spec'], { terminals: ['stdout'] });
-    expect(shown.stdout).toMatch(/^\{\n {2}"openapi": "3\.0\.3",\n/);
+    const printed = await runCli(['api', 'spec'], { terminals: ['stdout'] });
+    expect(printed.stdout).toMatch(/^\{\n {2}"openapi": "3\.0\.3",\n/);
   });
 
   test('names the schemas as the service document does, and has a Link without a next page for mocks', () => {

@@ -1,27 +1,17 @@
 import { expect, test } from 'vitest';
+import { createRandom, pick as pickFrom } from '../../src/server/seed.ts';
 import { bindTo } from '../helpers/bound.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { type Shape, shapedService } from '../helpers/shaped-service.ts';
 
-// What the parameters of a list are for follows from their names and types. The descriptions here are not friendly: they
-// have parameters of any name and type, among which at most one of each part is meant.
+// The role of a list's parameter follows from its name and its type. The descriptions here are not friendly: they have
+// parameters of any name and type, of which at most one plays each role.
 
 interface Parameter {
   readonly name: string;
   readonly in: 'query';
   readonly required?: boolean;
   readonly schema: Readonly<Record<string, unknown>>;
-}
-
-/** A generator of numbers from 0 to 1 (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 const sizes = ['limit', 'size', 'per_page', 'page_size', 'pageSize', 'count', 'take', 'top'];
@@ -68,8 +58,8 @@ interface Case {
 }
 
 function makeCase(seed: number): Case {
-  const random = randomOf(seed);
-  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
+  const random = createRandom(seed);
+  const pick = <Item>(items: readonly Item[]): Item => pickFrom(random, items);
   const parameters = new Map<string, Parameter>();
   const add = (name: string, schema: Parameter['schema'], required = false) => {
     if (!parameters.has(name))
@@ -157,7 +147,7 @@ function fault({ kind, parameters, size }: Case, path: string): string | undefin
 }
 
 test.each(Array.from({ length: 60 }, (_, at) => at + 1))(
-  'each part is played by one parameter, and no request is one that the description forbids: case %i',
+  'each role is played by one parameter, and no request is one that the description forbids: case %i',
   async (seed) => {
     const scene = makeCase(seed);
     await using service = await shapedService(shapeOf(scene));
@@ -196,7 +186,7 @@ test.each<[string, readonly object[], string]>([
   expect(service.calls().filter((call) => call.startsWith('GET /pets'))).toEqual([`GET /pets?${size}=2`]);
 });
 
-test('dates are no cursors: names are found, and nothing is warned of', async () => {
+test('a date is not a cursor: names are found without a warning', async () => {
   const date = { type: 'string', format: 'date' };
   const parameters = [inQuery('since', date), inQuery('before', date), inQuery('after', date)];
   await using service = await shapedService({ parameters });
@@ -204,7 +194,7 @@ test('dates are no cursors: names are found, and nothing is warned of', async ()
   expect(await run('pets get Pet5 -o ids')).toMatchObject({ code: 0, stdout: '5\n', stderr: '' });
 });
 
-test('a parameter that is required and plays no part keeps the operation unbound', async () => {
+test('a parameter that is required and plays no role keeps the operation unbound', async () => {
   const limits = [inQuery('limit', integer), inQuery('size', { type: 'string' }, { required: true })];
   await using service = await shapedService({ parameters: limits });
   const { run } = await bindTo(service);
@@ -221,9 +211,9 @@ test('pages are not asked for beyond the number that the description allows', as
   };
   await using service = await shapedService({ parameters, page });
   const { run } = await bindTo(service);
-  const listed = await run('pets list -o ids');
-  expect(listed).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n' });
-  expect(listed.words).toContain('there may be more records: its page may not go beyond 2');
+  const list = await run('pets list -o ids');
+  expect(list).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n' });
+  expect(list.words).toContain('there may be more records: its page may not go beyond 2');
 });
 
 test('a list of one page whose description has `after` is whole if there is nothing after its last record', async () => {

@@ -169,8 +169,8 @@ test('reset asks, then starts the store again with its seed', async () => {
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('--yes');
   expect((await shop.run('pets get 1')).code).toBe(5);
-  const typed = await shop.typing('offline reset', [['Reset the embedded store', 'y\r']]);
-  expect(typed.code).toBe(0);
+  const reset = await shop.typing('offline reset', [['Reset the embedded store', 'y\r']]);
+  expect(reset.code).toBe(0);
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Bella' });
 });
 

@@ -31,11 +31,11 @@ describe('a server with a token, for the pages of an origin', () => {
   });
 
   test('answers the preflight of a page of the origin, which may read each answer', async () => {
-    const asked = {
+    const preflight = {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization',
     };
-    const { status, headers } = await call('/pets', { origin: page, ...asked }, 'OPTIONS');
+    const { status, headers } = await call('/pets', { origin: page, ...preflight }, 'OPTIONS');
     expect([status, headers.get('access-control-allow-origin')]).toEqual([204, page]);
     expect(headers.get('access-control-allow-methods')).toContain('POST');
     expect(headers.get('access-control-allow-headers')).toBe('authorization, content-type, if-match');

@@ -6,7 +6,7 @@ import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { type Listening, type ListenOptions, listen, startServer } from '../../src/server/server.ts';
 
-interface Sent {
+interface Answer {
   readonly status: number;
   readonly fields: IncomingHttpHeaders;
   readonly body: string;
@@ -25,17 +25,17 @@ function clientsOf({ url, close }: Listening) {
       method: string,
       path: string,
       { body = '', ...headers }: Record<string, string> = {},
-    ): Promise<Sent> {
+    ): Promise<Answer> {
       return new Promise((resolve, reject) => {
-        const sent = open(url + path, { method, headers, agent: false }, async (response) => {
+        const request = open(url + path, { method, headers, agent: false }, async (response) => {
           let text = '';
           for await (const chunk of response) text += chunk;
           resolve({ status: response.statusCode ?? 0, fields: response.headers, body: text });
         });
-        sent.on('error', reject).end(body);
+        request.on('error', reject).end(body);
       });
     },
-    /** Writes raw bytes and gives all that comes back until the server ends the connection. */
+    /** Writes raw bytes and returns everything that the server sends until it ends the connection. */
     raw(text: string): Promise<string> {
       const socket = dial();
       socket.write(text);
@@ -116,9 +116,9 @@ test('refuses requests from pages of other origins, accepts those of this machin
       code: 'forbidden_origin',
       status: 403,
     });
-  const own = await send('GET', '/pets/1', { origin: 'http://localhost:3000' });
-  expect(own.status).toBe(200);
-  expect(Object.keys(own.fields).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  const local = await send('GET', '/pets/1', { origin: 'http://localhost:3000' });
+  expect(local.status).toBe(200);
+  expect(Object.keys(local.fields).filter((name) => name.startsWith('access-control'))).toEqual([]);
 });
 
 test('refuses a body over 1 MiB with the reason, whether its length is known or not', async () => {
