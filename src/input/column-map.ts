@@ -25,8 +25,8 @@ export function readColumnMap(texts: readonly string[]): ColumnMap {
   const map: Partial<Record<CountField, string>> = {};
   for (const text of texts.flatMap((pairs) => pairs.split(/,(?=\s*\w+\s*=)/))) {
     const [, name = '', column = ''] = /^\s*(\w+)\s*=\s*(.+?)\s*$/s.exec(text) ?? [];
-    const wanted = normaliseName(name) === 'change' ? 'quantity' : normaliseName(name);
-    const field = countFields.find((candidate) => normaliseName(candidate) === wanted);
+    const plainName = normaliseName(name) === 'change' ? 'quantity' : normaliseName(name);
+    const field = countFields.find((candidate) => normaliseName(candidate) === plainName);
     if (!field || normaliseName(column) === '')
       throw new Error('must be petId=<column>, quantity=<column> or expected=<column>');
     if (map[field] !== undefined) throw new Error(`gives ${field} two columns`);

@@ -68,12 +68,12 @@ export class CsvSplitter implements RecordSplitter {
       let record: InputRecord | undefined;
       let nextLine = this.line + 1;
       if (text[end] === '"') {
-        const quoted = readQuotedRecord(text, at, this.line, delimiter);
-        if (!quoted.record) {
-          this.quoteLine = quoted.quoteLine;
+        const reading = readQuotedRecord(text, at, this.line, delimiter);
+        if (!reading.record) {
+          this.quoteLine = reading.quoteLine;
           return at;
         }
-        ({ record, end, nextLine } = quoted);
+        ({ record, end, nextLine } = reading);
       } else {
         const cells = text.slice(at, end).split(delimiter);
         if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, column: 1, cells };

@@ -30,8 +30,8 @@ export function findEditor(
   what: string,
 ): string {
   const { env, stdin, stdout } = io;
-  const named = env.VISUAL?.trim() || env.EDITOR?.trim();
-  if (named) return named;
+  const command = env.VISUAL?.trim() || env.EDITOR?.trim();
+  if (command) return command;
   if (stdin.isTerminal && stdout.isTerminal && !env.CI && !flags.noInput) return 'vi';
   throw new UsageError(`${what}: no editor is set, and there is no terminal`, 'set VISUAL or EDITOR');
 }
@@ -62,7 +62,7 @@ export async function openDraft(
     async edit(text) {
       await write(text);
       try {
-        await runEditor(io, `${editor} ${quoted(path, io.platform)}`, interrupts);
+        await runEditor(io, `${editor} ${quotePath(path, io.platform)}`, interrupts);
       } finally {
         await write(withoutComments(await read()));
       }
@@ -114,25 +114,25 @@ function withoutComments(text: string): string {
   return text.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
 }
 
-function quoted(path: string, platform: NodeJS.Platform): string {
+function quotePath(path: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `"${path}"` : shellWord(path);
 }
 
 /** Runs it in a shell, because the variable may hold arguments: `code --wait`. */
 async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<void> {
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
-  let ended: Signal | undefined;
+  let endingSignal: Signal | undefined;
   // The terminal sends Ctrl-C to the editor too, for which it is an ordinary key.
   const release = interrupts.take((signal) => {
     if (signal === 'SIGINT') return;
-    ended = signal;
+    endingSignal = signal;
     child.kill(signal);
   });
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
       child.on('error', reject).on('close', resolve);
     });
-    if (ended) throw new InterruptedError(ended);
+    if (endingSignal) throw new InterruptedError(endingSignal);
     if (code !== 0) throw new CliError('failed', `${line}: the editor ended with code ${code ?? 'none'}`);
   } finally {
     release();
@@ -142,8 +142,8 @@ async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<
 /** An error of this program with the path of the kept text; any other as it is. */
 export function withDraft(error: unknown, { path }: Draft): unknown {
   if (!(error instanceof CliError)) return error;
-  const kept = `the text is kept in ${path}`;
+  const place = `the text is kept in ${path}`;
   const { kind, message, details } = error;
-  const addition = details.addition === undefined ? kept : `${details.addition}; ${kept}`;
-  return new CliError(kind, `${message}; ${kept}`, { ...details, addition });
+  const addition = details.addition === undefined ? place : `${details.addition}; ${place}`;
+  return new CliError(kind, `${message}; ${place}`, { ...details, addition });
 }

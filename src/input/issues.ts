@@ -40,7 +40,7 @@ export class Issues {
   examples(): Issue[] {
     const kinds = new Map<string, Issue[]>();
     for (const issue of this.all) {
-      const kind = kindOf(issue);
+      const kind = issueKind(issue);
       const issues = kinds.get(kind);
       if (issues) issues.push(issue);
       else kinds.set(kind, [issue]);
@@ -61,8 +61,8 @@ interface InputExtent {
   readonly canSkip: boolean;
 }
 
-/** Two messages are of one kind if they differ only in quoted texts and numbers. */
-function kindOf({ message }: Issue): string {
+/** What the messages of a kind share: all but their quoted texts and numbers. */
+function issueKind({ message }: Issue): string {
   return message.replace(/"(?:\\.|[^"\\])*"|'[^']*'|\d+/g, '');
 }
 

@@ -47,7 +47,7 @@ const batchLength = 250;
 export function* jsonRecords(text: string, name: string): Generator<InputRecord[]> {
   const positionOf = createPositionFinder(text);
   let batch: InputRecord[] = [];
-  for (const { start, end } of valuesOf(text, name)) {
+  for (const { start, end } of documentValues(text, name)) {
     const { line, column } = positionOf(start);
     const isOverlong = end - start > maxRecordLength;
     batch.push(isOverlong ? overlongRecord(line, column) : { line, column, text: text.slice(start, end) });
@@ -65,7 +65,7 @@ interface Span {
   readonly end: number;
 }
 
-function* valuesOf(text: string, name: string): Generator<Span> {
+function* documentValues(text: string, name: string): Generator<Span> {
   const unexpected = (
     at: number,
     expected: string,

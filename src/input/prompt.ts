@@ -23,7 +23,7 @@ const pageSize = 10;
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
   const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
-  const shownQuestion = (question: string) => {
+  const foldQuestion = (question: string) => {
     const { width } = io.stderr;
     return fold(sanitize(question), width && width - roomForAnswer, markWidth);
   };
@@ -33,18 +33,18 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
         const why = await check?.(text);
         return why === undefined || fold(sanitize(why), io.stderr.width, markWidth);
       };
-      return ask((streams) => input({ message: shownQuestion(question), validate }, streams));
+      return ask((streams) => input({ message: foldQuestion(question), validate }, streams));
     },
     confirm: (question) =>
-      ask((streams) => confirm({ message: shownQuestion(question), default: false }, streams)),
+      ask((streams) => confirm({ message: foldQuestion(question), default: false }, streams)),
     select(question, choices) {
-      const config = { message: shownQuestion(question), choices: choices.map(readable), pageSize };
+      const config = { message: foldQuestion(question), choices: choices.map(readable), pageSize };
       return ask((streams) => select(config, streams));
     },
     search(question, choices) {
       const readableChoices = choices.map(readable);
       const source = (term = '') => matching(readableChoices, term);
-      return ask((streams) => search({ message: shownQuestion(question), source, pageSize }, streams));
+      return ask((streams) => search({ message: foldQuestion(question), source, pageSize }, streams));
     },
   };
 }
@@ -63,21 +63,21 @@ async function answerTo<Value>(
 ): Promise<Value> {
   const output = drawOn(io, style);
   const input = (io.stdin.isTerminal ? undefined : io.keyboard()) ?? io.stdin.stream;
-  const ended = new AbortController();
+  const inputEnd = new AbortController();
   // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An
   // answer closes the reader too, but it settles before the next turn of the event loop.
-  const end = () => setImmediate(() => ended.abort(new UsageError('no answer: the input has ended')));
-  const onGone = () => ended.abort(new InterruptedError('SIGHUP'));
+  const end = () => setImmediate(() => inputEnd.abort(new UsageError('no answer: the input has ended')));
+  const onGone = () => inputEnd.abort(new InterruptedError('SIGHUP'));
   input.on('pause', end).on('end', end).on('error', onGone);
-  const stop = AbortSignal.any([signal, ended.signal]);
+  const stop = AbortSignal.any([signal, inputEnd.signal]);
   const listeners = new Set(input.listeners('error'));
   try {
-    const answered = question({ input, output, signal: stop });
+    const answer = question({ input, output, signal: stop });
     // readline repeats an error of the input on its own interface, where nobody listens: a terminal that is gone would
     // end the process at once.
     for (const listener of input.listeners('error'))
       if (!listeners.has(listener)) input.off('error', listener as () => void);
-    return await answered;
+    return await answer;
   } catch (error) {
     if (stop.aborted) throw stop.reason;
     if (error instanceof Error && error.name === 'ExitPromptError') throw new InterruptedError('SIGINT');
@@ -90,9 +90,9 @@ async function answerTo<Value>(
 
 /** stderr as a stream that a question may end; without colour if stderr has none. */
 function drawOn({ stderr }: Io, style: Style): Writable {
-  const drawn = (text: string) => (style === plainStyle ? withoutColor(text) : text);
+  const inStyle = (text: string) => (style === plainStyle ? withoutColor(text) : text);
   const stream = new Writable({
-    write: (chunk, _, done) => void stderr.write(drawn(String(chunk))).then(() => done(), done),
+    write: (chunk, _, done) => void stderr.write(inStyle(String(chunk))).then(() => done(), done),
   });
   // If the reader of stderr has gone, the next write fails too and reports it.
   stream.on('error', () => {});

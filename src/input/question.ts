@@ -1,11 +1,12 @@
 import { CliError } from '../process/errors.ts';
 
-type Problem = string | undefined;
-
 /** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
   /** @param check says why a text is not accepted, a clause; undefined if it is. */
-  text(message: string, check?: (text: string) => Problem | Promise<Problem>): Promise<string>;
+  text(
+    message: string,
+    check?: (text: string) => string | undefined | Promise<string | undefined>,
+  ): Promise<string>;
   /** Answers no when only Enter is pressed. */
   confirm(message: string): Promise<boolean>;
   select<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
@@ -31,7 +32,7 @@ export async function askParsed<Value>(
   message: string,
   parse: (text: string) => Value | Promise<Value>,
 ): Promise<Value> {
-  return parse(await prompt.text(message, (text) => problemOf(() => parse(text))));
+  return parse(await prompt.text(message, (text) => answerProblem(() => parse(text))));
 }
 
 /** The same, but undefined if the answer is empty. */
@@ -44,7 +45,7 @@ export function askOptional<Value>(
 }
 
 /** Why an answer is not accepted; undefined if it is. */
-async function problemOf(parse: () => unknown): Promise<string | undefined> {
+async function answerProblem(parse: () => unknown): Promise<string | undefined> {
   try {
     await parse();
     return undefined;

@@ -123,10 +123,10 @@ function detectFormat(head: string, options: RecordOptions): { format: InputForm
   const ending = kindOfName(options.name);
   const kind = ending ?? kindOfText(head);
   if (kind === 'json' || kind === 'jsonl') return { format: { kind, delimiter: '' }, rest: head };
-  const [line, named] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
+  const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
   // A blank line stays, so that errors give the line numbers of the file.
   const rest = line === undefined ? head : head.slice(line.length);
-  const delimiter = kind === 'tsv' ? '\t' : (named ?? detectDelimiter(rest, options));
+  const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(rest, options));
   // A spreadsheet quotes cells between tabs too; `-o tsv` has no quotes in its header.
   const isTsv =
     delimiter === '\t' && (ending === 'tsv' || !/(^|\t)"/.test(rest.trimStart().split(/[\r\n]/, 1)[0] ?? ''));

@@ -48,7 +48,7 @@ export interface RowInput<Row extends InputRow> {
   readonly rows: readonly Row[];
   /** The invalid rows, if they are to be skipped. */
   readonly invalid: readonly Issue[];
-  /** How many valid rows are not in `rows`: repeated or summed ones, and those that were not selected. */
+  /** How many valid rows are not in `rows`: repeats or additions ones, and those that were not selected. */
   readonly skipped: number;
   /** What to tell the user about rows that are left out. */
   readonly warnings: readonly string[];
@@ -80,7 +80,7 @@ export async function readRows<Row extends InputRow>(
   const indexById = new Map<bigint, number>();
   const conflicting = new Set<number>();
   const issues = new Issues();
-  let [total, repeated, summed] = [0, 0, 0];
+  let [total, repeats, additions] = [0, 0, 0];
   const parserOf = createParserFinder(name, format, layout);
   for await (const batch of input.batches) {
     // A header is checked even if no row follows.
@@ -99,16 +99,16 @@ export async function readRows<Row extends InputRow>(
         all.push(row);
         continue;
       }
-      const merged = layout.merge(first, row);
-      if (merged === undefined) repeated += 1;
-      else if (!isProblem(merged)) {
-        summed += 1;
-        all[index] = merged;
+      const result = layout.merge(first, row);
+      if (result === undefined) repeats += 1;
+      else if (!isProblem(result)) {
+        additions += 1;
+        all[index] = result;
       } else {
         if (skipInvalid && !conflicting.has(index))
-          issues.add(conflictOf(first, merged, layout.fieldsOf(first)));
+          issues.add(conflictOf(first, result, layout.fieldsOf(first)));
         conflicting.add(index);
-        issues.add(conflictOf(row, merged, layout.fieldsOf(row)));
+        issues.add(conflictOf(row, result, layout.fieldsOf(row)));
       }
     }
   }
@@ -123,12 +123,12 @@ export async function readRows<Row extends InputRow>(
   return {
     ...{ source, format, rows, invalid: issues.all },
     isList: isTable(format) || total !== 1 || input.isArray,
-    skipped: repeated + summed + others,
+    skipped: repeats + additions + others,
     warnings: [
       ...leftOut(issues.all.length, 'invalid and skipped'),
       ...issues.examples().map((issue) => issueText(name, issue)),
-      ...leftOut(repeated, 'repeated, and counted once'),
-      ...leftOut(summed, 'added to another row of the same record'),
+      ...leftOut(repeats, 'repeated, and counted once'),
+      ...leftOut(additions, 'added to another row of the same record'),
     ],
   };
 }
@@ -158,10 +158,10 @@ export function createParserFinder<Row extends InputRow>(
     const result = layout.parserOf(columns, isTable(format));
     if (!isProblem(result)) parser = result;
     else if (!isTable(format))
-      parser = () => ({ ...result, message: `${result.message}; ${describe(columns)}` });
+      parser = () => ({ ...result, message: `${result.message}; ${namesClause(columns)}` });
     else {
-      const seen = columns.map((cell) => cell || "''").join(', ');
-      const header = hasHeader ? `; the header has ${seen}` : '';
+      const names = columns.map((cell) => cell || "''").join(', ');
+      const header = hasHeader ? `; the header has ${names}` : '';
       throw new InputError(`${name}:${line}: ${result.message}${header}`, result.hint, line);
     }
     return parse;
@@ -186,6 +186,6 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, index) => text === b[index]);
 }
 
-function describe(names: readonly string[]): string {
+function namesClause(names: readonly string[]): string {
   return names.length === 0 ? 'the object is empty' : `its names are ${names.slice(0, 20).join(', ')}`;
 }

@@ -140,12 +140,12 @@ async function* originalRows<Row extends InputRow>(
       const id = isProblem(row) ? undefined : row.id;
       if (reject.id !== undefined && reject.id !== id) continue;
       next += 1;
-      const kept = record.names.flatMap((name, index) => (isRejectColumn(name) ? [] : [index]));
+      const indexes = record.names.flatMap((name, index) => (isRejectColumn(name) ? [] : [index]));
       const isObject = record.json === undefined || record.names.length > 0 || /^\{\s*\}$/.test(record.json);
       yield isObject
         ? {
-            names: kept.map((index) => record.names[index] ?? ''),
-            values: kept.map((index) => onOneLine(record, record.values[index] ?? '')),
+            names: indexes.map((index) => record.names[index] ?? ''),
+            values: indexes.map((index) => onOneLine(record, record.values[index] ?? '')),
             reject,
           }
         : { names: [textColumn], values: [printJson(record.json ?? '')], reject };

@@ -11,7 +11,7 @@ import { noteUnknownFields } from './body-fields.ts';
 import type { Access, Body, EditAccess } from './noun.ts';
 import { type RecordRow, recordLayout } from './record-layout.ts';
 import type { Write } from './send-write.ts';
-import type { Place } from './work.ts';
+import type { InputPlace } from './work.ts';
 import { type WriteResult, writeRecords } from './write.ts';
 
 /** The records of a file that was read and checked. Its source stays open for the rejects. */
@@ -109,7 +109,7 @@ export async function resolveRows<Entity>(
 export function placeInFile(
   { source, format }: Pick<RecordFile, 'source' | 'format'>,
   { line, column }: InputRow,
-): Place {
+): InputPlace {
   const isWholeLine = isTable(format) || format.kind === 'jsonl';
   return { text: `${source.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
 }

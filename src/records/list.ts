@@ -36,10 +36,10 @@ export async function listRecords<Entity>(
     return watchRecords(access, {
       intervalMs: listing.watch,
       limit: listing.limit,
-      read: () => readList(access, listing),
+      read: () => readPages(access, listing),
     });
   }
-  const pages = await readList(access, listing);
+  const pages = await readPages(access, listing);
   // The first page is read at the same time as the names.
   const [first, { view, note }] = await Promise.all([pages.next(), fillView(access, 'list')]);
   if (note) await context.warn(note);
@@ -57,7 +57,7 @@ export async function listRecords<Entity>(
 }
 
 /** The records of a list that meet all conditions, page by page. */
-async function readList<Entity>(
+async function readPages<Entity>(
   access: Access<Entity>,
   { where, matches, limit }: Listing<Entity>,
 ): Promise<AsyncGenerator<Entity[]>> {

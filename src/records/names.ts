@@ -53,7 +53,7 @@ export class Names {
 
   /** All pets or all categories. */
   list(noun: NamedNoun, options?: CallOptions): Promise<NamedRecord[]> {
-    const list = this.lists.get(noun) ?? readList(this.client, noun, options);
+    const list = this.lists.get(noun) ?? readNamedRecords(this.client, noun, options);
     this.lists.set(noun, list);
     return list;
   }
@@ -107,8 +107,8 @@ export class Names {
   /** The records of a name. @throws CliError `not-found` if there are none. */
   async namesakes(noun: NamedNoun, name: string): Promise<[NamedRecord, ...NamedRecord[]]> {
     const records = await this.list(noun);
-    const wanted = caseless(name);
-    const [first, ...others] = records.filter((record) => caseless(record.name) === wanted);
+    const wantedName = caseless(name);
+    const [first, ...others] = records.filter((record) => caseless(record.name) === wantedName);
     if (!first) throw unknownName(noun, name, records);
     return [first, ...others];
   }
@@ -191,7 +191,7 @@ export class Names {
   }
 }
 
-async function readList(
+async function readNamedRecords(
   client: Client,
   noun: NamedNoun,
   options: CallOptions | undefined,

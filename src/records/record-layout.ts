@@ -41,16 +41,10 @@ export function recordLayout<Entity>(access: EditAccess<Entity>, extra: Body): R
   ];
   return {
     isHeader: (cells) => cells.every((cell) => fieldNames.includes(cell.trim()) || isRejectColumn(cell)),
-    parserOf(names, isTable) {
-      const problem = isTable ? problemOf(names, noun.plural, { columns, fieldNames }) : undefined;
-      if (problem) return problem;
-      return (record) =>
-        orProblem(record, () => {
-          const values = isTable ? cellsOf(record) : membersOf(record);
-          const fields = toFields(access, values, isTable, extra);
-          return { ...placeOf(record), id: isNew ? undefined : idOf(values), values, fields };
-        });
-    },
+    parserOf: createParserOf(noun, fieldNames, (values, isTable) => {
+      const fields = toFields(access, values, isTable, extra);
+      return { id: isNew ? undefined : idFrom(values), values, fields };
+    }),
     merge: (first, second) =>
       printJson(first.values) === printJson(second.values)
         ? undefined
@@ -67,22 +61,35 @@ export function idLayout<Entity>(noun: EditableNoun<Entity>): RowLayout<IdRow> {
     isHeader: (cells) => cells.some((cell) => columns.includes(cell.trim())),
     columnsWithoutHeader: ([cell = '', ...others]) =>
       others.length > 0 || columns.includes(cell.trim()) || cell.startsWith('{') ? undefined : ['id'],
-    parserOf: (names, isTable) => {
-      const problem = isTable
-        ? problemOf(names, noun.plural, {
-            columns,
-            fieldNames: [...columns, ...noun.fields.map(({ name }) => name)],
-          })
-        : undefined;
-      if (problem) return problem;
-      return (record) =>
-        orProblem(record, () => {
-          const values = isTable ? cellsOf(record) : membersOf(record);
-          return { ...placeOf(record), id: idOf(values), values, fields: {} };
-        });
-    },
+    parserOf: createParserOf(noun, [...columns, ...noun.fields.map(({ name }) => name)], (values) => ({
+      id: idFrom(values),
+      values,
+      fields: {},
+    })),
     merge: (first, second) => ({ message: `id ${second.id} is on line ${first.line} too` }),
     fieldsOf: ({ values }) => values,
+  };
+}
+
+/**
+ * The parser of a layout.
+ *
+ * @param fieldNames the columns that a table may have.
+ * @param toRow makes a row of the values of a record. @throws CliError, which becomes the problem of the record
+ */
+function createParserOf<Entity, Row>(
+  noun: EditableNoun<Entity>,
+  fieldNames: readonly string[],
+  toRow: (values: RowFields, isTable: boolean) => Row,
+) {
+  return (names: readonly string[], isTable: boolean) => {
+    const problem = isTable ? headerProblem(names, noun, fieldNames) : undefined;
+    if (problem) return problem;
+    return (record: RawRecord) =>
+      orProblem(record, () => {
+        const { line, column } = record;
+        return { line, column, ...toRow(isTable ? cellFields(record) : objectFields(record), isTable) };
+      });
   };
 }
 
@@ -92,10 +99,10 @@ function columnsOf<Entity>({ fields }: EditableNoun<Entity>): readonly string[] 
 }
 
 /** What is wrong with a header. A column that is no field is refused, because its cells would be lost. */
-function problemOf(
+function headerProblem<Entity>(
   names: readonly string[],
-  nouns: string,
-  { columns, fieldNames }: { readonly columns: readonly string[]; readonly fieldNames: readonly string[] },
+  noun: EditableNoun<Entity>,
+  fieldNames: readonly string[],
 ): Problem | undefined {
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) return { message: `duplicate column '${duplicate}'` };
@@ -103,13 +110,9 @@ function problemOf(
   if (unknown === undefined) return undefined;
   const isHeader = names.some((name) => fieldNames.includes(name));
   return {
-    message: `column '${unknown}': ${nouns} have no such field; they have ${columns.join(', ')}`,
+    message: `column '${unknown}': ${noun.plural} have no such field; they have ${columnsOf(noun).join(', ')}`,
     hint: isHeader ? undefined : 'the file must be CSV with a header, JSON or JSON lines',
   };
-}
-
-function placeOf({ line, column }: RawRecord) {
-  return { line, column };
 }
 
 /** The result, or the error as a problem of the field that its message begins with. */
@@ -124,20 +127,20 @@ function orProblem<Value>({ names }: RawRecord, read: () => Value): Value | Prob
   }
 }
 
-function cellsOf({ names, values }: RawRecord): RowFields {
+function cellFields({ names, values }: RawRecord): RowFields {
   const cells = names.map((name, index) => [name, withoutGuard(values[index] ?? '')] as const);
   return Object.fromEntries(cells.filter(([name, cell]) => cell !== '' && !isRejectColumn(name)));
 }
 
-function membersOf({ names, json = '' }: RawRecord): RowFields {
+function objectFields({ names, json = '' }: RawRecord): RowFields {
   const value = parseJson(json);
   // An id alone.
   if (!isJsonObject(value)) return { [names[0] ?? 'id']: value };
   return Object.fromEntries(Object.entries(value).filter(([name]) => !isRejectColumn(name)));
 }
 
-/** @throws UsageError if there is no id, or it is none */
-function idOf({ id }: RowFields): bigint {
+/** The id of a record. @throws UsageError if it is missing or not valid */
+function idFrom({ id }: RowFields): bigint {
   if (id === undefined) throw new UsageError('id is required');
   const text = String(id).trim();
   return toId(text.replace(/^0+(?=\d)/, '')) ?? parseId(text, 'id');

@@ -113,18 +113,19 @@ async function readBack<Entity>(
   answer: Answer<Entity | undefined>,
   { id = locatedId(answer), reason }: Judgement,
 ): Promise<Entity | undefined> {
-  if (id === undefined) throw errorOf(answer, 'unavailable', `${reason}; it has no id to read the record by`);
+  if (id === undefined)
+    throw writeError(answer, 'unavailable', `${reason}; it has no id to read the record by`);
   const subject = `${access.noun.singular} ${id}`;
   const isDelete = operations[operation].method === 'DELETE';
   const failed = (what: string) =>
-    errorOf(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);
+    writeError(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);
   let record: Entity;
   try {
     record = (await readRecord(access, id)).value;
   } catch (error) {
     if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
     if (error.kind !== 'not-found')
-      throw errorOf(answer, 'unavailable', `${reason}, and ${subject} cannot be read: ${error.message}`);
+      throw writeError(answer, 'unavailable', `${reason}, and ${subject} cannot be read: ${error.message}`);
     if (isDelete) return undefined;
     throw failed('does not exist');
   }
@@ -150,7 +151,7 @@ async function readCreated<Entity>(
   );
 }
 
-function errorOf({ status, attempts }: Answer<unknown>, kind: ErrorKind, message: string): CliError {
+function writeError({ status, attempts }: Answer<unknown>, kind: ErrorKind, message: string): CliError {
   const request = attempts.at(-1)?.request;
   const isOpen = kind === 'unavailable';
   return new CliError(kind, isOpen ? `${message}; the write may or may not have been applied` : message, {

@@ -5,7 +5,7 @@ import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
 
 /** The place of a record in an input file. */
-export interface Place {
+export interface InputPlace {
   /** `pets.jsonl:3`. */
   readonly text: string;
   readonly line: number;
@@ -17,7 +17,7 @@ export interface WorkOptions<Item> {
   /** Items in progress at the same time; 1 by default. */
   readonly atOnce?: number | undefined;
   /** The place of an item in its file; undefined if it does not come from one. */
-  readonly place?: ((item: Item) => Place | undefined) | undefined;
+  readonly place?: ((item: Item) => InputPlace | undefined) | undefined;
   /** Ends the work early: a signal does, and the pace of its requests. */
   readonly stop?: Stop<StopReason> | undefined;
 }
