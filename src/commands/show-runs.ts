@@ -30,15 +30,15 @@ interface RunRecord extends Readonly<Record<RowState, number>> {
   readonly undoneBy: string | undefined;
 }
 
-/** @param isForPeople whether the rows are to fit a terminal of 80 columns. */
-const runsView = (isForPeople: boolean): View<RunRecord> => ({
+/** @param isTerminal whether the rows are to fit a terminal of 80 columns. */
+const runsView = (isTerminal: boolean): View<RunRecord> => ({
   noun: 'runs',
   columns: [
     { name: 'id', value: ({ id }) => id },
     { name: 'kind', value: ({ kind }) => kind },
     { name: 'noun', value: ({ noun }) => noun },
-    { name: 'file', value: ({ file }) => (isForPeople ? shorten(file, 17) : file) },
-    { name: 'started', value: ({ started }) => started, time: true },
+    { name: 'file', value: ({ file }) => (isTerminal ? shorten(file, 17) : file) },
+    { name: 'started', value: ({ started }) => started, time: 'distance' },
     { name: 'state', value: ({ state }) => state, status: true },
     countColumn('rows'),
     countColumn('applied'),
@@ -68,7 +68,7 @@ interface Filter {
 /** Prints the runs that this machine has kept, the newest first. */
 export async function listRuns(context: Context, { limit, pet }: Filter): Promise<void> {
   const printer = await context.printer();
-  const view = runsView(printer.format === 'table');
+  const view = runsView(context.io.stdout.isTerminal && printer.format === 'table');
   await printer.check(view);
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;

@@ -9,8 +9,8 @@ export interface Column<Entity> {
   readonly align?: 'left' | 'right';
   /** True if the cell is a pet status or the status of a check, which has a colour. */
   readonly status?: true;
-  /** True if the cell is a time in RFC 3339: a terminal shows it as local time, with its distance from now. */
-  readonly time?: true;
+  /** Set if the cell is a time in RFC 3339: a terminal shows it as local time with its distance from now, or only that. */
+  readonly time?: 'near' | 'distance';
   /** Shown only if `--fields` names it. */
   readonly extra?: true;
   /** Left out if the terminal is too narrow for all columns. */

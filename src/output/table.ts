@@ -2,7 +2,7 @@ import { sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import { longestPiece, wrap } from './fold.ts';
 import type { Sheet, Writer } from './formats.ts';
-import { nearTime } from './near-time.ts';
+import { nearTime, timeDistance } from './near-time.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
 
@@ -78,7 +78,8 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
 /** A cell, safe to show. */
 function safeText<Entity>({ isTerminal }: Sheet<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
-  return sanitize(column.time && isTerminal ? nearTime(text, new Date()) : text);
+  if (column.time === undefined || !isTerminal) return sanitize(text);
+  return sanitize(column.time === 'near' ? nearTime(text, new Date()) : timeDistance(text, new Date()));
 }
 
 /** A column with the texts of its cells. */

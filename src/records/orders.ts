@@ -25,7 +25,7 @@ export const orders: EditableNoun<Order> = {
       extra: true,
     },
     { name: 'quantity', value: (order) => order.quantity, align: 'right' },
-    { name: 'shipDate', value: (order) => order.shipDate, time: true },
+    { name: 'shipDate', value: (order) => order.shipDate, time: 'near' },
     { name: 'complete', value: (order) => order.complete },
     { name: 'petId', value: (order) => order.petId, align: 'right', extra: true },
   ],

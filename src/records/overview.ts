@@ -285,6 +285,6 @@ const orderColumns: readonly Column<NonNullable<Overview['orders']>['next'][numb
   { name: 'pet', value: ({ petId }) => petId, align: 'right' },
   { name: 'name', value: ({ name }) => name },
   { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
-  { name: 'shipDate', value: ({ shipDate }) => shipDate, time: true },
+  { name: 'shipDate', value: ({ shipDate }) => shipDate, time: 'near' },
   { name: '', value: ({ overdue }) => (overdue ? 'overdue' : undefined), status: true },
 ];
