@@ -1,4 +1,3 @@
-import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { readThroughList } from '../client/find-in-list.ts';
 import { collectRecords } from '../client/whole-list.ts';
@@ -33,7 +32,7 @@ const maxIds = 10;
 
 const singular = { pets: 'pet', categories: 'category' } as const;
 
-/** The names of the pets and categories of a service. Reads each list once, and asks about each name once. */
+/** The names of the pets and categories of a service. It reads each list once, and asks the user about each name once. */
 export class Names {
   private readonly context: Context;
   private readonly client: Client;
@@ -52,8 +51,8 @@ export class Names {
   }
 
   /** All pets or all categories. */
-  list(noun: NamedNoun, options?: CallOptions): Promise<NamedRecord[]> {
-    const list = this.lists.get(noun) ?? readNamedRecords(this.client, noun, options);
+  list(noun: NamedNoun): Promise<NamedRecord[]> {
+    const list = this.lists.get(noun) ?? readNamedRecords(this.client, noun);
     this.lists.set(noun, list);
     return list;
   }
@@ -154,14 +153,10 @@ export class Names {
    *
    * @returns a note for the user if they could not be read.
    */
-  async addAll(
-    noun: NamedNoun,
-    names: Map<bigint, string>,
-    options?: CallOptions,
-  ): Promise<string | undefined> {
+  async addAll(noun: NamedNoun, names: Map<bigint, string>): Promise<string | undefined> {
     if (!this.isListed(noun)) return undefined;
     try {
-      for (const { id, name } of await this.list(noun, options)) names.set(id, name);
+      for (const { id, name } of await this.list(noun)) names.set(id, name);
       return undefined;
     } catch (error) {
       return unreadNames(noun, error);
@@ -191,14 +186,9 @@ export class Names {
   }
 }
 
-async function readNamedRecords(
-  client: Client,
-  noun: NamedNoun,
-  options: CallOptions | undefined,
-): Promise<NamedRecord[]> {
-  if (noun === 'categories')
-    return collectRecords(client.list('listCategories', {}, { ...options, whole: true }));
-  const pets = await collectRecords(client.list('listPets', {}, { ...options, whole: true }));
+async function readNamedRecords(client: Client, noun: NamedNoun): Promise<NamedRecord[]> {
+  if (noun === 'categories') return collectRecords(client.list('listCategories', {}, { whole: true }));
+  const pets = await collectRecords(client.list('listPets', {}, { whole: true }));
   return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
 }
 

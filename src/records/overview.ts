@@ -2,7 +2,6 @@ import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
-import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
@@ -14,15 +13,13 @@ import { groupDigits } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isOverdue } from './orders.ts';
 
-/** The most low counts, and the most orders. */
+/** The most low counts that are printed, and the most orders. */
 const maxRows = 10;
 const maxCategories = 7;
 /** The width of the longest bar, in columns. */
 const barWidth = 30;
 /** The rows of each section that stay if the terminal is too short for all. */
 const leastRows = 2;
-/** More requests than this are noted. */
-const quietRequests = 20;
 
 /**
  * Reads every list once, and prints the state of the shop on one screen or as data. A part that cannot be read is
@@ -39,24 +36,19 @@ export async function showOverview(context: Context, below: number): Promise<voi
       '-o json has all of it as data',
     );
   const client = await context.client();
-  let requests = 0;
-  const afterAttempt = () => {
-    requests += 1;
-  };
-  const { lowCount, ...overview } = await readOverview(context, client, below, { afterAttempt });
-  if (requests > quietRequests) await context.warn(`note: ${groupDigits(requests)} requests were sent`);
+  const { lowCount, ...overview } = await readOverview(context, client, below);
   await printer.documents([overview], await overviewText(context, printer, overview, lowCount));
 }
 
 type Overview = Omit<Awaited<ReturnType<typeof readOverview>>, 'lowCount'>;
 
 /** Reads every list, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. */
-async function readOverview(context: Context, client: Client, below: number, options: CallOptions) {
+async function readOverview(context: Context, client: Client, below: number) {
   const now = context.now();
   const read = async <K extends ListId>(id: K) => {
     try {
       offeredOperation(client.contract, id);
-      return await collectRecords(client.list(id, {}, { ...options, whole: true }));
+      return await collectRecords(client.list(id, {}, { whole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
       return error;
@@ -67,7 +59,7 @@ async function readOverview(context: Context, client: Client, below: number, opt
     read('listPets'),
     read('listInventory'),
     read('listOrders'),
-    new Names(context, client).addAll('categories', categories, options),
+    new Names(context, client).addAll('categories', categories),
   ]);
   const failures = { pets: petsRead, counts: inventoryRead, orders: ordersRead };
   for (const warning of missingParts(failures)) await context.warn(warning);
