@@ -20,7 +20,8 @@ import { asksForReach, readChecks, type Selection, selectedWriteChecks } from '.
 import { Deployment } from './deployment.ts';
 import { type Creation, cleanUp } from './ownership.ts';
 import { gates } from './reach.ts';
-import { exitCodeOf, type SmokeReport, Tally } from './report/smoke-report.ts';
+import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
+import { Tally } from './report/tally.ts';
 import { type CheckContext, type Round, type SmokeOptions, startCheck } from './round.ts';
 import { SmokeStop } from './smoke-stop.ts';
 import { verdictOf } from './verdict.ts';

@@ -1,7 +1,8 @@
 import { confirmWrite } from '../../asking.ts';
 import type { Check } from '../../checks/check.ts';
 import { checkSelection, readChecks, selectedWriteChecks } from '../../checks/check-table.ts';
-import { toAnnotations, toHumanReport } from '../../checks/report/human-report.ts';
+import { toAnnotations } from '../../checks/report/github-report.ts';
+import { toHumanReport } from '../../checks/report/human-report.ts';
 import { toJsonReport } from '../../checks/report/machine-reports.ts';
 import {
   addStepSummary,
