@@ -19,16 +19,16 @@ interface Finding {
   readonly hint: string | null;
 }
 
-/** Runs `doctor`; gives its findings by check, and their states alone. */
+/** Runs `doctor`, and gives its findings and their states by check. */
 async function examine(words: string, env: RunOptions['env'] = {}) {
   const argv = `doctor -o json ${words}`.trim();
   const { code, stdout } = await runCli(argv, {
     env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder, ...env },
   });
-  const all = JSON.parse(stdout) as (Finding & { check: string })[];
-  const found = Object.fromEntries(all.map(({ check, ...finding }) => [check, finding as Finding]));
-  const states = Object.fromEntries(all.map(({ check, state }) => [check, state]));
-  return { code, stdout, states, found };
+  const rows = JSON.parse(stdout) as (Finding & { check: string })[];
+  const findings = Object.fromEntries(rows.map(({ check, ...finding }) => [check, finding as Finding]));
+  const states = Object.fromEntries(rows.map(({ check, state }) => [check, state]));
+  return { code, stdout, states, findings };
 }
 
 const healthy = () => recordingServer({ '/pets': [] });
@@ -57,10 +57,10 @@ test('the embedded store is in order, without a network to check; each check com
 
 test('a service that answers is in order, and gets one request', async () => {
   await using server = await healthy();
-  const { code, states, found } = await examine(`--base-url ${server.url}`);
+  const { code, states, findings } = await examine(`--base-url ${server.url}`);
   const inOrder = { dns: 'ok', connection: 'ok', tls: 'skip', service: 'ok', clock: 'ok' };
   expect({ code, ...states }).toMatchObject({ code: 0, ...inOrder });
-  expect(found.service?.reason).toBe('listPets answered 200 OK');
+  expect(findings.service?.reason).toBe('listPets answered 200 OK');
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
 });
 
@@ -73,9 +73,9 @@ test('a name below localhost is this machine, for every command', async () => {
 test('the hint of a refused connection is a command line that examines the same address', async () => {
   const refused = await runCli('pets list --base-url http://127.0.0.1:1 --retries 0');
   const [, words = ''] = /`petstore doctor (.*)` looks at each step/.exec(refused.stderr) ?? [];
-  const { code, found } = await examine(`${words} --retries 0`);
+  const { code, findings } = await examine(`${words} --retries 0`);
   expect(code).toBe(6);
-  expect(found.connection?.reason).toContain('127.0.0.1:1');
+  expect(findings.connection?.reason).toContain('127.0.0.1:1');
 });
 
 test('in a terminal each check is a line, with its hint, folded under its own column', async () => {
@@ -121,7 +121,7 @@ test.each<[title: string, reply: Reply, code: number, check: string, state: stri
   await using server = await recordingServer({}, () => reply);
   const run = await examine(`--base-url ${server.url} --retries 0`);
   expect({ code: run.code, state: run.states[check] }).toEqual({ code, state });
-  expect(run.found[check]?.reason).toMatch(reason);
+  expect(run.findings[check]?.reason).toMatch(reason);
 });
 
 test('an untrusted certificate fails TLS; a trusted one is shown with its last day', async () => {
@@ -135,31 +135,31 @@ test('an untrusted certificate fails TLS; a trusted one is shown with its last d
     tls: 'fail',
     service: 'skip',
   });
-  expect(untrusted.found.tls?.hint).toContain('ca-cert');
+  expect(untrusted.findings.tls?.hint).toContain('ca-cert');
   const trusted = await examine(`--base-url ${server.url}`, { PETSTORE_CA_CERT: ca });
   expect({ code: trusted.code, ...trusted.states }).toMatchObject({ code: 0, tls: 'ok', service: 'ok' });
-  expect(trusted.found.tls?.reason).toMatch(/^TLSv1.3, certificate valid until \d{4}-\d\d-\d\d$/);
+  expect(trusted.findings.tls?.reason).toMatch(/^TLSv1.3, certificate valid until \d{4}-\d\d-\d\d$/);
 });
 
 test('a token that cannot be read exits 4, and nothing is sent', async () => {
   await using server = await healthy();
   const run = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN_FILE: '/nonexistent/token' });
   expect({ code: run.code, ...run.states }).toMatchObject({ code: 4, token: 'fail', service: 'skip' });
-  expect(run.found.token?.reason).toContain('/nonexistent/token');
+  expect(run.findings.token?.reason).toContain('/nonexistent/token');
   expect(server.seen).toEqual([]);
 });
 
 test('a token is named by its source and never shown', async () => {
   await using server = await healthy();
-  const { found, stdout } = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN: 's3cret' });
-  expect(found.token?.reason).toBe('PETSTORE_TOKEN, sent as Authorization');
+  const { findings, stdout } = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN: 's3cret' });
+  expect(findings.token?.reason).toBe('PETSTORE_TOKEN, sent as Authorization');
   expect(stdout).not.toContain('s3cret');
 });
 
 test('without a base URL doctor exits 2 and names the ways out', async () => {
-  const { code, found } = await examine('');
+  const { code, findings } = await examine('');
   expect(code).toBe(2);
-  expect(found.service).toMatchObject({ state: 'fail', hint: containing('--offline') });
+  expect(findings.service).toMatchObject({ state: 'fail', hint: containing('--offline') });
 });
 
 test('a host that does not exist fails dns', async () => {
@@ -167,17 +167,17 @@ test('a host that does not exist fails dns', async () => {
   expect({ code, ...states }).toMatchObject({ code: 6, dns: 'fail', connection: 'skip' });
 });
 
-test('a wrong config is a failure in a line like any other', async () => {
+test('a wrong config is a failure of its check', async () => {
   writeConfig({ timeout: 'often' });
-  const { code, found } = await examine('--offline');
+  const { code, findings } = await examine('--offline');
   expect(code).toBe(2);
-  expect(found.config).toMatchObject({ state: 'fail', reason: containing("'often'") });
-  expect(found.service?.state).toBe('skip');
+  expect(findings.config).toMatchObject({ state: 'fail', reason: containing("'often'") });
+  expect(findings.service?.state).toBe('skip');
 });
 
 test('an unknown variable is a warning that suggests the nearest name', async () => {
-  const { found } = await examine('--offline', { PETSTORE_BASEURL: 'http://a' });
-  expect(found.environment).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
+  const { findings } = await examine('--offline', { PETSTORE_BASEURL: 'http://a' });
+  expect(findings.environment).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
 });
 
 test('a file that others may read is a warning with the command that fixes it, whatever its folder', async () => {
@@ -185,18 +185,18 @@ test('a file that others may read is a warning with the command that fixes it, w
   folder = join(folder, "it's odd");
   mkdirSync(folder);
   writeConfig({}, 0o644);
-  const { code, found } = await examine('--offline');
+  const { code, findings } = await examine('--offline');
   expect(code).toBe(0);
   const hint = `chmod 600 '${join(parent, "it'\\''s odd")}/config.json'`;
-  expect(found.permissions).toMatchObject({ state: 'warn', hint });
+  expect(findings.permissions).toMatchObject({ state: 'warn', hint });
 });
 
 test('a config folder that cannot be created is a warning, and the other checks go on', async () => {
   const nowhere = join(folder, 'config.json', 'below');
   writeConfig({});
-  const { code, found } = await examine('--offline', { PETSTORE_CONFIG_DIR: nowhere });
+  const { code, findings } = await examine('--offline', { PETSTORE_CONFIG_DIR: nowhere });
   expect(code).toBe(0);
   const reason = containing(`${nowhere} cannot be written to`);
-  expect(found.permissions).toMatchObject({ state: 'warn', reason });
-  expect(found.service?.state).toBe('ok');
+  expect(findings.permissions).toMatchObject({ state: 'warn', reason });
+  expect(findings.service?.state).toBe('ok');
 });

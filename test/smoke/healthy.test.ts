@@ -238,6 +238,16 @@ const variants: Readonly<Record<string, Variant>> = {
     },
     without: ['write'],
   },
+  'a list on one page in any order': {
+    spoil: on(
+      '/categories',
+      changing((records: object[]) => records.toReversed()),
+    ),
+    bind({ paths }) {
+      const list = paths['/categories']?.get;
+      if (list) list.parameters = [];
+    },
+  },
   'ids of int32': {
     spoil: (answer, { target }) =>
       Number(/\d{5,}/.exec(target)?.[0] ?? 0) > 2 ** 31 - 1 ? refusal(answer, 400) : answer,
@@ -293,11 +303,16 @@ async function runVariant(
   { service, spoil, base = '', bind, config, token }: Variant,
   flags: readonly string[],
 ) {
-  const { env: needed = {}, ...options } = (await service?.()) ?? (spoil ? { spoil } : {});
-  await using started = await startService(options);
-  const url = `${started.url}${base}`;
-  const bound = bind ? await bindTo(url, bind, config ?? {}) : {};
-  const env = { ...needed, ...bound, PETSTORE_BASE_URL: url, ...(token && { PETSTORE_TOKEN: token }) };
+  const { env: serviceEnv = {}, ...options } = (await service?.()) ?? (spoil ? { spoil } : {});
+  await using running = await startService(options);
+  const url = `${running.url}${base}`;
+  const bindingEnv = bind ? await bindTo(url, bind, config ?? {}) : {};
+  const env = {
+    ...serviceEnv,
+    ...bindingEnv,
+    PETSTORE_BASE_URL: url,
+    ...(token && { PETSTORE_TOKEN: token }),
+  };
   return await runCli(['smoke', ...flags], { env });
 }
 
