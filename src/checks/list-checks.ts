@@ -32,10 +32,10 @@ export async function faultsOfList(
   operation: Operation,
   reply: Reply,
 ): Promise<Finding[]> {
-  const again = () => context.ask(operation, {});
+  const askAgain = () => context.ask(operation, {});
   const faults = [
-    await confirm(async (isFirst) => repeatedId(operation, isFirst ? reply : await again())),
-    await confirm(async (isFirst) => faultOfPages(context, operation, isFirst ? reply : await again())),
+    await confirm(async (isFirst) => repeatedId(operation, isFirst ? reply : await askAgain())),
+    await confirm(async (isFirst) => faultOfPages(context, operation, isFirst ? reply : await askAgain())),
   ];
   for (const filter of operation.parameters) {
     const value = valueFor(filter, operation, reply);
@@ -187,7 +187,7 @@ function nextOf({ fields }: Reply): string | undefined {
 /** The parameters of the table that choose records by the value of a field. */
 const filterNames: readonly string[] = ['status', 'categoryId', 'petId', 'complete'];
 
-/** A value to ask a filter for: that of the first record that has one which the filter takes. */
+/** The value of the first record that a filter takes; undefined if there is none. */
 function valueFor({ name, in: place, bounds = {} }: Parameter, operation: Operation, reply: Reply) {
   if (place !== 'query' || !filterNames.includes(name)) return undefined;
   const isTaken = (value: JsonValue | undefined): value is string | number | bigint | boolean => {
@@ -202,7 +202,7 @@ function valueFor({ name, in: place, bounds = {} }: Parameter, operation: Operat
     .find(isTaken);
 }
 
-/** A record that a filter lets through although it has another value, or no record at all. */
+/** The fault of a filter that lets a record with another value through, or finds none. */
 async function faultOfFilter(
   context: CheckContext,
   operation: Operation,
@@ -217,7 +217,7 @@ async function faultOfFilter(
     fail(`${filter} ${reason}`, { ...detailsOf(reply), expected: `only records with it`, got });
   if (records.length === 0)
     return fault(`finds nothing, although ${operation.id} shows a record with it`, '[]');
-  const other = records.find((record) => record[name] !== undefined && !isSameValue(value, record[name]));
-  if (!other) return undefined;
-  return fault('lets other records through', excerpt(printJson(other), context.round.mask));
+  const intruder = records.find((record) => record[name] !== undefined && !isSameValue(value, record[name]));
+  if (!intruder) return undefined;
+  return fault('lets other records through', excerpt(printJson(intruder), context.round.mask));
 }

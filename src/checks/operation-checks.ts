@@ -54,7 +54,7 @@ async function checkGet(context: CheckContext, operation: Operation): Promise<Fi
     if (!isMissing(reply) && isRed(finding)) return [finding];
     if (isMissing(reply) && !isRed(finding)) return [finding];
     const listed: ListedRecord = { operation, list, id, name };
-    const faults = await confirm((isFirst) => differenceToList(context, listed, isFirst ? reply : undefined));
+    const faults = await confirm((isFirst) => compareWithList(context, listed, isFirst ? reply : undefined));
     if (!isMissing(reply)) return [finding, ...faults];
     // Without a fault, somebody has deleted it since the list was read.
     if (faults.length > 0) return faults;
@@ -92,7 +92,7 @@ function isPastSunset({ round }: CheckContext, operation: Operation, { fields }:
   return operation.deprecated && end !== undefined && end <= round.now();
 }
 
-/** The fields that every record of a noun has by the contract; others may change with each read. */
+/** The fields of the contract. A service may have further fields that change with each read. */
 const comparedFields = [
   'name',
   'categoryId',
@@ -117,22 +117,22 @@ interface ListedRecord {
  * Reads a record twice and compares it with its list.
  *
  * @param first the answer of the first reading, if the list was read before.
- * @returns undefined also if the list shows the record no longer, or with another value: somebody has changed it.
+ * @returns undefined also if the list, read again, shows another value or no longer the record: somebody has changed it.
  * @throws FindingError if the second reading is not as documented.
  */
-async function differenceToList(
+async function compareWithList(
   context: CheckContext,
   record: ListedRecord,
   first: Reply | undefined,
 ): Promise<Finding | undefined> {
   const { operation, list, id, name } = record;
   const read = () => context.ask(operation, { [name]: id });
-  const listed = first ? await context.visit(list) : await context.ask(list, {});
+  const listReply = first ? await context.visit(list) : await context.ask(list, {});
   const replies = [first ?? (await read()), await read()];
   for (const reply of replies) if (!isMissing(reply)) judge(context, operation, reply);
-  const faultAgainst = (other: Reply) =>
-    replies.map((reply) => faultAgainstList(context, record, reply, other)).find((fault) => fault);
-  const fault = faultAgainst(listed);
+  const faultAgainst = (answer: Reply) =>
+    replies.flatMap((reply) => faultAgainstList(context, record, reply, answer) ?? [])[0];
+  const fault = faultAgainst(listReply);
   const laterFault = fault && faultAgainst(await context.ask(list, {}));
   const isSame = laterFault?.reason === fault?.reason && laterFault?.expected === fault?.expected;
   return isSame ? fault : undefined;
@@ -143,27 +143,26 @@ function faultAgainstList(
   { round: { mask } }: CheckContext,
   { operation, list, id, name }: ListedRecord,
   reply: Reply,
-  listed: Reply,
+  listReply: Reply,
 ): Finding | undefined {
   // A pet of a list of pets may have no entry in the inventory.
   if (list.noun !== operation.noun) return undefined;
   if (isMissing(reply)) {
-    if (!idsIn(listed, list, name).includes(id)) return undefined;
+    if (!idsIn(listReply, list, name).includes(id)) return undefined;
     const reason = `answered ${statusText(reply.status)}, and ${list.id} shows ${name} ${id}`;
     return fail(reason, { ...detailsOf(reply), expected: operation.success.join(' or ') });
   }
   const record = recordOf(operation, reply);
-  const other = recordsOf(list, listed)[idsOf(list, listed).indexOf(id)];
-  if (!record || !other) return undefined;
+  const listed = recordsOf(list, listReply)[idsOf(list, listReply).indexOf(id)];
+  if (!record || !listed) return undefined;
   const field = comparedFields.find(
-    (candidate) =>
-      candidate in record && candidate in other && !isSameValue(other[candidate], record[candidate]),
+    (key) => key in record && key in listed && !isSameValue(listed[key], record[key]),
   );
   if (field === undefined) return undefined;
   return fail(`${field} differs from what ${list.id} shows`, {
     ...detailsOf(reply),
     pointer: `/${field}`,
-    expected: excerpt(printJson(other[field]), mask),
+    expected: excerpt(printJson(listed[field]), mask),
     got: excerpt(printJson(record[field]), mask),
   });
 }

@@ -58,9 +58,9 @@ export async function removeOwn(context: CheckContext, created: CreatedRecord): 
         error ? `${error.message} (${status})` : 'its delete was answered as a success',
       messageOf,
     );
-  const rest = await currentRecord(context, kind, id);
-  if (!rest) return true;
-  const cache = rest.cache === undefined ? '' : `, from a cache (${rest.cache})`;
+  const current = await currentRecord(context, kind, id);
+  if (!current) return true;
+  const cache = current.cache === undefined ? '' : `, from a cache (${current.cache})`;
   throw new FindingError(fail(`${outcome}, and a read still shows it${cache}`));
 }
 

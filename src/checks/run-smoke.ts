@@ -59,8 +59,8 @@ export async function runSmoke(
   const { options, now } = target;
   const stop = new SmokeStop(interrupts, options.maxTimeMs, (signal) => {
     if (!options.write) return;
-    const again = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
-    void observer.print(`stopped: removing the records of this run${again}`);
+    const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
+    void observer.print(`stopped: removing the records of this run${choice}`);
   });
   const startedAt = now();
   const startedMs = monotonicMs();
@@ -232,10 +232,10 @@ async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> 
   const finding = hasRequests ? await cleanUp(context, creations) : skip('nothing was written');
   const elapsedMs = monotonicMs() - startedMs;
   const cleanup = toResult(round, { id: 'write/cleanup', elapsedMs }, finding, attempts);
-  const all = [...results, ...writes, cleanup];
+  const allResults = [...results, ...writes, cleanup];
   const version = results.find(({ id }) => id === 'reach/version');
   const isForeign = version?.state === 'pass' && round.deployment.foreignAnswers > foreignAnswers;
-  return isForeign ? withFailure(round, all, version, round.deployment.failure()) : all;
+  return isForeign ? withFailure(round, allResults, version, round.deployment.failure()) : allResults;
 }
 
 /** Carries out checks one after another. @param earlier results of checks that some of them need. */

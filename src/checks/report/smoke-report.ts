@@ -36,7 +36,7 @@ export interface SmokeReport {
 
 /** Counts the checks by their state. */
 export function totalsOf(results: readonly CheckResult[]): Totals {
-  const counts = states.map((state) => [state, results.filter((each) => each.state === state).length]);
+  const counts = states.map((state) => [state, results.filter((result) => result.state === state).length]);
   return { checks: results.length, ...(Object.fromEntries(counts) as Record<State, number>) };
 }
 
@@ -115,7 +115,9 @@ export interface Cause {
 /** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
 export function causesOf(results: readonly CheckResult[]): Cause[] {
   const causes = new Map<string, [CheckResult, ...CheckResult[]]>();
-  for (const result of byGravity.flatMap((state) => results.filter((each) => each.state === state))) {
+  for (const result of byGravity.flatMap((state) =>
+    results.filter((candidate) => candidate.state === state),
+  )) {
     const { state, reason, barredBy } = result;
     if (state === 'pass') continue;
     const key = JSON.stringify(barredBy === undefined ? [state, reason] : [barredBy]);
