@@ -12,7 +12,7 @@ export interface TableOperation extends Operation {
 }
 
 /** Our names of the fields of a noun's records. */
-export function fieldsOf(noun: NounName): string[] {
+export function recordFieldsOf(noun: NounName): string[] {
   return [...fieldTypes(resultNames[noun]).keys()];
 }
 
@@ -32,7 +32,7 @@ export function fieldNamesOf(
   const mapped = new Set(fieldMap.values());
   const free = [...shape.fields.keys()].filter((name) => !mapped.has(name));
   const names = new Map<string, string>();
-  for (const field of fieldsOf(noun)) {
+  for (const field of recordFieldsOf(noun)) {
     const spellings = field === 'id' ? ['id', `${wordsOf(noun).join('')}id`] : [field.toLowerCase()];
     const isSpelled = (name: string) => name === field || spellings.includes(compactName(name));
     const name = fieldMap.get(field) ?? (free.includes(field) ? field : free.find(isSpelled));

@@ -57,7 +57,7 @@ export async function writeRow(run: Run, row: Row): Promise<Outcome | undefined>
     if (answer.isSent && status === undefined) isLost = true;
     row.isSent = isLost || isAnswered || answer.isSent;
     if (judgement) run.transportFailures = 0;
-    if (judgement?.shows === 'asked') return { state: 'applied' };
+    if (judgement?.shows === 'intent') return { state: 'applied' };
     if (judgement?.shows === 'accepted') return acceptedLater(answer, number);
     if (judgement?.shows === 'other' && noun.name === 'inventory')
       return distrust(run, row, judgement, number);

@@ -107,7 +107,14 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
   if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
   const etag = strongTag(fields);
   if (isGone(call, result))
-    return { value: undefined, status, fields, etag, attempts, judgement: { shows: 'asked', id: intent.id } };
+    return {
+      value: undefined,
+      status,
+      fields,
+      etag,
+      attempts,
+      judgement: { shows: 'intent', id: intent.id },
+    };
   if (status >= 400) throw answeredError(call, attempts, response);
   try {
     checkStatus(operation.method, status);

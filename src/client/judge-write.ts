@@ -21,12 +21,12 @@ export interface WriteIntent {
 /** What the answer of a write shows. */
 export interface Judgement {
   /**
-   * - `asked`: the record with every value that the user set, or no body at all;
+   * - `intent`: the record with every value that the user set, or no body at all;
    * - `accepted`: the service will do it later, or not (202);
    * - `other`: the record with another value;
    * - `nothing`: not the record, so that the client must read it to know.
    */
-  readonly shows: 'asked' | 'accepted' | 'other' | 'nothing';
+  readonly shows: 'intent' | 'accepted' | 'other' | 'nothing';
   /** The record in the answer, by our names, if it has one. */
   readonly record?: JsonObject | undefined;
   /** The id of the record, if the answer or the intent names one. */
@@ -52,7 +52,7 @@ export function judgeWrite(
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && status !== 204)
     return { shows: 'nothing', id, reason: `the service answered ${status} to a DELETE` };
-  if (body.length === 0) return { shows: 'asked', id };
+  if (body.length === 0) return { shows: 'intent', id };
   let answer: JsonValue | undefined;
   let content: JsonValue | undefined;
   let record: JsonObject;
@@ -107,7 +107,7 @@ export function judgeRecord(
         : `${name} ${quoteValue(actual, mask)}, not ${quoteValue(expected, mask)}`,
     );
   }
-  if (clauses.length === 0) return { shows: 'asked', record };
+  if (clauses.length === 0) return { shows: 'intent', record };
   return { shows: isOther ? 'other' : 'nothing', record, reason: clauses.join('; ') };
 }
 

@@ -42,17 +42,17 @@ export async function* pagesOf(
     size: query.limit as number | undefined,
     pages: 0,
     count: 0,
-    linked: false,
+    isLinked: false,
+    emptyPages: 0,
   };
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   const idField = idFieldOf(operation);
-  let emptyPages = 0;
   let before: readonly JsonObject[] = [];
-  for (let next: string | undefined = first; next !== undefined; ) {
+  for (let next = first; ; ) {
     const page: Page = await source.fetchPage(operation, { ...request, url: next });
     const { records, url } = page;
-    seen.add(withoutHash(url));
-    seen.add(next);
+    visited.add(withoutHash(url));
+    visited.add(next);
     walk.pages += 1;
     const isSame = walk.pages > 1 && records.length > 0 && isSamePage(before, records, idField);
     // The first page may have the number 0 or 1: if page 1 is the first one again, page 2 is the next.
@@ -65,23 +65,24 @@ export async function* pagesOf(
       before = records;
       walk.count += records.length;
     }
-    emptyPages = records.length === 0 ? emptyPages + 1 : 0;
-    if (emptyPages > maxEmptyPages) throw endless(`more than ${maxEmptyPages} empty pages in a row`);
-    if (walk.pages >= maxPages || walk.count > maxRecords)
-      throw endless(`more than ${maxPages} pages or ${maxRecords} records`);
+    walk.emptyPages = records.length === 0 ? walk.emptyPages + 1 : 0;
+    walk.isLinked ||= linkTarget(page.link, 'next') !== undefined;
+    checkLimits(walk);
     const step: Step = nextStep(walk, page);
-    if (step.next !== undefined && seen.has(step.next))
+    if (step.next !== undefined && visited.has(step.next))
       throw invalidAnswer(`the link to the next page repeats: ${maskUrl(step.next)}`);
-    if (step.next === undefined) {
-      const isWhole =
-        step.doubt !== undefined &&
-        step.probe !== undefined &&
-        (await isEmpty(source, operation, { ...request, url: step.probe }));
-      return isWhole ? undefined : step.doubt;
-    }
+    if (step.next === undefined && step.doubt !== undefined && step.probe !== undefined)
+      return (await isEmpty(source, operation, { ...request, url: step.probe })) ? undefined : step.doubt;
+    if (step.next === undefined) return step.doubt;
     next = step.next;
   }
-  return undefined;
+}
+
+/** @throws UnavailableError if a list is longer than any real one. */
+function checkLimits({ pages, count, emptyPages }: Walk): void {
+  if (emptyPages > maxEmptyPages) throw endless(`more than ${maxEmptyPages} empty pages in a row`);
+  if (pages >= maxPages || count > maxRecords)
+    throw endless(`more than ${maxPages} pages or ${maxRecords} records`);
 }
 
 /** Whether a page has no records; a page that cannot be read tells nothing. */
@@ -90,7 +91,7 @@ async function isEmpty(source: ListSource, operation: Operation, request: HttpRe
   return page?.records.length === 0;
 }
 
-/** How far a list has been read. */
+/** How far a list has been read. Only `pagesOf` changes it. */
 interface Walk {
   readonly operation: Operation;
   readonly first: string;
@@ -98,8 +99,10 @@ interface Walk {
   readonly size: number | undefined;
   pages: number;
   count: number;
+  /** How many of the last pages had no records. */
+  emptyPages: number;
   /** Whether an answer has had a link to the next page. */
-  linked: boolean;
+  isLinked: boolean;
   /** The number of the first page, once it is known although the description does not give it. */
   base?: number;
 }
@@ -117,11 +120,8 @@ function nextStep(walk: Walk, page: Page): Step {
   const { operation, first, size } = walk;
   const { paging } = operation;
   const link = linkTarget(page.link, 'next');
-  if (link !== undefined) {
-    walk.linked = true;
-    return { next: resolveNext(link, page.url) };
-  }
-  const isLinked = walk.linked || linkTarget(page.link, 'first', 'prev', 'last') !== undefined;
+  if (link !== undefined) return { next: resolveNext(link, page.url) };
+  const isLinked = walk.isLinked || linkTarget(page.link, 'first', 'prev', 'last') !== undefined;
   if (isLinked || !paging || paging.kind === 'link') return { doubt: doubtOf(walk, page) };
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
   if (paging.kind === 'unknown') {

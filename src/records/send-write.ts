@@ -96,11 +96,11 @@ function withoutTag(write: Write, before: Write): Write {
 export async function sendWrite<Entity>(access: Access<Entity>, write: Write): Promise<WriteSuccess<Entity>> {
   const { operation, input, options } = write;
   const answer = (await access.client.call(operation, input, options)) as Answer<Entity | undefined>;
-  const judgement: Judgement = answer.judgement ?? { shows: 'asked' };
+  const judgement: Judgement = answer.judgement ?? { shows: 'intent' };
   const { shows } = judgement;
   if (shows === 'accepted') return { write, record: undefined, isAccepted: true };
   const record =
-    shows === 'asked'
+    shows === 'intent'
       ? (answer.value ?? (await readCreated(access, write, answer)))
       : await readBack(access, write, answer, judgement);
   return { write, record, isAccepted: false };

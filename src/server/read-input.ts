@@ -49,7 +49,7 @@ export function createReadInput<K extends OperationId>(operation: K): ReadInput<
     const input: { [part: string]: unknown } = {};
     if (idName !== undefined) input[idName] = readId(idName, decodeParameter(idName, id));
     if (many) input.query = toQuery(queryNames, query);
-    if (body) input.body = readBody(body.name, request);
+    if (body) input.body = parseBody(body.name, request);
     // The type is derived from the same table.
     return input as Input<K>;
   };
@@ -96,7 +96,7 @@ function parameterValue<Schema extends v.GenericSchema>(
   throw new Refusal('invalid_parameter', `${name}: ${result.issues[0].message}`);
 }
 
-function readBody(name: BodyName, request: HttpRequest): unknown {
+function parseBody(name: BodyName, request: HttpRequest): unknown {
   const value = readJson(request);
   // To valibot an array is an object too, and it would pass a schema whose fields are all optional.
   if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');

@@ -31,12 +31,12 @@ describe('the answer of an update', () => {
     [{ categoryId: { name: 'Dogs' } }, { ...pet, category: 'Dogs' }],
     [{ born: '2027-01-01T11:00:00+01:00' }, { ...pet, born: '2027-01-01T10:00:00Z' }],
     [{ tags: [{ name: 'a' }] }, { ...pet, tags: [{ id: 3, name: 'a' }] }],
-  ])('shows what was asked, by what the user set alone: case %#', (values, body) => {
-    expect(judge('updatePet', { values }, [200, body])).toMatchObject({ shows: 'asked' });
+  ])('shows the intent, by the values that the user set alone: case %#', (values, body) => {
+    expect(judge('updatePet', { values }, [200, body])).toMatchObject({ shows: 'intent' });
   });
 
-  test('shows what was asked if it has no body', () => {
-    expect(judge('updatePet', { values: { name: 'Rex' } }, [204])).toEqual({ shows: 'asked', id: 1n });
+  test('shows the intent if it has no body', () => {
+    expect(judge('updatePet', { values: { name: 'Rex' } }, [204])).toEqual({ shows: 'intent', id: 1n });
   });
 
   test('shows something else, with both values', () => {
@@ -80,11 +80,11 @@ describe('the answer of a create', () => {
 
   test('shows the record, and its id', () => {
     expect(judge('createPet', create, [201, pet])).toMatchObject({
-      shows: 'asked',
+      shows: 'intent',
       id: 1n,
       record: { id: 1n },
     });
-    expect(judge('createPet', create, [201])).toEqual({ shows: 'asked', id: undefined });
+    expect(judge('createPet', create, [201])).toEqual({ shows: 'intent', id: undefined });
   });
 
   test('shows nothing but the id if that is all it has', () => {

@@ -2,7 +2,7 @@ import { type NounName, type OperationId, operationIds, operations } from '../..
 import { bind, type Maps, type Target } from '../../binding/bound-contract.ts';
 import { formatRoute } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
-import { fieldsOf } from '../../binding/record-format.ts';
+import { recordFieldsOf } from '../../binding/record-format.ts';
 import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
@@ -121,10 +121,10 @@ function nounCalled(name: string): NounName {
 
 /** @throws UsageError if the records of a noun have no such field. */
 function checkFieldName(noun: NounName, field: string): void {
-  if (fieldsOf(noun).includes(field)) return;
+  if (recordFieldsOf(noun).includes(field)) return;
   throw new UsageError(
     `--map ${noun}.${field}: ${noun} have no such field`,
-    `one of ${fieldsOf(noun).join(', ')}`,
+    `one of ${recordFieldsOf(noun).join(', ')}`,
   );
 }
 

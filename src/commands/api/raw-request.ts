@@ -49,7 +49,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || withoutBody.includes(method);
   const json = isQuery || fields.length === 0 ? undefined : printJson(toBody(fields, operation));
-  const body = input === undefined ? json : await readBody(context, input);
+  const body = input === undefined ? json : await readBodyFile(context, input);
   const request: RawRequest = {
     method,
     path,
@@ -114,7 +114,7 @@ async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /** The bytes of a file, or of stdin for `-`. @throws UsageError if the file cannot be read. */
-async function readBody({ io }: Context, input: string): Promise<Uint8Array> {
+async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array> {
   try {
     if (input === '-') return await collectBytes(io.stdin.bytes(), maxBodyBytes);
     return await readWhole(resolve(io.cwd, input), maxBodyBytes);
