@@ -61,12 +61,21 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
       // To add again what may have been added would count it twice.
       if (refusal?.details.applied === 'unknown') throw refusal;
       const before = await readRecord(access, petId);
+      // A proxy that sends a request twice passes on the 412 of the second one.
+      if (refusal && sum?.quantity === before.value.quantity && !context.settings.offline)
+        throw mayBeApplied(refusal);
       sum = addTo(before.value, change);
       return countWrite(sum.quantity, before);
     });
   } catch (error) {
     throw sum ? await settleSum(access, error, sum) : error;
   }
+}
+
+/** The error for a write that was refused, although its record now has what was sent. */
+function mayBeApplied({ kind, message, details }: CliError): CliError {
+  const open = `${message}; the request may or may not have been applied`;
+  return new CliError(kind, open, { ...details, applied: 'unknown' });
 }
 
 /** The write of a count. @param before the entry that alone may be changed. */

@@ -81,6 +81,21 @@ test('an adjustment beside others is made again, three times, and only if the se
   expect(plain.calls()).toEqual(['GET /store/inventory/4']);
 });
 
+test('an adjustment that was refused is not made again if the count is what it sent', async () => {
+  let quantity = 10;
+  await using server = await recordingServer({}, ({ method, body }) => {
+    // As behind a proxy that sends the request twice.
+    if (method === 'PUT') ({ quantity } = JSON.parse(body));
+    const error = { code: 'precondition_failed', message: 'changed', status: 412 };
+    if (method === 'PUT') return { status: 412, body: error };
+    return { headers: { etag: `"${quantity}"` }, body: { petId: 4, quantity, status: 'sold' } };
+  });
+  const run = await runAt(server, 'inventory adjust 4 +5');
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toMatch(/may or may not have been applied; read back, the count is 15/);
+  expect(quantity).toBe(15);
+});
+
 test('a count beyond a double is never rounded by an adjustment', async () => {
   const body = '{"petId":4,"quantity":9007199254740993,"status":"sold"}';
   await using server = await recordingServer({}, () => ({ body }));
