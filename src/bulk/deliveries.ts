@@ -13,6 +13,8 @@ interface Booking {
   readonly run: string;
   readonly change: number;
   readonly standing: 'booked' | 'open';
+  /** True if an undo of the run has begun. */
+  readonly isUndone: boolean;
 }
 
 /** The header of a run, or of one that is about to begin. */
@@ -49,10 +51,13 @@ export async function bookedRows(
 /** The code of a row that another run of its delivery has open; it does not count for the rule itself. */
 const openElsewhere = 'open_elsewhere';
 
-function outcomeOf({ run, change, standing }: Booking, wanted: number): Outcome {
+function outcomeOf({ run, change, standing, isUndone }: Booking, wanted: number): Outcome {
   if (standing === 'open') {
-    const message = `run ${run} of this delivery has this row open: resume that run, or look at the count`;
-    return { state: 'unknown', reason: { code: openElsewhere, message } };
+    const [who, how, settledBy] = isUndone
+      ? ['the undo of run', 'finish that undo', `undo ${run}`]
+      : ['run', 'resume that run', `resume ${run}`];
+    const message = `${who} ${run} of this delivery has this row open: ${how}, or look at the count`;
+    return { state: 'unknown', reason: { code: openElsewhere, message, settledBy } };
   }
   if (change === wanted)
     return { state: 'unchanged', reason: { code: 'booked', message: `booked by ${run}` } };
@@ -127,7 +132,8 @@ async function bookingsOf(
   for (const row of rows.values()) {
     if (row.intent.kind !== 'add') continue;
     const standing = standingOf(row, undone?.get(row.id));
-    if (standing) bookings.set(row.id, { run, change: row.intent.change, standing });
+    if (standing)
+      bookings.set(row.id, { run, change: row.intent.change, standing, isUndone: undo !== undefined });
   }
   return bookings;
 }

@@ -36,6 +36,8 @@ export interface Report extends StateCounts {
   readonly isResumed: boolean;
   /** Rows whose answer shows another count than the one that was sent. */
   readonly distrusted: readonly Row[];
+  /** The first command that settles rows which another run has open. */
+  readonly settledBy: string | undefined;
   readonly stop: StopReason | undefined;
   /** The file of rejected rows, as the user may type it. */
   readonly rejects: string | undefined;
@@ -88,6 +90,7 @@ export function reportOf(
     isRelative: header.flags.relative,
     isResumed: run.earlier !== undefined,
     distrusted: rows.filter(({ outcome }) => outcome?.reason?.code === otherCount),
+    settledBy: rows.find(({ outcome }) => outcome?.reason?.settledBy)?.outcome?.reason?.settledBy,
     stop: stop.reason,
     rejects,
     problem,

@@ -12,6 +12,8 @@ export interface RunFlags {
   readonly shard: Shard | null;
   /** The rows add to counts instead of setting them. */
   readonly relative: boolean;
+  /** Books rows once more that their delivery has booked; only with `relative`. */
+  readonly again: boolean;
   readonly createMissing: boolean;
 }
 
@@ -22,6 +24,7 @@ export const defaultFlags: RunFlags = {
   skipInvalid: false,
   shard: null,
   relative: false,
+  again: false,
   createMissing: false,
 };
 

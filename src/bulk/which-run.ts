@@ -131,16 +131,8 @@ function undoRow(row: Row): Row {
  * The same parts with what other runs say: rows that must be left alone, and what later plans have read.
  *
  * @param past of an undo: the journal of the run that it undoes.
- * @param ignoresBookings true for `--again`.
  */
-export async function withOtherRuns(
-  runs: RunStore,
-  parts: RunParts,
-  {
-    past,
-    ignoresBookings = false,
-  }: { readonly past?: JournalImage | undefined; readonly ignoresBookings?: boolean | undefined } = {},
-): Promise<RunParts> {
+export async function withOtherRuns(runs: RunStore, parts: RunParts, past?: JournalImage): Promise<RunParts> {
   const { header, earlier } = parts;
   const rows = parts.rows.filter(isOpen);
   const run = earlier?.header.run;
@@ -151,7 +143,7 @@ export async function withOtherRuns(
       const writer = writers.get(id);
       if (writer !== undefined && intent.kind === 'set') barred.set(id, writtenLater(writer));
     }
-  } else if (header.flags.relative && !ignoresBookings) {
+  } else if (header.flags.relative && !header.flags.again) {
     const unsent = rows.filter(({ isSent }) => !isSent);
     const bookings = await bookedRows(runs, { ...header, ...(run !== undefined && { run }) }, unsent);
     for (const [id, outcome] of bookings) barred.set(id, outcome);

@@ -15,7 +15,7 @@ import { exampleText } from './show-plan.ts';
 
 /** A report and the next steps for the user. */
 interface ReportRecord extends Report {
-  /** The command that goes on with the run, if rows are left. */
+  /** The command to go on with if rows are left: it goes on with the run, or with another that has its rows open. */
   readonly resume: string | undefined;
   /** The command that undoes it, if it has written something. */
   readonly undo: string | undefined;
@@ -30,9 +30,13 @@ export async function printReport(context: Context, { header }: Run, report: Rep
   const { run, stop, open, left, applied, unknown, failed, rejects, problem: failure, distrusted } = report;
   const command = (...words: string[]) => commandLine(context, words);
   const goOn = header.undoes === null ? ['resume', run ?? ''] : ['undo', header.undoes];
+  const { settledBy } = report;
   // A service that does not set what it is told must be looked at first.
   const isTrusted = distrusted.length === 0;
-  const resume = isTrusted && (open > 0 || failure !== undefined) ? command(...goOn) : undefined;
+  const resume =
+    isTrusted && (open > 0 || failure !== undefined)
+      ? command(...(settledBy?.split(' ') ?? goOn))
+      : undefined;
   const mayUndo = isTrusted && header.undoes === null && applied + unknown > 0;
   const undo = mayUndo ? command('undo', run ?? '') : undefined;
   let problem: Error | undefined = failure;
@@ -49,12 +53,16 @@ export async function printReport(context: Context, { header }: Run, report: Rep
   const before = stop?.hint === undefined ? '' : `${stop.hint}; then `;
   const again = rejects && command(...applyWords(header, rejects));
   const shelf =
-    report.isResumed && unknown > 0 ? 'look at the records that are still unknown, and set them by hand' : '';
+    report.isResumed && unknown > 0 && isTrusted && !settledBy
+      ? 'look at the records that are still unknown, and set them by hand'
+      : '';
   const hints = [
     resume && (shelf === '' || left > 0) ? `${before}go on with: ${resume}` : stop?.hint,
     shelf,
     isTrusted || stop?.hint !== undefined ? '' : 'look at these counts before you go on',
-    again && (!resume || left < failed + unknown) ? `correct the rejected rows, then run: ${again}` : '',
+    again && isTrusted && (!resume || left < failed + unknown)
+      ? `correct the rejected rows, then run: ${again}`
+      : '',
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
   const error = errorOf(report, hints.length > 0 ? hints.join('; ') : undefined);
@@ -67,13 +75,14 @@ export async function printReport(context: Context, { header }: Run, report: Rep
 /** The command that applies a file of rejects, with the flags that its input had. */
 function applyWords({ noun, flags, delivery }: NewRun, file: string): string[] {
   if (noun !== 'inventory') return [noun, 'update', '--from', file];
-  const { map, thousands, relative, sum, createMissing } = flags;
+  const { map, thousands, relative, again, sum, createMissing } = flags;
   return [
     ...['inventory', 'apply', file],
     ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
     ...(thousands ? ['--thousands', thousands] : []),
     ...(relative ? ['--relative'] : []),
     ...(delivery === null ? [] : ['--delivery', delivery]),
+    ...(again ? ['--again'] : []),
     ...(sum ? ['--sum'] : []),
     ...(createMissing ? ['--create-missing'] : []),
   ];
@@ -104,7 +113,16 @@ export const summaryView: View<JsonObject> = {
 
 /** A run as one JSON object; empty facts other than counts are left out. */
 function toSummaryJson(report: ReportRecord): JsonObject {
-  const { stop, failures, isResumed: _, isRelative: __, problem: ___, distrusted, ...rest } = report;
+  const {
+    stop,
+    failures,
+    isResumed: _,
+    isRelative: __,
+    problem: ___,
+    settledBy: ____,
+    distrusted,
+    ...rest
+  } = report;
   const rows = distrusted.map(({ id, before, after, outcome }) => ({
     ...{ petId: id, before, sent: after },
     now: outcome?.reason?.message,

@@ -79,13 +79,13 @@ async function partsOf(
 ): Promise<RunParts> {
   const { run, undoes, name, file } = info.header;
   const image = await runs.read(run);
-  if (go === 'undo') return withOtherRuns(runs, undoOf(image), { past: image });
+  if (go === 'undo') return withOtherRuns(runs, undoOf(image), image);
   await context.warn(`resuming run ${run} of ${undoes === null ? name : `the undo of ${undoes}`}`);
   const past = undoes === null ? undefined : await runs.read(undoes);
   // The input is only wanted for the columns of the rejects.
   const source = file === null ? undefined : await openSource(context.io, file).catch(() => undefined);
   const original = source && (await originalOfRun(context, image.header, source).catch(() => undefined));
-  return withOtherRuns(runs, { ...resumeOf(image, flags.createMissing), again: original }, { past });
+  return withOtherRuns(runs, { ...resumeOf(image, flags.createMissing), again: original }, past);
 }
 
 /** Says that nothing is left to do. @throws CliError with the exit code of the run */

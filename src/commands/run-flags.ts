@@ -33,7 +33,7 @@ const relative = flag('--relative', 'the rows are changes, such as +24 or -3, in
 const delivery = value(
   '--delivery <number>',
   'with --relative: the number of the delivery, which is booked once',
-  plan,
+  { ...plan, parse: parseDelivery },
 );
 const again = flag('--again', 'with --relative: book what was booked before once more', plan);
 
@@ -120,16 +120,25 @@ function parseErrorLimit(text: string, name: string): RowLimit {
   return limit;
 }
 
+/** An empty number would take every delivery for the one before it. */
+function parseDelivery(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new UsageError(
+    '--delivery: the number is empty',
+    'give the number of the delivery note, or leave --delivery out',
+  );
+}
+
 /** The flags that decide what a run writes. @throws UsageError for flags that cannot be combined. */
 export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  const { thousands = null, shard = null } = flags;
+  const { thousands = null, shard = null, again = false } = flags;
   if (!isRelative) {
     if (sum) throw new UsageError('--sum: only with --relative');
-    if (flags.again) throw new UsageError('--again: only with --relative');
+    if (again) throw new UsageError('--again: only with --relative');
     if (flags.delivery !== undefined) throw new UsageError('--delivery: only with --relative');
   }
-  return { map, thousands, sum, skipInvalid, shard, relative: isRelative, createMissing };
+  return { map, thousands, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }
 
 export function toGuards({ maxChanges, maxDelta, allowZero = false }: WriteFlags): Guards {

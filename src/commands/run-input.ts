@@ -81,7 +81,7 @@ export async function runInput(
   const lock = await lockTarget(context, parts.header, flags);
   try {
     await checkEqualRows(context, parts, flags, isWritten);
-    const whole = await withOtherRuns(runStore(context), parts, { ignoresBookings: flags.again });
+    const whole = await withOtherRuns(runStore(context), parts);
     await runSession(context, whole, flags, lock);
   } finally {
     await lock.release();

@@ -77,9 +77,45 @@ test('a row that is open in a run of its delivery is unknown and names that run,
   const again = await shop.report(withNumber);
   expect(again).toMatchObject({ code: 3, unchanged: 1, unknown: 1 });
   expect(JSON.stringify(again.failures)).toContain('r1');
+  expect(again.error?.hint).toMatch(/^go on with: petstore resume r1$/);
+  expect((await shop.report('resume --yes')).error?.hint).toMatch(/^go on with: petstore resume r1$/);
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
   expect(await shop.report(withNumber)).toMatchObject({ code: 0, unchanged: 2 });
   expect(shop.counted()).toEqual([6, 7]);
+});
+
+test('a row that the undo of its delivery has open names that undo, which settles it', async () => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  await shop.report(withNumber);
+  trouble(shop, { 2: 401 });
+  expect(await shop.report('undo r1 --yes --concurrency 1')).toMatchObject({ code: 4, applied: 1 });
+  shop.misbehave = undefined;
+  const again = await shop.report(withNumber);
+  expect(again).toMatchObject({ code: 3, applied: 1, unknown: 1 });
+  expect(again.error?.hint).toMatch(/^go on with: petstore undo r1$/);
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, applied: 1, unchanged: 1 });
+  expect(shop.counted()).toEqual([6, 7]);
+});
+
+test('what is booked again on purpose is booked again by a resume too', async () => {
+  await using shop = await deliveryShop([5, 5, 1], '1,+1\n2,+2\n3,+3\n');
+  await shop.report(withNumber);
+  shop.deliver('1,+1\n2,+2\n3,-9\n');
+  trouble(shop, { 2: 401 });
+  const stopped = await shop.report(`${withNumber} --again --concurrency 1`);
+  expect(stopped).toMatchObject({ code: 4, applied: 1 });
+  expect(stopped.error?.hint).toMatch(/d\.rejects\.csv --relative --delivery LS-1 --again$/);
+  shop.misbehave = undefined;
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
+  expect(shop.counted()).toEqual([7, 9, 4]);
+});
+
+test('a delivery whose number is empty is refused', async () => {
+  await using shop = await deliveryShop([5], '1,+1\n');
+  const run = await shop.run(['inventory', 'apply', 'd.csv', '--relative', '--yes', '--delivery', '']);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain('--delivery: the number is empty');
 });
 
 test('a row whose undo failed is still booked', async () => {
