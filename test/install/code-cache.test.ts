@@ -129,7 +129,7 @@ test('there are at most forty caches: a new one takes the place of the oldest', 
     utimesSync(name, copy, copy);
   }
   expect(await run('config path')).toMatchObject({ code: 0 });
-  const names = caches().map((each) => basename(each));
+  const names = caches().map((path) => basename(path));
   expect(names).toHaveLength(40);
   expect(names.some((name) => name.startsWith('config-path-'))).toBe(true);
   expect(names.some((name) => name.startsWith('0-'))).toBe(false);
@@ -156,10 +156,10 @@ test.runIf(process.getuid?.() === 0)(
     expect(help({ HOME: '.', XDG_CACHE_HOME: 'cache' })).toMatchObject({ status: 0, stderr: '' });
     expect(readdirSync(home)).toEqual([]);
     expect(help()).toMatchObject({ status: 0, stderr: '' });
-    const own = join(home, '.cache/petstore');
-    expect(statSync(own).mode & 0o777).toBe(0o700);
+    const userCaches = join(home, '.cache/petstore');
+    expect(statSync(userCaches).mode & 0o777).toBe(0o700);
     expect(caches()).toEqual([]);
-    const [cache = ''] = caches(own);
+    const [cache = ''] = caches(userCaches);
     // One that belongs to somebody else is not used, so the run leaves its own.
     chownSync(cache, 0, 0);
     expect(help()).toMatchObject({ status: 0, stderr: '' });

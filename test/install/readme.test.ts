@@ -10,7 +10,7 @@ const readme = readFileSync('README.md', 'utf8');
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
 
 /** A command line that the README shows, with the exit code and the output that it shows. */
-interface Shown {
+interface Example {
   readonly line: string;
   readonly code: number;
   /** Undefined if nothing is shown. */
@@ -18,7 +18,7 @@ interface Shown {
 }
 
 const blocks = [...readme.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = '']) => block);
-const shown: Shown[] = blocks.flatMap((block) =>
+const examples: Example[] = blocks.flatMap((block) =>
   block
     .split(/^\$ /m)
     .slice(1)
@@ -29,9 +29,9 @@ const shown: Shown[] = blocks.flatMap((block) =>
     }),
 );
 /** These need a registry of packages; .ci/run does what they do on a clean clone. */
-const isInstallation = ({ line }: Shown) => line.startsWith('npm install');
+const isInstallation = ({ line }: Example) => line.startsWith('npm install');
 /** A file whose text is shown is written. */
-const isFile = ({ line }: Shown) => line.startsWith('cat ');
+const isFile = ({ line }: Example) => line.startsWith('cat ');
 
 /** What is waited for in a day is not waited for in a test. */
 const shorter: readonly (readonly [string, string])[] = [
@@ -51,7 +51,8 @@ describe('in a terminal, from the first line of the README to the last', () => {
   };
   beforeAll(async () => {
     desk = await openDesk();
-    for (const { line, output } of shown.filter(isFile)) desk.write(line.slice('cat '.length), `${output}\n`);
+    for (const { line, output } of examples.filter(isFile))
+      desk.write(line.slice('cat '.length), `${output}\n`);
     const { output } = await desk.run('petstore api spec');
     const description = JSON.parse(output);
     const { get, put } = description.paths['/store/inventory/{petId}'];
@@ -60,7 +61,7 @@ describe('in a terminal, from the first line of the README to the last', () => {
   });
   afterAll(() => desk[Symbol.asyncDispose]());
 
-  test.each(shown.filter((each) => !isInstallation(each) && !isFile(each)))(
+  test.each(examples.filter((example) => !isInstallation(example) && !isFile(example)))(
     '$line',
     async ({ line, code, output }) => {
       const run = await desk.run(asRun(line), { isTerminal: true, env: { EDITOR: 'true' } });
@@ -109,13 +110,13 @@ describe('flags', async () => {
       const names = words
         .filter((word) => !word.startsWith('-'))
         .map((word) => word.replace(/^ls$/, 'list').replace(/^rm$/, 'delete'));
-      const own = [names.slice(0, 3), names.slice(0, 2), names.slice(0, 1)]
+      const ownHelp = [names.slice(0, 3), names.slice(0, 2), names.slice(0, 1)]
         .map((path) => helps.get(path.join(' ')))
         .find(Boolean);
-      const known = [...globalFlags, ...flagsIn(own ?? '')];
+      const flags = [...globalFlags, ...flagsIn(ownHelp ?? '')];
       if (command.trim().startsWith('petstore '))
         expect(
-          namedIn(command).filter((flag) => !known.includes(flag)),
+          namedIn(command).filter((flag) => !flags.includes(flag)),
           command,
         ).toEqual([]);
     }

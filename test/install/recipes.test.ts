@@ -11,10 +11,10 @@ const { blocks } = (await readTopics()).ci;
 
 /** The lines of the one recipe of `petstore help ci` that has this text. */
 function recipe(text: string): string {
-  const found = blocks.flatMap((block) =>
+  const texts = blocks.flatMap((block) =>
     typeof block !== 'string' && 'lines' in block ? block.lines.join('\n') : [],
   );
-  const [only, ...others] = found.filter((each) => each.includes(text));
+  const [only, ...others] = texts.filter((candidate) => candidate.includes(text));
   expect([only, others]).toEqual([expect.any(String), []]);
   return only ?? '';
 }
@@ -95,7 +95,7 @@ test('the job of GitLab is green without a deployment', async () => {
   const { smoke } = parse(recipe('gitlab-ci')) as {
     smoke: { script: string[]; artifacts: { reports: { junit: string } } };
   };
-  for (const line of smoke.script.filter((each) => !isInstallation(each)))
+  for (const line of smoke.script.filter((command) => !isInstallation(command)))
     await succeed(line, { CI: 'true' });
   expect(readFileSync(join(desk.folder, smoke.artifacts.reports.junit), 'utf8')).toContain('<testsuite');
 });

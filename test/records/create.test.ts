@@ -72,7 +72,7 @@ test.each([
   expect(create.stderr).toContain('--name and --category are missing');
 });
 
-const asked = {
+const records = {
   pet: { id: 26, name: 'Rex', categoryId: 3, status: 'pending' },
   order: { id: 11, petId: 3, quantity: 2, complete: false },
 };
@@ -94,15 +94,15 @@ const noDate = ['Ship date (Enter for none)', '\r'] as const;
 const description = ['Description (Enter for none)', '\r'] as const;
 
 test.each([
-  ['pets create', [...name, ...category, status], asked.pet],
-  ['pets create --category Birds', [...name, status], asked.pet],
-  ['pets create --category Birds --name Rex', [], { ...asked.pet, status: 'available' }],
+  ['pets create', [...name, ...category, status], records.pet],
+  ['pets create --category Birds', [...name, status], records.pet],
+  ['pets create --category Birds --name Rex', [], { ...records.pet, status: 'available' }],
   ['categories create', [['Name', 'Insects\r'], description], { id: 7, name: 'Insects' }],
-  ['orders create', [...pet, quantity, noDate], asked.order],
+  ['orders create', [...pet, quantity, noDate], records.order],
   [
     'orders create --pet 3',
     [quantity, ['Ship date (Enter for none)', '2027-01-15\r']],
-    { ...asked.order, shipDate: '2027-01-15T00:00:00Z' },
+    { ...records.order, shipDate: '2027-01-15T00:00:00Z' },
   ],
 ] as const)('%s asks a person for what is missing, and for nothing else', async (line, answers, record) => {
   using shop = openShop();
@@ -125,8 +125,8 @@ test('a dry run shows the request and sends nothing; secrets are masked', async 
   expect(text).toMatchObject({ code: 0, stderr: '' });
   expect(text.stdout).toContain('/pets\n');
   expect(text.stdout).toContain('\n\n{\n  "name": "Rex",\n  "categoryId": 1\n}\n');
-  const one = await runAt(server, 'pets create --name Rex --category 1 --dry-run -o json', { env });
-  expect(JSON.parse(one.stdout)).toMatchObject({
+  const single = await runAt(server, 'pets create --name Rex --category 1 --dry-run -o json', { env });
+  expect(JSON.parse(single.stdout)).toMatchObject({
     method: 'POST',
     url: `${server.url}/pets`,
     headers: { authorization: '***' },
@@ -135,7 +135,7 @@ test('a dry run shows the request and sends nothing; secrets are masked', async 
   const stdin = '{"name":"a","categoryId":1}\n{"name":"b","categoryId":1}';
   const many = await runAt(server, 'pets create --from - --dry-run -o json', { env, stdin });
   expect(JSON.parse(many.stdout)).toMatchObject([{ body: { name: 'a' } }, { body: { name: 'b' } }]);
-  expect(text.stdout + one.stdout + many.stdout).not.toContain('s3cret');
+  expect(text.stdout + single.stdout + many.stdout).not.toContain('s3cret');
   expect(server.seen).toEqual([]);
 });
 
@@ -145,7 +145,7 @@ test('loses none of ten pets that are created at the same time on one store', as
   const words = '--offline pets create --name Rex --category 1 -o ids'.split(' ');
   const runs = await Promise.all(Array.from({ length: 10 }, () => spawnCli(words, { env })));
   for (const run of runs) expect(run).toMatchObject({ code: 0, stderr: '' });
-  const ids = runs.map(({ stdout }) => Number(stdout)).sort((one, other) => one - other);
+  const ids = runs.map(({ stdout }) => Number(stdout)).sort((a, b) => a - b);
   expect(ids).toEqual(Array.from({ length: 10 }, (_, at) => 26 + at));
   expect(await shop.json('pets list')).toHaveLength(35);
 }, 30_000);

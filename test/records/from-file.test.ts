@@ -9,7 +9,7 @@ import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
 
-const lines = (records: readonly object[]) => records.map((each) => `${JSON.stringify(each)}\n`).join('');
+const lines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 const available = (id: number, name: string) => ({ id, name, categoryId: 1, status: 'available' });
 
 test.each([
@@ -82,8 +82,8 @@ test.each(['csv', 'tsv', 'json', 'jsonl'])(
   'a list as %s, read back unedited, changes no text',
   async (format) => {
     using shop = openShop();
-    const shown = ['\u001b[31mred', 'zero\u200bwidth', '=1+1', "'=1", 'a\r\nb', '"q", c', '"quoted"'];
-    const names = [...shown, 'a\tb', 'c\\n', 'd\ne', 'back\\slash'];
+    const unsafe = ['\u001b[31mred', 'zero\u200bwidth', '=1+1', "'=1", 'a\r\nb', '"q", c', '"quoted"'];
+    const names = [...unsafe, 'a\tb', 'c\\n', 'd\ne', 'back\\slash'];
     await shop.run('pets create --from - --yes', {
       stdin: lines(names.map((name) => ({ name, categoryId: 1 }))),
     });

@@ -122,8 +122,8 @@ test('reads the count back after an adjustment whose answer was lost, and never 
   expect(error).toMatchObject({ retryable: false, applied: 'unknown', status: 412 });
   expect(error.hint).toContain('petstore inventory get 4');
   quantity = 3;
-  const shown = await runAt(server, 'inventory adjust 4 +5');
-  expect(shown.stderr).toContain('read back, the count is 8, which is the result of this adjustment');
+  const adjustment = await runAt(server, 'inventory adjust 4 +5');
+  expect(adjustment.stderr).toContain('read back, the count is 8, which is the result of this adjustment');
 });
 
 test('a dry run of an adjustment reads, and shows the PUT with the sum', async () => {

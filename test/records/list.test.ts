@@ -84,17 +84,17 @@ const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISO
 
 test('a ship date is a day in UTC; an order is overdue when it is over, and due before a later date', async () => {
   using shop = openShop();
-  const own: number[] = [];
+  const orderIds: number[] = [];
   const create = async (flags: string, shipDate?: string) => {
     const order = (await shop.json(`orders create --pet 3 --quantity 1${flags}`)) as { id: number };
     expect(order).toMatchObject(shipDate ? { shipDate } : {});
-    own.push(order.id);
+    orderIds.push(order.id);
     return order.id;
   };
   const listed = async (flags: string) =>
     ((await shop.json(`orders list ${flags}`)) as { id: number }[])
       .map(({ id }) => id)
-      .filter((id) => own.includes(id));
+      .filter((id) => orderIds.includes(id));
   const yesterday = await create(` --ship-date ${day(-1)}T23:59:59Z`);
   await create(` --ship-date ${day(-1)} --complete`, `${day(-1)}T00:00:00Z`);
   const today = await create(' --ship-date today', `${day(0)}T00:00:00Z`);
@@ -136,11 +136,11 @@ test.each([
 });
 
 test('requests the categories at the same time as the pets', async () => {
-  const held: ServerResponse[] = [];
+  const responses: ServerResponse[] = [];
   const server = createServer((_, response) => {
-    held.push(response);
-    if (held.length < 2) return;
-    for (const each of held) each.setHeader('content-type', 'application/json').end('[]');
+    responses.push(response);
+    if (responses.length < 2) return;
+    for (const waiting of responses) waiting.setHeader('content-type', 'application/json').end('[]');
   });
   const port = await listenHere(server);
   const run = await runAt({ url: `http://127.0.0.1:${port}` }, 'pets list --timeout 2s');

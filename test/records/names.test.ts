@@ -120,8 +120,8 @@ test('leaves names empty, with a note, if they cannot be read', async () => {
 });
 
 test('shows the id of a category if categories cannot be read', async () => {
-  const one = [{ id: 1, name: 'Rex', categoryId: 9007199254740, status: 'sold' }];
-  await using server = await recordingServer({ '/pets': one });
+  const pets = [{ id: 1, name: 'Rex', categoryId: 9007199254740, status: 'sold' }];
+  await using server = await recordingServer({ '/pets': pets });
   const run = await runAt(server, 'pets list');
   const stdout = 'id  name  category       status\n 1  Rex   9007199254740  sold\n';
   expect(run).toMatchObject({ code: 0, stdout });

@@ -174,6 +174,6 @@ test('counts the statuses that only a bound service has', async () => {
   await runAt(server, ['api', 'bind', description], { env });
   const run = await runAt(server, 'overview -o json', { env });
   expect(JSON.parse(run.stdout).pets.byStatus).toEqual({ available: 0, pending: 0, sold: 0, lost: 1 });
-  const shown = await runAt(server, 'overview', { env });
-  expect(shown.stdout).toMatch(/^available +0\n(.*\n)*lost +1 /m);
+  const overview = await runAt(server, 'overview', { env });
+  expect(overview.stdout).toMatch(/^available +0\n(.*\n)*lost +1 /m);
 });

@@ -155,11 +155,11 @@ test('a dry run reads the record and shows the PUT', async () => {
 
 test('an update, an adjustment and a set show a person what changed', async () => {
   using shop = openShop();
-  const shown = async (line: string) => (await shop.run(line, { terminals: ['stderr'] })).stderr;
-  expect(await shown('pets update 1 --status sold')).toContain('pet 1: status available -> sold\n');
-  expect(await shown('inventory set 1 1')).toContain('pet 1: nothing changed\n');
-  expect(await shown('inventory adjust 1 +87')).toContain('pet 1: quantity 1 -> 88\n');
-  expect(await shown('inventory set 1 6')).toContain('pet 1: quantity 88 -> 6\n');
+  const notesOf = async (line: string) => (await shop.run(line, { terminals: ['stderr'] })).stderr;
+  expect(await notesOf('pets update 1 --status sold')).toContain('pet 1: status available -> sold\n');
+  expect(await notesOf('inventory set 1 1')).toContain('pet 1: nothing changed\n');
+  expect(await notesOf('inventory adjust 1 +87')).toContain('pet 1: quantity 1 -> 88\n');
+  expect(await notesOf('inventory set 1 6')).toContain('pet 1: quantity 88 -> 6\n');
   expect((await shop.run('inventory adjust 1 +1')).stderr).toBe('');
 });
 

@@ -16,7 +16,7 @@ interface Watch {
   readonly drawings: readonly (readonly string[])[];
   readonly written: string;
   readonly calls: readonly string[];
-  /** How long the service waited for its polls, in milliseconds. */
+  /** How long the service waits for its polls, in milliseconds. */
   readonly pausesMs: readonly number[];
 }
 
@@ -32,7 +32,8 @@ async function watch(answers: readonly Reply[], flags = '', options: RunOptions 
   const words = ['pets', 'list', '--watch', '1s', ...flags.split(' ').filter(Boolean)];
   const ended = main([...words, '--retries', '0', '--base-url', server.url], io);
   const drawn = () => io.written('stdout').split('\x1b[H').slice(1);
-  for (let waited = 0; drawn().length < answers.length && waited < 9000; waited += 20) await sleep(20);
+  for (let elapsedMs = 0; drawn().length < answers.length && elapsedMs < 9000; elapsedMs += 20)
+    await sleep(20);
   io.raise('SIGINT');
   const code = await ended;
   const drawings = drawn().map((text) =>

@@ -39,19 +39,19 @@ test.each(writes)(
     const profiles = { prod: { 'base-url': server.url, protected: true } };
     writeFileSync(join(folder, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
     const run = (flags: string) => runCli(`${line}${flags}`, { env: { PETSTORE_CONFIG_DIR: folder } });
-    const written = () => server.seen.map((seen) => seen.method).filter((each) => each !== 'GET');
+    const writeMethods = () => server.seen.map(({ method }) => method).filter((name) => name !== 'GET');
 
     expect(await run(' --confirm prod --fields colour')).toMatchObject({ code: 2, stdout: '' });
     expect(server.seen).toEqual([]);
-    const shown = await run(' --dry-run -o json');
-    expect(shown.code).toBe(0);
-    expect(JSON.parse(shown.stdout)).toMatchObject({ method, url: expect.stringContaining(server.url) });
+    const dryRun = await run(' --dry-run -o json');
+    expect(dryRun.code).toBe(0);
+    expect(JSON.parse(dryRun.stdout)).toMatchObject({ method, url: expect.stringContaining(server.url) });
     const unnamed = await run('');
     expect(unnamed).toMatchObject({ code: 2, stdout: '' });
     expect(unnamed.stderr).toContain('prod is protected');
-    expect(written()).toEqual([]);
+    expect(writeMethods()).toEqual([]);
     expect(await run(' --confirm prod')).toMatchObject({ code: 0 });
-    expect(written()).toEqual([method]);
+    expect(writeMethods()).toEqual([method]);
   },
 );
 

@@ -10,21 +10,21 @@ import { type RecordingServer, recordingServer } from '../helpers/recording-serv
 import { runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-let own: RecordingServer;
+let service: RecordingServer;
 let other: RecordingServer;
 let folder = '';
 
 beforeEach(async () => {
   const answer = ({ method }: { readonly method: string }) =>
     method === 'GET' ? { body: [] } : { status: 201, body: { id: 1, name: 'Dogs' } };
-  own = await recordingServer({ '/openapi': warehouse }, answer);
+  service = await recordingServer({ '/openapi': warehouse }, answer);
   other = await recordingServer({}, answer);
   folder = join(temporaryFolder(), 'config');
   mkdirSync(folder);
 });
 
 afterEach(async () => {
-  await own[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
   await other[Symbol.asyncDispose]();
 });
 
@@ -61,7 +61,7 @@ describe('an address of another origin takes nothing of the active profile, unle
 
   test('its binding', async () => {
     configure({});
-    await run(['api', 'bind', `${own.url}/openapi`]);
+    await run(['api', 'bind', `${service.url}/openapi`]);
     for (const { flags, env, names } of ways(other.url)) {
       const { stdout } = await run(['api', 'operations', '-o', 'json', ...flags], env);
       expect([names, stdout.includes('"path":"/pets"')]).toEqual([names, true]);
@@ -71,23 +71,23 @@ describe('an address of another origin takes nothing of the active profile, unle
 
 test('an address of the origin of the active profile takes all of it', async () => {
   configure({ protected: true, 'token-command': 'echo s3cret' });
-  for (const { flags, env } of ways(`${own.url}/v2`)) {
+  for (const { flags, env } of ways(`${service.url}/v2`)) {
     expect(await run([...create, ...flags], env)).toMatchObject({ code: 2 });
     expect(await run(['pets', 'list', ...flags], env)).toMatchObject({ code: 0 });
   }
-  expect(own.seen.length).toBeGreaterThan(0);
-  for (const { headers } of own.seen) expect(headers.authorization).toBe('Bearer s3cret');
+  expect(service.seen.length).toBeGreaterThan(0);
+  for (const { headers } of service.seen) expect(headers.authorization).toBe('Bearer s3cret');
 });
 
 test('the client certificate of a profile is shown to its own origin, and not to that of a description elsewhere', async () => {
   const { cert, key } = await makeCertificate(9);
   for (const [name, pem] of Object.entries({ 'cert.pem': cert, 'key.pem': key }))
     writeFileSync(join(folder, name), pem, { mode: 0o600 });
-  const shown: boolean[] = [];
+  const hasCertificate: boolean[] = [];
   const server = createServer(
     { cert, key, requestCert: true, rejectUnauthorized: false },
     (request, response) => {
-      shown.push(Object.keys((request.socket as TLSSocket).getPeerCertificate()).length > 0);
+      hasCertificate.push(Object.keys((request.socket as TLSSocket).getPeerCertificate()).length > 0);
       response.setHeader('content-type', 'application/json').end(warehouse);
     },
   );
@@ -95,12 +95,12 @@ test('the client certificate of a profile is shown to its own origin, and not to
   try {
     const url = `https://127.0.0.1:${port}`;
     const tls = { 'ca-cert': 'cert.pem', 'client-cert': 'cert.pem', 'client-key': 'key.pem' };
-    for (const baseUrl of [url, own.url]) {
+    for (const baseUrl of [url, service.url]) {
       configure({ ...tls, 'base-url': baseUrl });
       const bound = await run(['api', 'bind', `${url}/openapi`]);
       expect(bound).toMatchObject({ code: 0 });
     }
-    expect(shown).toEqual([true, false]);
+    expect(hasCertificate).toEqual([true, false]);
   } finally {
     server.close();
   }
@@ -112,9 +112,9 @@ test('neither a base URL nor --offline is an error that names the three ways out
   for (const way of ['--base-url', 'profile create', '--offline']) expect(stderr).toContain(way);
 });
 
-/** A config whose active profile, prod, belongs to `own`. */
+/** A config whose active profile, prod, belongs to `service`. */
 function configure(section: Readonly<Record<string, unknown>>): void {
-  const config = { profile: 'prod', profiles: { prod: { 'base-url': own.url, ...section } } };
+  const config = { profile: 'prod', profiles: { prod: { 'base-url': service.url, ...section } } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
 }
 

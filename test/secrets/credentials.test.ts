@@ -14,11 +14,14 @@ const token = { PETSTORE_TOKEN: 's3cret' };
 const shop = { 'base-url': 'https://shop.example' };
 
 /** A write that is shown and not sent, with this config: the headers that carry a token, and what is on stderr. */
-async function show(config: object, given: { readonly env?: Env; readonly flags?: string } = {}) {
+async function show(
+  config: object,
+  { env, flags = '' }: { readonly env?: Env; readonly flags?: string } = {},
+) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-  const words = `categories create --name x --dry-run ${given.flags ?? ''}`.trimEnd();
-  const run = await runCli(words, { env: { PETSTORE_CONFIG_DIR: folder, ...given.env } });
+  const words = `categories create --name x --dry-run ${flags}`.trimEnd();
+  const run = await runCli(words, { env: { PETSTORE_CONFIG_DIR: folder, ...env } });
   return { ...run, isSent: /: \*\*\*$/m.test(run.stdout) };
 }
 
@@ -119,8 +122,8 @@ describe('a token that cannot be read is an error that names its source, and sho
       code: 2,
       stderr: expect.stringContaining('`petstore config unset token-file`'),
     });
-    const own = await show(active(both));
-    expect(own.stderr).toContain('`petstore config unset --profile p token-file`');
+    const inProfile = await show(active(both));
+    expect(inProfile.stderr).toContain('`petstore config unset --profile p token-file`');
   });
 });
 
@@ -131,13 +134,13 @@ describe('a token that belongs to one origin', () => {
     ['another scheme', 'http://shop.example'],
   ])('is not sent to %s, and one warning says why', async (_, url) => {
     const config = active({ 'token-file': file('s3cret') });
-    for (const given of [
+    for (const options of [
       { flags: `--base-url ${url}` },
       { flags: `--base-url ${url} --profile p` },
       { env: { PETSTORE_BASE_URL: url } },
       { env: { PETSTORE_BASE_URL: url, PETSTORE_PROFILE: 'p' } },
     ]) {
-      const { isSent, stderr } = await show(config, given);
+      const { isSent, stderr } = await show(config, options);
       expect(isSent).toBe(false);
       expect(stderr).toMatch(/^warning: token file .* is not sent to \S+: it is meant for https:..shop/);
       expect(stderr.match(/is not sent/g)).toHaveLength(1);
@@ -181,8 +184,8 @@ describe('a token that belongs to one origin', () => {
     ['https://b.example', false],
   ])('goes with token-origins to %s: %s', async (url, isSent) => {
     const origins = 'https://preview.example.com https://b.example:8443';
-    for (const given of [origins, origins.split(' ')]) {
-      const config = active({ 'token-file': file('s3cret'), 'token-origins': given });
+    for (const value of [origins, origins.split(' ')]) {
+      const config = active({ 'token-file': file('s3cret'), 'token-origins': value });
       for (const flags of [`--base-url ${url}`, `--base-url ${url} --profile p`])
         expect(await show(config, { flags })).toMatchObject({ isSent });
     }

@@ -25,9 +25,9 @@ const spellings: Readonly<Record<string, (text: string) => string>> = {
 test.each(Object.entries(spellings))('a token that comes back as %s is masked', (_, spell) => {
   const secrets = createSecrets();
   secrets.add(token);
-  const shown = secrets.mask(`before ${spell(token)} after`);
-  expect(shown).toMatch(/^before .*[*]{3}.* after$/);
-  expect(shown.toLowerCase()).not.toContain(stretch.toLowerCase());
+  const text = secrets.mask(`before ${spell(token)} after`);
+  expect(text).toMatch(/^before .*[*]{3}.* after$/);
+  expect(text.toLowerCase()).not.toContain(stretch.toLowerCase());
 });
 
 test.each(['p@ss/wort', 'A+b/c==', 'key-é-1'])(
@@ -139,12 +139,12 @@ test('records on stdout are never changed, whatever headers were given', async (
   await using server = await recordingServer({}, () => ({ body: pets }));
   const headers = ['-H', 'X-Author: Luna', '-H', 'Idempotency-Key: 12345678'];
   const env = { PETSTORE_TOKEN: 'Luna' };
-  for (const [format, shown] of [
+  for (const [format, output] of [
     ['json', JSON.stringify(pets)],
     ['csv', 'id,name,category,status\n1,Luna,Luna,sold'],
   ] as const) {
     const run = await runCli(['pets', 'list', '--base-url', server.url, '-o', format, ...headers], { env });
-    expect(run.stdout.trim()).toBe(shown);
+    expect(run.stdout.trim()).toBe(output);
   }
 });
 
