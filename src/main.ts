@@ -31,8 +31,8 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const running = carryOut(commandLine, context, program);
   try {
     return await Promise.race([running, interrupts.interrupted]);
-  } catch (thrown) {
-    return await report(interrupts.reason ? await endingError(thrown, running) : thrown, context);
+  } catch (error) {
+    return await report(interrupts.reason ? await endingError(error, running) : error, context);
   } finally {
     interrupts.release();
     await context.close();
@@ -43,15 +43,15 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
 const endMs = 200;
 
 /** The error of an interrupted command: its own if there is one, because that knows more, or else that of the signal. */
-async function endingError(thrown: unknown, running: Promise<unknown>): Promise<unknown> {
+async function endingError(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
   const workError = await withDeadline(
     running.catch((error: unknown) => error),
     endMs,
     () => undefined,
   );
   const isSame =
-    workError instanceof CliError && thrown instanceof CliError && workError.kind === thrown.kind;
-  return isSame ? workError : thrown;
+    workError instanceof CliError && signalError instanceof CliError && workError.kind === signalError.kind;
+  return isSame ? workError : signalError;
 }
 
 async function report(thrown: unknown, context: Context): Promise<number> {

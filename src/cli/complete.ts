@@ -52,8 +52,8 @@ export async function readUnfinished(argv: readonly string[], program: Program):
  */
 export async function complete(unfinished: Unfinished, context: Context, program: Program): Promise<number> {
   const { current } = unfinished;
-  const { stem: kept, offers } = await offersFor(unfinished, context, program);
-  const prefix = current.slice(kept.length);
+  const { stem, offers } = await offersFor(unfinished, context, program);
+  const prefix = current.slice(stem.length);
   const lines =
     offers === 'file'
       ? [':file']
@@ -61,7 +61,7 @@ export async function complete(unfinished: Unfinished, context: Context, program
           .map((offer) => (typeof offer === 'string' ? { word: offer, summary: '' } : offer))
           // A name with unsafe characters can neither be shown nor typed.
           .filter(({ word }) => startsAlike(word, prefix) && sanitize(word) === word)
-          .map(({ word, summary }) => (summary ? `${kept}${word}\t${sanitize(summary)}` : kept + word));
+          .map(({ word, summary }) => (summary ? `${stem}${word}\t${sanitize(summary)}` : stem + word));
   await context.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   return exitCodes.done;
 }
@@ -82,11 +82,11 @@ async function offersFor(
   const operands = line.operands.filter((word) => !word.startsWith('-')).slice(0, -1);
   const flag = flagUses.find(({ text }) => text === cursorMark)?.flag;
   if (flag) {
-    const kept = flag.isList
+    const stem = flag.isList
       ? current.slice(0, Math.max(attached.length, current.lastIndexOf(',') + 1))
       : attached;
-    const cursor = { group: line.group, operands, prefix: current.slice(kept.length) };
-    return { stem: kept, offers: await valuesFor(flag, cursor, context, program) };
+    const cursor = { group: line.group, operands, prefix: current.slice(stem.length) };
+    return { stem, offers: await valuesFor(flag, cursor, context, program) };
   }
   if (current.startsWith('-')) {
     const flags = Object.values(flagsOf(command));

@@ -64,10 +64,10 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   profile: profileNames,
   ownProfile: ownProfileNames,
   settingValue: settingValues,
-  category: async (context) => categoryOffers(await read(context, 'listCategories')),
-  pet: async (context, cursor) => petOffers(await read(context, 'listPets'), cursor),
+  category: async (context) => categoryOffers(await readAll(context, 'listCategories')),
+  pet: async (context, cursor) => petOffers(await readAll(context, 'listPets'), cursor),
   order: async (context) =>
-    orderOffers(...(await Promise.all([read(context, 'listOrders'), read(context, 'listPets')]))),
+    orderOffers(...(await Promise.all([readAll(context, 'listOrders'), readAll(context, 'listPets')]))),
   run: runs,
   field: async (_, { group }) => (await group.columns?.()) ?? [],
   check: checkNames,
@@ -89,7 +89,7 @@ function settingValues(context: Context, { operands: [key = ''] }: Cursor): read
 }
 
 /** A whole list; empty if a command would have to be run for the token: it may ask for something, and outlive the key. */
-async function read<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
+async function readAll<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
   return collectRecords(client.list(operation));
@@ -125,8 +125,8 @@ function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
 
 async function runs({ io }: Context): Promise<Offer[]> {
   const { RunStore } = await import('../bulk/run-store.ts');
-  const { runs: past } = await new RunStore(resolvePaths(io).stateDir).all();
-  return past.map(({ header: { run, undoes, name, started } }) => ({
+  const { runs: stored } = await new RunStore(resolvePaths(io).stateDir).all();
+  return stored.map(({ header: { run, undoes, name, started } }) => ({
     word: run,
     summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
   }));

@@ -78,25 +78,25 @@ async function intoStore(context: Context): Promise<Keep> {
 }
 
 /** @throws UsageError before the first request if the file cannot be written there. */
-async function intoFile(file: string, shown: string, force: boolean | undefined): Promise<Keep> {
-  await checkReplaceable(file, shown, force);
+async function intoFile(file: string, name: string, force: boolean | undefined): Promise<Keep> {
+  await checkReplaceable(file, name, force);
   return async (store) => {
     const { printStore } = await import('../server/store-file.ts');
     const write = async () => {
-      await checkReplaceable(file, shown, force);
+      await checkReplaceable(file, name, force);
       await writeFileAtomic(file, printStore(store));
     };
     await withLock(file, write, { waitMs: 0 });
   };
 }
 
-async function checkReplaceable(file: string, shown: string, force: boolean | undefined): Promise<void> {
-  const found = await stat(file).catch(() => undefined);
-  if (!found) return;
-  if (!found.isFile()) throw new UsageError(`--to ${shown}: is not a regular file`);
+async function checkReplaceable(file: string, name: string, force: boolean | undefined): Promise<void> {
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats) return;
+  if (!stats.isFile()) throw new UsageError(`--to ${name}: is not a regular file`);
   if (!force)
     throw new UsageError(
-      `--to ${shown}: the file exists`,
+      `--to ${name}: the file exists`,
       'replace it with --force, or name another',
       'file_exists',
     );

@@ -40,10 +40,10 @@ const list = verb({
     ...listFlags,
   },
   async run(context, { status, category, name, ...flags }) {
-    const wanted = name === undefined ? undefined : caseless(name);
+    const part = name === undefined ? undefined : caseless(name);
     return (await import('../records/list.ts')).listRecords(context, await noun(), {
       where: { status, categoryId: category },
-      matches: wanted === undefined ? undefined : (pet) => caseless(pet.name).includes(wanted),
+      matches: part === undefined ? undefined : (pet) => caseless(pet.name).includes(part),
       ...flags,
     });
   },

@@ -52,12 +52,12 @@ const list = verb({
     const printer = await context.printer();
     const { active } = context.settings;
     const { profiles } = readConfigFile(context.io);
-    const listed = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
+    const profileList = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
       active: name === active?.value,
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
-    await printer.records([listed], view);
+    await printer.records([profileList], view);
   },
 });
 

@@ -86,8 +86,8 @@ export function recordVerbs<Entity extends object>({
         from: fromFlag(`change the ${plural} of this file, each by its id`),
         ...updateFileFlags,
       },
-      run: async (context, { ids, from, field, ...given }) => {
-        const [flags, values] = splitFlags(given, updateFileFlags);
+      run: async (context, { ids, from, field, ...others }) => {
+        const [flags, values] = splitFlags(others, updateFileFlags);
         if (from === undefined) {
           const [name] = Object.keys(flags);
           if (name !== undefined)
@@ -109,8 +109,8 @@ export function recordVerbs<Entity extends object>({
       write: true,
       examples: examples.edit,
       args: { id },
-      run: async (context, given) =>
-        (await import('../records/edit-record.ts')).editRecord(context, await noun(), given.id),
+      run: async (context, values) =>
+        (await import('../records/edit-record.ts')).editRecord(context, await noun(), values.id),
     }),
     remove: verb({
       name: 'delete',
@@ -121,18 +121,18 @@ export function recordVerbs<Entity extends object>({
       examples: examples.delete,
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`) },
-      run: async (context, given) =>
-        (await import('../records/delete.ts')).deleteByIdsOrFile(context, await noun(), given),
+      run: async (context, values) =>
+        (await import('../records/delete.ts')).deleteByIdsOrFile(context, await noun(), values),
     }),
   };
 }
 
 /** The flags of a run and the others, of those that were given. */
 function splitFlags(
-  given: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
   runFlags: Readonly<Record<string, unknown>>,
 ): [ApplyFlags, Body] {
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   const part = (isOfRun: boolean) =>
     Object.fromEntries(entries.filter(([name]) => Object.hasOwn(runFlags, name) === isOfRun));
   return [part(true), part(false)];

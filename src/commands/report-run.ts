@@ -100,13 +100,13 @@ async function printSummary(context: Context, summary: ReportRecord): Promise<vo
 }
 
 /** The states in the order of a report: successes, then the others. */
-const reported: readonly RowState[] = [...rowStates.slice(1), 'unprocessed'];
+const reportedStates: readonly RowState[] = [...rowStates.slice(1), 'unprocessed'];
 
 /** For formats with columns: one line for the run. */
 export const summaryView: View<JsonObject> = {
   noun: 'runs',
   columns: [
-    ...['run', 'name', 'target', 'rows', ...reported],
+    ...['run', 'name', 'target', 'rows', ...reportedStates],
     ...['requests', 'retries', 'seconds', 'rowsPerSecond'],
   ].map((name): Column<JsonObject> => ({ name, value: (row) => row[name], align: 'right' })),
 };
@@ -143,23 +143,23 @@ function toSummaryJson(report: ReportRecord): JsonObject {
 /** What this session did, then the whole run if that is more, then why rows failed. */
 function summaryText(summary: ReportRecord, style: Style, columns: number): string {
   const { session, isResumed, requests, retries, seconds, run, rows } = summary;
-  const shown = isResumed ? session : summary;
-  const isNothing = shown.applied === 0 && shown.unchanged === shown.rows;
+  const counts = isResumed ? session : summary;
+  const isNothing = counts.applied === 0 && counts.unchanged === counts.rows;
   const facts = [
     isNothing
-      ? nothingText(summary, shown.rows)
-      : `applied ${groupDigits(shown.applied)} of ${counted(shown.rows, 'row', 'rows')} in ${secondsText(seconds)}`,
+      ? nothingText(summary, counts.rows)
+      : `applied ${groupDigits(counts.applied)} of ${counted(counts.rows, 'row', 'rows')} in ${secondsText(seconds)}`,
     counted(requests, 'request', 'requests'),
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
     ...(seconds >= 1 ? [`${groupDigits(summary.rowsPerSecond)} rows/s`] : []),
   ];
   const states = (counts: Readonly<Partial<Record<RowState, number>>>, excluded?: RowState) =>
-    reported
+    reportedStates
       .filter((state) => state !== excluded && (counts[state] ?? 0) > 0)
       .map((state) => paintState(style, state)(`${groupDigits(counts[state] ?? 0)} ${stateWord(state)}`))
       .join(', ');
   const first = facts.join(', ');
-  const others = isNothing ? '' : states(shown, 'applied');
+  const others = isNothing ? '' : states(counts, 'applied');
   const isWhole = summary.applied === rows && rows > 0;
   const lines = [
     ...(isResumed ? [`this session: ${first}`] : [isWhole ? style.green(first) : first]),

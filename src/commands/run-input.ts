@@ -41,15 +41,20 @@ export async function partsOfInput(
   intents: readonly IntentRow[],
   {
     layout,
-    flags,
-    given,
-  }: { readonly layout: RowLayout<InputRow>; readonly flags: RunFlags; readonly given: ApplyFlags },
+    runFlags,
+    commandFlags,
+  }: { readonly layout: RowLayout<InputRow>; readonly runFlags: RunFlags; readonly commandFlags: ApplyFlags },
 ): Promise<RunParts> {
-  const mayCreate = flags.createMissing;
+  const mayCreate = runFlags.createMissing;
   const header: NewRun = {
-    ...{ kind: 'apply', noun, target: await targetHere(context), format, flags },
-    ...{ name: source.name, file: source.path ?? null, undoes: null, delivery: given.delivery ?? null },
-    ...{ guards: toGuards(given), pace: await paceHere(context) },
+    ...{ kind: 'apply', noun, target: await targetHere(context), format, flags: runFlags },
+    ...{
+      name: source.name,
+      file: source.path ?? null,
+      undoes: null,
+      delivery: commandFlags.delivery ?? null,
+    },
+    ...{ guards: toGuards(commandFlags), pace: await paceHere(context) },
     ...{ rows: rows.length + invalid.length + skipped, invalid: invalid.length, skipped },
   };
   return {

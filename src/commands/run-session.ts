@@ -78,15 +78,16 @@ export async function runSession(
 ): Promise<void> {
   if (context.flags.dryRun) return preview(context, parts, flags, 'dry run');
   if (parts.earlier) await lock.nameRun(parts.earlier.header.run);
-  const { rejects: named } = flags;
-  if (named !== undefined) await checkFolder({ name: named, folder: context.io.cwd }, '--rejects');
+  const { rejects: rejectsName } = flags;
+  if (rejectsName !== undefined)
+    await checkFolder({ name: rejectsName, folder: context.io.cwd }, '--rejects');
   const session = openSession(context, parts, flags, await context.client('bulk'));
   const { run } = session;
   const plan = await planSession(context, session);
   session.check(plan);
   if (plan.changes.length > 0) await confirmPlan(context, run, plan);
   else await printTotals(context, run, plan);
-  const report = await writeSession(context, session, plan, { named, lock });
+  const report = await writeSession(context, session, plan, { rejectsName, lock });
   await printReport(context, run, report);
 }
 
@@ -193,7 +194,7 @@ async function writeSession(
   context: Context,
   session: Session,
   plan: Plan,
-  { named, lock }: { readonly named: string | undefined; readonly lock: TargetLock },
+  { rejectsName, lock }: { readonly rejectsName: string | undefined; readonly lock: TargetLock },
 ): Promise<Report> {
   const { stop, progress, pace, header } = session.run;
   let timer: NodeJS.Timeout | undefined;
@@ -211,7 +212,7 @@ async function writeSession(
   const label = header.kind === 'undo' ? 'undoing' : 'applying';
   try {
     await beforeWrites(async () => lock.nameRun(await session.begin(plan)));
-    const work = () => session.write(plan, { named, folder: context.io.cwd });
+    const work = () => session.write(plan, { named: rejectsName, folder: context.io.cwd });
     return total > 0 ? await withProgress(context, { label, unit: 'rows', read }, work) : await work();
   } finally {
     clearTimeout(timer);

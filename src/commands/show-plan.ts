@@ -45,7 +45,7 @@ function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): 
   const problems = hasProblems ? {} : ({ extra: true } as const);
   const isCount = noun === 'inventory';
   const removed = isForPeople ? 'removed' : null;
-  const shown = (value: Value | undefined, other: Value | undefined) =>
+  const shownValue = (value: Value | undefined, other: Value | undefined) =>
     isForPeople && typeof value === 'object' ? fieldsText(value, other) : value;
   return {
     noun: 'changes',
@@ -54,10 +54,10 @@ function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): 
         ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
         : { name: 'id', value: ({ id }) => id, align: 'right' },
       ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: ChangeRecord) => name }] : []),
-      { name: 'now', value: (row) => shown(row.now, row.new), ...(isCount && { align: 'right' }) },
+      { name: 'now', value: (row) => shownValue(row.now, row.new), ...(isCount && { align: 'right' }) },
       {
         name: 'new',
-        value: (row) => (row.new === null ? removed : shown(row.new, row.now)),
+        value: (row) => (row.new === null ? removed : shownValue(row.new, row.now)),
         ...(isCount && { align: 'right' }),
       },
       ...(isCount ? [changeColumn(isForPeople)] : []),
@@ -167,12 +167,12 @@ export async function showLargestChanges(context: Context, run: Run, plan: Plan)
   if (quiet) return;
   const color = context.settings.get('color');
   const columns = { fields: undefined, sort: undefined, header: true };
-  const shown = { format: 'table', ...columns, color, quiet: true } as const;
+  const printerOptions = { format: 'table', ...columns, color, quiet: true } as const;
   const largest = largestChanges(plan);
   const names = await readPetNames(context, run, largest);
   const records = largest.map((row) => toChangeRecord(run, row, names));
   const view = changesView(run.header.noun, true, false);
-  await new Printer({ ...io, stdout: io.stderr }, shown).records([records], view);
+  await new Printer({ ...io, stdout: io.stderr }, printerOptions).records([records], view);
   if (plan.changes.length > largest.length)
     await context.print(
       `and ${groupDigits(plan.changes.length - largest.length)} more; --dry-run shows all of them`,

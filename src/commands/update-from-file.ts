@@ -27,26 +27,26 @@ interface FileUpdate {
 export async function updateFromFile<Entity extends object>(
   context: Context,
   noun: EditableNoun<Entity>,
-  { ids, from, field, values, flags: given }: FileUpdate,
+  { ids, from, field, values, flags: commandFlags }: FileUpdate,
 ): Promise<void> {
   checkUpdate(noun, ids, flagFields(noun, values), from);
   const extra = extraFields(noun, field);
   const access = await openAccess(context, noun, noun.operations.update, 'bulk');
   checkOfferedFields(access, extra);
-  const { skipInvalid = false, shard = null } = given;
-  const flags = { ...defaultFlags, skipInvalid, shard };
+  const { skipInvalid = false, shard = null } = commandFlags;
+  const runFlags = { ...defaultFlags, skipInvalid, shard };
   const source = await openSource(context.io, from);
   try {
     const layout = recordLayout(access, extra);
-    const input = await readIntents(context, source, layout, flags);
+    const input = await readIntents(context, source, layout, runFlags);
     const rows = await resolveRows(access, input);
     await noteUnknownFields(access, rows);
     const intents = rows.map(({ line, id = 0n, fields }) => ({ line, id, intent: intentOf(fields) }));
     const parts = await partsOfInput(context, access.operation.noun, input, intents, {
       layout: layout as unknown as RowLayout<InputRow>,
-      ...{ flags, given },
+      ...{ runFlags, commandFlags },
     });
-    await runInput(context, parts, given, 'apply');
+    await runInput(context, parts, commandFlags, 'apply');
   } finally {
     await source.close();
   }

@@ -79,6 +79,6 @@ function explainPaths(io: Io): Explained[] {
   }));
 }
 
-function from(given: { readonly source: string; readonly givenBy: string } | undefined) {
-  return { source: given?.source ?? 'default', origin: given?.givenBy || null };
+function from(place: { readonly source: string; readonly givenBy: string } | undefined) {
+  return { source: place?.source ?? 'default', origin: place?.givenBy || null };
 }

@@ -184,10 +184,10 @@ async function unsetKey({ io, flags, print }: Context, text: string): Promise<vo
   const address = parseAddress(text, text === 'profile' ? undefined : flags.profile);
   const wasSet = await editConfig(io, (config) => {
     if (address.profile !== undefined) requireProfile(config, address.profile);
-    const found = unsetValue(config, address);
-    // An unknown key can be removed, because it makes every command fail. One that the file does not hold is a typo.
-    if (!found && text !== 'profile') requireKey(address.key);
-    return found;
+    const wasInFile = unsetValue(config, address);
+    // An unknown key of the file can be removed. A key that is neither known nor in the file is a typo.
+    if (!wasInFile && text !== 'profile') requireKey(address.key);
+    return wasInFile;
   });
   await print(`${formatAddress(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
 }

@@ -12,18 +12,18 @@ import { partsOfInput, readIntents, runInput } from '../run-input.ts';
 export async function applyCounts(
   context: Context,
   path: string,
-  given: ApplyFlags,
+  commandFlags: ApplyFlags,
   kind: 'diff' | 'apply',
 ): Promise<void> {
   // Without a service to call, a large input need not be read first.
   await context.client('bulk');
   const settings = context.settings;
-  const map = parseColumnMap(given.map ?? settings.get('import-map') ?? []);
-  const thousands = given.thousands ?? settings.get('import-thousands');
-  const flags = toRunFlags({ ...given, thousands }, map);
+  const map = parseColumnMap(commandFlags.map ?? settings.get('import-map') ?? []);
+  const thousands = commandFlags.thousands ?? settings.get('import-thousands');
+  const runFlags = toRunFlags({ ...commandFlags, thousands }, map);
   const source = await openSource(context.io, path);
   try {
-    await runInput(context, await readCounts(context, source, flags, given), given, kind);
+    await runInput(context, await readCounts(context, source, runFlags, commandFlags), commandFlags, kind);
   } finally {
     await source.close();
   }
@@ -33,13 +33,13 @@ export async function applyCounts(
 async function readCounts(
   context: Context,
   source: Source,
-  flags: RunFlags,
-  given: ApplyFlags,
+  runFlags: RunFlags,
+  commandFlags: ApplyFlags,
 ): Promise<RunParts> {
-  const layout = countLayout(flags);
-  const input = await readIntents(context, source, layout, flags);
+  const layout = countLayout(runFlags);
+  const input = await readIntents(context, source, layout, runFlags);
   return partsOfInput(context, 'inventory', input, input.rows, {
     layout: layout as unknown as RowLayout<InputRow>,
-    ...{ flags, given },
+    ...{ runFlags, commandFlags },
   });
 }

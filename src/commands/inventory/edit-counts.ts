@@ -40,7 +40,11 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
       await context.print('nothing was changed, and nothing was sent');
       return await draft.discard();
     }
-    const options = { layout: layout as unknown as RowLayout<InputRow>, flags: defaultFlags, given: flags };
+    const options = {
+      layout: layout as unknown as RowLayout<InputRow>,
+      runFlags: defaultFlags,
+      commandFlags: flags,
+    };
     const parts = await partsOfInput(context, 'inventory', input, input.rows, options);
     await runInput(context, { ...parts, again: undefined }, flags, 'apply');
     if (context.flags.dryRun)
@@ -89,9 +93,9 @@ async function readEdited(text: string, counts: ReadonlyMap<bigint, Value>): Pro
   });
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
-    const shown = counts.get(id);
-    if (intent.kind !== 'set' || intent.value === shown) return [];
-    return [{ ...row, intent: { ...intent, expected: intent.expected ?? shown } }];
+    const count = counts.get(id);
+    if (intent.kind !== 'set' || intent.value === count) return [];
+    return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
   });
   return { ...input, rows, skipped: 0 };
 }

@@ -18,9 +18,9 @@ export const serve = action({
   ],
   args: { command: argument('[command...]', 'command to run against the server, after --') },
   flags,
-  async run(context, { command, ...given }) {
+  async run(context, { command, ...serveFlags }) {
     const { runServe } = await import('./serve.ts');
     await warnOfSettings(context);
-    await runServe(context, given, command);
+    await runServe(context, serveFlags, command);
   },
 });

@@ -28,9 +28,9 @@ export async function prepareReadyFile(path: string): Promise<void> {
 /** Empty if the file does not exist; reads no more than the length of a URL. */
 async function contentOf(path: string): Promise<string> {
   try {
-    const found = await lstat(path);
-    if (!found.isFile()) throw new UsageError(`--ready-file ${path}: is a link or no regular file`);
-    return found.size > 1000 ? 'too long' : await readFile(path, 'utf8');
+    const stats = await lstat(path);
+    if (!stats.isFile()) throw new UsageError(`--ready-file ${path}: is a link or no regular file`);
+    return stats.size > 1000 ? 'too long' : await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (systemCode(error) === 'ENOENT') return '';

@@ -91,14 +91,14 @@ function openAutosave(
 ): Autosave | undefined {
   if (!save || data === undefined) return undefined;
   let savedRevision = saved;
-  let known = versionOf(data);
+  let lastVersion = versionOf(data);
   let saving: Promise<void> | undefined;
   let warned: string | undefined;
   const closing = new AbortController();
   const saveNow = async () => {
     const { revision } = store;
-    const found = versionOf(data);
-    if (found !== known && found !== noFile)
+    const version = versionOf(data);
+    if (version !== lastVersion && version !== noFile)
       throw new CliError(
         'failed',
         `--data ${data}: another program has changed the file, so it is not saved`,
@@ -109,7 +109,7 @@ function openAutosave(
       () => 0o666,
     );
     await writeFileAtomic(data, printStore(store), mode);
-    known = versionOf(data);
+    lastVersion = versionOf(data);
     savedRevision = revision;
   };
   const warn = (error: unknown) => {
