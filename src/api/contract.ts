@@ -1,4 +1,5 @@
-// The folder says what the service is, as data: operations.ts is the table of operations, schemas.ts and values.ts say what
+// The folder says what the service is, as data. The service's specification states two operations and the schemas; this
+// project chose the other operations. operations.ts is the table of them all, schemas.ts and values.ts say what
 // their records may hold, and openapi.ts prints both as a document. This file has what one service offers of the table.
 // lifecycle.ts reads notices about operations; http.ts has the requests and responses that client and server exchange.
 

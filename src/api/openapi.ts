@@ -26,7 +26,7 @@ interface OpenApiOptions {
 }
 
 /**
- * The table as an OpenAPI 3.0.3 document: plain data, schemas by the names of the service document.
+ * The table as an OpenAPI 3.0.3 document: plain data, schemas by the names of the service's specification.
  *
  * @see https://spec.openapis.org/oas/v3.0.3
  */

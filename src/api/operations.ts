@@ -49,7 +49,7 @@ export interface Operation {
   readonly ordered: boolean;
   /** True if an update takes only what changes; otherwise its body is made from the record as it was read. */
   readonly partial: boolean;
-  /** True if records have all the fields and only the values of the service document; a bound service may differ. */
+  /** True if records have all the fields and only the values of the service's specification; a bound service may differ. */
   readonly strict: boolean;
   /** Documented statuses of success, the usual one first. */
   readonly success: readonly number[];
@@ -68,7 +68,7 @@ export interface Operation {
   readonly sunset?: string | undefined;
   /** The service asks tools not to offer this operation interactively (`x-hideTryItPanel`). */
   readonly hideTryIt: boolean;
-  /** `stated` in the service document, `chosen` by this project, or `bound` to a service's own description. */
+  /** `stated` in the service's specification, `chosen` by this project, or `bound` to a service's own description. */
   readonly source: 'stated' | 'chosen' | 'bound';
   /** Undefined in a bound operation. */
   readonly example?: Example | undefined;

@@ -132,7 +132,7 @@ export const ErrorBody = v.object({
 });
 export type ErrorBody = v.InferOutput<typeof ErrorBody>;
 
-/** Schemas of request bodies, by their names in the service document. */
+/** Schemas of request bodies, by their names in the service's specification. */
 export const bodySchemas = {
   NewPet,
   NewCategory,
@@ -164,7 +164,7 @@ export const looseResultSchemas = {
   InventoryItem: v.object({ ...InventoryItem.entries, status: v.nullish(text) }),
 } as const;
 
-/** JSON types of the fields of a body or a record, in the order of the service document. */
+/** JSON types of the fields of a body or a record, in the order of the service's specification. */
 export function fieldTypes(name: BodyName | ResultName): ReadonlyMap<string, string> {
   const entries: Record<string, v.GenericSchema> = { ...bodySchemas, ...resultSchemas }[name].entries;
   return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonSchemaOf(schema).type]));

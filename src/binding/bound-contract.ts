@@ -10,6 +10,7 @@ import {
   formatRoute,
   operationsIn,
   pathPattern,
+  type Route,
 } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import { type Choices, type Match, type Matches, matchOperations, toTableOperation } from './match.ts';
@@ -20,15 +21,10 @@ import type { TableOperation } from './record-format.ts';
 // bound-operation.ts writes each down with the service's own parameters and pages (parameters.ts), names (record-format.ts)
 // and answers (answers.ts). All of that happens once, in `api bind`. adapt.ts translates at every call.
 
-/** The operation of the document that the user chose for one of the table; its path may have values in place of parameters. */
-export interface Target {
-  readonly method: string;
-  readonly path: string;
-}
-
-/** What the user says with --map. */
+/** The values of --map. */
 export interface Maps {
-  readonly operations: ReadonlyMap<OperationId, Target>;
+  /** The routes that the user chose, by operation; a path may have values in place of its parameters. */
+  readonly operations: ReadonlyMap<OperationId, Route>;
   /** The service's names of fields, by noun and our name. */
   readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
 }
@@ -42,16 +38,16 @@ export interface Binding {
 /**
  * Finds the operations of the table in a description, and writes down the contract that they make.
  *
- * @throws UsageError if a target is not in the description, or cannot be called as that operation; for a field that no
- *   operation has, or a credential in a place that cannot have it; also if it takes too long.
+ * @throws UsageError if a route of --map is not in the description, or cannot be called as that operation; for a field
+ *   that no operation has, or a credential in a place that cannot have it; also if it takes too long.
  */
 export function bind(description: Description, maps: Maps): Binding {
   return readWithin(description.url, () => {
     const all = operationsIn(description);
-    const targets = [...maps.operations].map(
-      ([id, target]) => [id, findTarget(all, toTableOperation(id, maps), target)] as const,
+    const chosen = [...maps.operations].map(
+      ([id, route]) => [id, findOperationAt(all, toTableOperation(id, maps), route)] as const,
     );
-    const choices = { fields: maps.fields, operations: new Map(targets) };
+    const choices = { fields: maps.fields, operations: new Map(chosen) };
     const matches = matchOperations(all, choices);
     return { matches, contract: toContract(description, all, matches, choices) };
   });
@@ -92,21 +88,21 @@ function whyMissing(id: OperationId, match: Exclude<Match, { state: 'bound' }>):
 }
 
 /** The operation that the user chose, with the given values in its path. It may have any method. */
-function findTarget(
+function findOperationAt(
   all: readonly DocumentOperation[],
   tableOperation: TableOperation,
-  target: Target,
+  route: Route,
 ): DocumentOperation {
   const { id } = tableOperation;
   const operation = all
-    .filter(({ method }) => method === target.method)
-    .flatMap((each) => withFixedPath(each, target.path) ?? [])
-    .sort((a, b) => Number(b.path === target.path) - Number(a.path === target.path))[0];
+    .filter(({ method }) => method === route.method)
+    .flatMap((each) => withFixedPath(each, route.path) ?? [])
+    .sort((a, b) => Number(b.path === route.path) - Number(a.path === route.path))[0];
   if (!operation) {
-    const near = all.filter(({ path }) => pathPattern(path) === pathPattern(target.path));
+    const near = all.filter(({ path }) => pathPattern(path) === pathPattern(route.path));
     const offered = (near.length > 0 ? near : all).slice(0, 8).map(formatRoute);
     throw new UsageError(
-      `--map ${id}: the description has no ${formatRoute(target)}`,
+      `--map ${id}: the description has no ${formatRoute(route)}`,
       `it has ${offered.join(', ')}`,
     );
   }

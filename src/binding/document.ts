@@ -74,8 +74,14 @@ export function pathPattern(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
 
-/** An operation as people write it: `GET /pets`. */
-export function formatRoute({ method, path }: { readonly method: string; readonly path: string }): string {
+/** The method and the path of an operation. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** A route as people write it: `GET /pets`. */
+export function formatRoute({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 

@@ -12,7 +12,7 @@ import type { Shape } from './schema.ts';
 // 1. Only an operation at a path of the right form counts: a list or a create without a parameter in its path, an
 //    operation on one record with the record's own id as the last segment and no other parameter, beside the list or the
 //    create of its noun.
-// 2. Of these, one whose schema has a name of the service document comes first, then one whose path has the noun.
+// 2. Of these, one whose schema has a name of the service's specification comes first, then one whose path has the noun.
 // 3. If several are left, these come first, in this order: one at the noun alone (`/pets`), one at the path of a bound
 //    collection, PUT before PATCH, one with our operationId. If several are left still, none is bound.
 // 4. If there is none, the nearest is reported with the reason, and with the --map line if that would be right.
@@ -148,7 +148,7 @@ function pathEvidence(
   return { ...evidence, doubt };
 }
 
-/** Whether the service document gives a name to the schema of another noun. */
+/** Whether the service's specification gives a name to the schema of another noun. */
 function isNameOfOtherNoun(name: string, noun: NounName): boolean {
   return Object.values(operations).some((other) => other.noun !== noun && schemaNames(other).includes(name));
 }

@@ -23,7 +23,7 @@ export function likelyNoun(segment: string): NounName | undefined {
   return nounOf(segment) ?? synonyms[wordsOf(segment).join(' ')];
 }
 
-/** The names of schemas that the service document uses for an operation's records, in lists, answers and bodies. */
+/** The names of schemas that the service's specification uses for an operation's records, in lists, answers and bodies. */
 export function schemaNames({ noun, method, body, result }: Operation): readonly string[] {
   const record = result ?? operationsOfNoun(noun).find((each) => each.result)?.result ?? '';
   if (method === 'GET') return [record];

@@ -103,7 +103,7 @@ export function documentedAnswer(operation: Operation, status: number): Document
 
 const documentSchemas = new Map<string, JsonObject>();
 
-/** A schema of the service document with everything that it refers to. The same object each time, so that it is prepared once. */
+/** A schema of the service's specification with everything that it refers to. The same object each time, so that it is prepared once. */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
   const record = reference('schemas', name);
@@ -115,7 +115,7 @@ export function documentSchema(name: ResultName | 'Error', many = false): JsonOb
   return schema;
 }
 
-/** The schemas of the service document for answers, in which a count may be any integer. */
+/** The schemas of the service's specification for answers, in which a count may be any integer. */
 function readSchemas(): JsonObject {
   const schemas = toSchemas();
   for (const schema of [schemas.Order, schemas.InventoryItem] as JsonObject[]) {

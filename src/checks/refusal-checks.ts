@@ -74,7 +74,7 @@ function nameOfId(operation: Operation): string {
   return idParameter(operation)?.name ?? 'id';
 }
 
-/** The body of an error is as its description says; without one, an Error of the service document, or at least no page. */
+/** The body of an error is as its description says; without one, an Error of the service's specification, or at least no page. */
 function judgeError(
   context: CheckContext,
   operation: Operation,

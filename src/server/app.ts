@@ -98,7 +98,7 @@ function createEndpoint<K extends OperationId>(id: K): Endpoint {
   };
 }
 
-/** The dates of the local server's deprecated operations, chosen: the service document gives none. */
+/** The dates of the local server's deprecated operations, chosen: the service's specification gives none. */
 export const localSunset = '2027-12-31';
 const deprecatedSince = Date.UTC(2026, 0, 1);
 

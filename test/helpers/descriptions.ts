@@ -127,7 +127,7 @@ const item = {
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
 const ok = (schema: unknown) => ({ '200': { description: 'ok', ...json(schema) } });
 
-/** All that the service document states, and nothing more. */
+/** all that the specification states, and nothing more. */
 export const sparse = {
   openapi: '3.0.0',
   info: { title: 'Pet Store', version: '1.0.0' },

@@ -92,11 +92,11 @@ export function gzipBomb(exchange: Exchange): void {
   answer(exchange, { fields, body: bomb() });
 }
 
-let made: Buffer | undefined;
+let compressed: Buffer | undefined;
 /** 100 MiB of spaces in 100 KiB. */
 function bomb(): Buffer {
-  made ??= gzipSync(Buffer.alloc(100 << 20, ' '));
-  return made;
+  compressed ??= gzipSync(Buffer.alloc(100 << 20, ' '));
+  return compressed;
 }
 
 export function html(status: number) {

@@ -49,7 +49,7 @@ test('a query parameter without a value is not sent', () => {
 });
 
 test('a bound parameter goes to the place and under the name that the description gives', () => {
-  const bound = operation('updateInventory', {
+  const boundOperation = operation('updateInventory', {
     method: 'PATCH',
     path: '/stock/{sku}/count',
     parameters: [
@@ -57,7 +57,7 @@ test('a bound parameter goes to the place and under the name that the descriptio
       { name: 'dryRun', wireName: 'x-dry-run', in: 'header', required: false },
     ],
   });
-  expect(toRequest(bound, { petId: 7n, dryRun: true, body: { quantity: 1 } })).toMatchObject({
+  expect(toRequest(boundOperation, { petId: 7n, dryRun: true, body: { quantity: 1 } })).toMatchObject({
     method: 'PATCH',
     url: 'http://shop.example/api/stock/7/count',
     fields: { 'x-dry-run': 'true' },
@@ -66,8 +66,8 @@ test('a bound parameter goes to the place and under the name that the descriptio
 });
 
 test('spaces and letters beyond ASCII in the path of a description are sent percent-encoded', () => {
-  const bound = operation('getPet', { path: '/alle Bären/{petId}' });
-  expect(urlOf(bound, { petId: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
+  const boundOperation = operation('getPet', { path: '/alle Bären/{petId}' });
+  expect(urlOf(boundOperation, { petId: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
 });
 
 test('the bounds of a description are checked before a request', () => {
@@ -77,11 +77,11 @@ test('the bounds of a description are checked before a request', () => {
     required: ['name'],
     bounds: { name: { maxLength: 3 }, status: { enum: ['sold'] } },
   } as const;
-  const bound = operation('createPet', { body });
-  expect(() => checkInput(bound, { body: { name: 'Bella', status: 'pending' } })).toThrow(
+  const boundOperation = operation('createPet', { body });
+  expect(() => checkInput(boundOperation, { body: { name: 'Bella', status: 'pending' } })).toThrow(
     'name must have at most 3 characters; status must be one of sold (createPet)',
   );
-  expect(() => checkInput(bound, { body: {} })).toThrow('name is required (createPet)');
+  expect(() => checkInput(boundOperation, { body: {} })).toThrow('name is required (createPet)');
   expect(() =>
     checkInput(operation('updatePet', { method: 'PATCH', body }), { petId: 1n, body: {} }),
   ).not.toThrow();
@@ -109,9 +109,9 @@ test('bounds apply to int64 as to numbers', () => {
   const parameters = [
     { name: 'petId', wireName: 'petId', in: 'path', required: true, bounds: { type: 'integer', minimum: 1 } },
   ] as const;
-  const bound = operation('getPet', { parameters });
-  expect(() => checkInput(bound, { petId: 0n })).toThrow('petId must be at least 1');
-  expect(() => checkInput(bound, { petId: 9223372036854775807n })).not.toThrow();
+  const boundOperation = operation('getPet', { parameters });
+  expect(() => checkInput(boundOperation, { petId: 0n })).toThrow('petId must be at least 1');
+  expect(() => checkInput(boundOperation, { petId: 9223372036854775807n })).not.toThrow();
 });
 
 describe('a request of a description is refused if', () => {
@@ -137,10 +137,10 @@ describe('a request of a description is refused if', () => {
     ['Content-Length', '1', 'is set by the connection'],
     ['Host', 'evil.test', 'is set by the base URL'],
   ])('the header %j has the value %j', (wireName, value, why) => {
-    const bound = operation('listPets', {
+    const boundOperation = operation('listPets', {
       parameters: [{ name: wireName, wireName, in: 'header', required: true, value }],
     });
-    expect(() => urlOf(bound, {})).toThrow(why);
+    expect(() => urlOf(boundOperation, {})).toThrow(why);
   });
 });
 

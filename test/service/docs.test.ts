@@ -43,8 +43,12 @@ async function runLines(url: string, word: string, body: string): Promise<string
 
 test('/ redirects a browser to the page, and links a program to the description', async () => {
   const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
-  const led = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-  expect([led.status, led.fields.get('location'), led.fields.get('link')]).toEqual([302, '/docs', link]);
+  const redirect = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+  expect([redirect.status, redirect.fields.get('location'), redirect.fields.get('link')]).toEqual([
+    302,
+    '/docs',
+    link,
+  ]);
   const plain = await get('/');
   expect([plain.status, plain.fields.get('link')]).toEqual([404, link]);
   expect(JSON.parse(plain.body)).toMatchObject({ code: 'not_found', status: 404 });
@@ -157,7 +161,7 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no
     troubles = [];
   });
 
-  /** Fills in a form, sends it, and gives what it shows. */
+  /** Fills in a form, sends it, and returns what it shows. */
   async function tryOut(id: string, values: Record<string, string> = {}) {
     for (const [name, value] of Object.entries(values))
       await page.locator(`#${id} form [name="${name}"]`).fill(value);
@@ -178,8 +182,8 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no
     );
     const created = await tryOut('createPet', { body: '{"name":"Rex","categoryId":1}' });
     expect(created.status).toMatch(/^201 Created/);
-    const listed = await tryOut('listPets', { limit: '1' });
-    expect(listed.body).toMatch(/^\[\n {2}\{\n {4}"id": 1,/);
+    const list = await tryOut('listPets', { limit: '1' });
+    expect(list.body).toMatch(/^\[\n {2}\{\n {4}"id": 1,/);
     await page.locator('#listPets select[name=status]').selectOption('sold');
     expect((await tryOut('listPets', { limit: '1' })).body).toContain('"sold"');
     expect(troubles).toEqual([]);
@@ -291,11 +295,11 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no
 
   test('says in one sentence that the server has stopped', async () => {
     const other = await serve();
-    const left = await browser.context.newPage();
-    await left.goto(`${other.url}/docs`);
+    const tab = await browser.context.newPage();
+    await tab.goto(`${other.url}/docs`);
     await other.stop();
-    await left.locator('#getPet form button[type=submit]').click();
-    const status = left.locator('#getPet .answer .status');
+    await tab.locator('#getPet form button[type=submit]').click();
+    const status = tab.locator('#getPet .answer .status');
     expect(await status.innerText()).toBe('The server did not answer: it may have been stopped.');
   });
 

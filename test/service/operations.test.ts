@@ -34,7 +34,7 @@ describe('api spec', () => {
     expect(printed.stdout).toMatch(/^\{\n {2}"openapi": "3\.0\.3",\n/);
   });
 
-  test('names the schemas as the service document does, and has a Link without a next page for mocks', () => {
+  test('names the schemas as the specification does, and has a Link without a next page for mocks', () => {
     const { components } = toOpenApi();
     expect(Object.keys(components.schemas).join(' ')).toBe(
       'PetStatus NewPet Pet Pets NewCategory Category Order InventoryItem InventoryUpdate Error',

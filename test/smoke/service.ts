@@ -102,7 +102,7 @@ export function refusing(status: number): (answer: HttpResponse) => HttpResponse
   return (answer) => refusal(answer, status);
 }
 
-/** An error with the body of the service document. */
+/** An error with the body of the service's specification. */
 export function refusal(answer: HttpResponse, status: number): HttpResponse {
   const error = { code: 'refused', message: 'no', status };
   return { ...withBody(withFields(answer, { 'content-type': 'application/json' }), error), status };

@@ -1,6 +1,6 @@
 import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
-import { bind, type Maps, type Target } from '../../binding/bound-contract.ts';
-import { formatRoute } from '../../binding/document.ts';
+import { bind, type Maps } from '../../binding/bound-contract.ts';
+import { formatRoute, type Route } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
@@ -87,7 +87,7 @@ function nameOfKey(key: BindingKey): string {
  * @throws UsageError for another form, an unknown operation or field, or one that is given twice.
  */
 function readMaps(values: readonly string[]): Maps {
-  const targets = new Map<OperationId, Target>();
+  const routes = new Map<OperationId, Route>();
   const fields = new Map<NounName, Map<string, string>>();
   for (const value of values) {
     const [, name = '', method = '', path = ''] =
@@ -95,8 +95,8 @@ function readMaps(values: readonly string[]): Maps {
     const [, noun = '', field = '', written = ''] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
     if (name !== '') {
       const id = findOperation(name, '--map');
-      if (targets.has(id)) throw new UsageError(`--map ${id}: given twice`);
-      targets.set(id, { method: method.toUpperCase(), path });
+      if (routes.has(id)) throw new UsageError(`--map ${id}: given twice`);
+      routes.set(id, { method: method.toUpperCase(), path });
     } else if (written !== '') {
       const names = fields.get(nounCalled(noun)) ?? new Map<string, string>();
       checkFieldName(nounCalled(noun), field);
@@ -108,7 +108,7 @@ function readMaps(values: readonly string[]): Maps {
         "as in --map updateInventory='PATCH /stock/{petId}' or --map pets.name=title",
       );
   }
-  return { operations: targets, fields };
+  return { operations: routes, fields };
 }
 
 /** @throws UsageError if there is no such noun. */
@@ -134,10 +134,10 @@ function checkTies(matches: Matches): void {
   );
   const [first] = ties;
   if (!first) return;
-  const [target] = first.among.map(formatRoute);
+  const [route] = first.among.map(formatRoute);
   const ids = ties.map(({ id }) => id).join(', ');
   throw new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
-    hint: `choose with --map ${first.id}='${target}'${ties.length > 1 ? ', and so on' : ''}`,
+    hint: `choose with --map ${first.id}='${route}'${ties.length > 1 ? ', and so on' : ''}`,
   });
 }
 

@@ -13,7 +13,7 @@ const operations = verb({
   aliases: ['ls'],
   summary: 'List the operations of the service and where each comes from',
   description:
-    'Lists the operations of the service, each with its method and path; one that the service lacks has none. --all also shows where an operation comes from (stated by the service document, chosen by this program, bound to the description of a service, or missing from it), its life cycle, and why it is missing.',
+    'Lists the operations of the service, each with its method and path; one that the service lacks has none. --all also shows where an operation comes from (stated by the specification of the service, chosen by this program, bound to the description of a service, or missing from it), its life cycle, and why it is missing.',
   examples: [
     'petstore api operations',
     'petstore api operations --all',
