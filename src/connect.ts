@@ -223,7 +223,7 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/** Access to the sockets, for the checks of DNS, TCP and TLS. @param timeoutMs of each; by default that of a call. */
+/** Access to the sockets, for the checks of DNS, TCP and TLS. @param timeoutMs the deadline of each; by default that of a call. */
 export async function openSockets(context: Context, baseUrl: string, timeoutMs?: number): Promise<Sockets> {
   const { settings } = context;
   const { Sockets } = await import('./checks/sockets.ts');

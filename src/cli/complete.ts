@@ -18,7 +18,7 @@ import {
 /** The longest wait for names that must be looked up, in milliseconds. */
 const patienceMs = 300;
 
-/** Takes the place of the word at the cursor: where commander puts it, that word will stand. */
+/** Stands for the word at the cursor: commander puts it into the flag or argument that this word will belong to. */
 const cursorMark = '\0';
 
 /** A command line that is being typed. */

@@ -24,7 +24,7 @@ interface ChangeRecord {
   readonly name: string | undefined;
   readonly now: Value | undefined;
   readonly new: Value | undefined;
-  /** Of counts. */
+  /** The difference of two counts; fields of a record have none. */
   readonly change?: number | undefined;
   readonly line: number;
   /** `planned`, or why it is not written. */

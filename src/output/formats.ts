@@ -13,7 +13,7 @@ export interface Sheet<Entity> {
   readonly shape: 'list' | 'record';
   readonly header: boolean;
   readonly isTerminal: boolean;
-  /** Of the terminal, in columns. */
+  /** The number of columns of the terminal. */
   readonly width: number;
   readonly style: Style;
   /** The record for formats with keys: whole, or only the fields that `--fields` names. */

@@ -16,7 +16,7 @@ export function nearTime(text: string, now: Date): string {
   return `${isDay ? text.slice(0, 10) : localMinute(moment)} (${distance})`;
 }
 
-/** The distance from now alone: `2h ago`. Text that is no time is returned as it is. */
+/** The distance from now alone: `2h ago`. Text that is not a time is returned as it is. */
 export function timeDistance(text: string, now: Date): string {
   const ms = new Date(text).getTime() - now.getTime();
   return Number.isNaN(ms) ? text : distanceText(ms);

@@ -21,7 +21,7 @@ export interface Notices {
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
   takeNotices(): string[];
-  /** Writes them to stderr; the life cycle notices only where somebody may act on them. */
+  /** Writes them to stderr; the life cycle notices only if somebody may act on them. */
   printNotices(): Promise<void>;
 }
 

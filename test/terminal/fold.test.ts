@@ -41,7 +41,7 @@ test('does not break a command that fits in a line, because it is copied', () =>
   expect(fold('list them with `petstore pets list`, or not', 24, 0)).toBe(
     'list them with\n`petstore pets list`, or\nnot',
   );
-  expect(fold('go on with: petstore inventory resume 20261122', 24, 0)).toBe(
-    'go on with: petstore\ninventory resume\n20261122',
+  expect(fold('go on with: petstore inventory apply rejects.csv', 24, 0)).toBe(
+    'go on with: petstore\ninventory apply\nrejects.csv',
   );
 });

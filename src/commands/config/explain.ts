@@ -23,7 +23,7 @@ export const explain = verb({
   summary: 'Show every setting, its value and where it came from',
   description:
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
-    'profile, config (its top level) or default. Of the token it shows only whether there is one, and where it comes from.',
+    'profile, config (its top level) or default. It says whether there is a token and where that comes from, and never shows the token.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
   async run(context) {
     await warnOfSettings(context);
