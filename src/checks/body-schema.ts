@@ -4,7 +4,7 @@ import { int64Max } from '../api/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import { withinTime } from '../process/within-time.ts';
-import { memberOf, memberPointer, segmentsOf, toPointer, valueAt } from './pointer.ts';
+import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from './pointer.ts';
 
 /** The result of the check of a body. */
 export interface BodyResult {
@@ -168,7 +168,7 @@ function addIntegerBounds(schema: JsonObject): JsonObject {
 /** The schema with the keyword at this location, which leads through references. */
 function ruleAt(root: JsonObject, location: string): JsonObject {
   let schema: JsonValue | undefined = root;
-  for (const segment of segmentsOf(toPointer(location)).slice(0, -1)) {
+  for (const segment of pointerSegments(toPointer(location)).slice(0, -1)) {
     schema = memberOf(schema, segment);
     if (segment === '$ref' && typeof schema === 'string') schema = valueAt(root, toPointer(schema));
   }

@@ -48,7 +48,7 @@ export function parseCondition(text: string, flag: string): Condition {
     new UsageError(`${flag} '${text}': ${why}, at '${shorten(rest, 100)}'`, hint);
   const toComparison = ([operator = '', quoted = '', bare = '']: readonly string[]): Comparison => {
     const value = quoted || bare;
-    if (/[<>]/.test(operator) && numberOf(value) === undefined) throw refusal(`${operator} needs a number`);
+    if (/[<>]/.test(operator) && toNumber(value) === undefined) throw refusal(`${operator} needs a number`);
     return { operator, value };
   };
   const readers: Readonly<Record<keyof typeof patterns, (groups: readonly string[]) => void>> = {
@@ -169,13 +169,13 @@ function holds({ operator, value }: Comparison, actual: string | undefined): boo
   if (operator === '!=') return actual !== value;
   if (operator === '^=') return actual.startsWith(value);
   if (operator === '*=') return actual.includes(value);
-  const [number, limit] = [numberOf(actual), numberOf(value)];
+  const [number, limit] = [toNumber(actual), toNumber(value)];
   if (number === undefined || limit === undefined) return false;
   return operator === '<' ? number < limit : number > limit;
 }
 
 /** The number in a text: a bigint for an integer, because that is compared exactly with any other number. */
-function numberOf(text: string): number | bigint | undefined {
+function toNumber(text: string): number | bigint | undefined {
   if (/^\s*[+-]?\d+\s*$/.test(text)) return BigInt(text.trim().replace('+', ''));
   return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined;
 }

@@ -67,12 +67,15 @@ export function kindsOf(contract: Contract): ReadonlyMap<KindName, Kind | string
   const kinds = new Map<string, Kind | string>();
   for (const [name, row] of Object.entries<KindRow>(table)) {
     const parent = row.parent !== undefined && needsParent(row, contract) ? kinds.get(row.parent) : undefined;
-    kinds.set(name, typeof parent === 'string' ? parent : kindOf(name as KindName, row, parent, contract));
+    kinds.set(
+      name,
+      typeof parent === 'string' ? parent : resolveKind(name as KindName, row, parent, contract),
+    );
   }
   return kinds as ReadonlyMap<KindName, Kind | string>;
 }
 
-function kindOf(
+function resolveKind(
   name: KindName,
   { noun, isNamed, fields, change }: KindRow,
   parent: Kind | undefined,

@@ -33,9 +33,9 @@ async function checkLatency(
   const medianMs = medianOf(timings.map(({ ms }) => ms));
   const faults = timings.flatMap(({ fault }) => fault ?? []);
   const missing = faults[0] ? `; ${faults.length} of ${timings.length} had no answer: ${faults[0]}` : '';
-  const times = timings.map(({ ms }) => timeText(ms)).join(', ');
-  if (medianMs <= limitMs) return [pass(`median ${timeText(medianMs)} of ${times}${missing}`)];
-  const reason = `the median is ${timeText(medianMs)}, over the limit${missing}`;
+  const times = timings.map(({ ms }) => latencyText(ms)).join(', ');
+  if (medianMs <= limitMs) return [pass(`median ${latencyText(medianMs)} of ${times}${missing}`)];
+  const reason = `the median is ${latencyText(medianMs)}, over the limit${missing}`;
   return [fail(reason, { operation, expected: `at most ${durationText(limitMs)}`, got: times })];
 }
 
@@ -66,7 +66,7 @@ async function time(context: CheckContext, operation: Operation, input: CallInpu
   }
 }
 
-function timeText(ms: number): string {
+function latencyText(ms: number): string {
   return ms === Number.POSITIVE_INFINITY ? 'without an answer' : durationText(ms);
 }
 

@@ -42,7 +42,7 @@ function judgeHeaders({ round }: CheckContext, operation: Operation, reply: Repl
   if (!operation.deprecated && !headers.deprecation && !headers.sunset) return [];
   const details = detailsOf(reply);
   const faults = faultsOf(operation, headers, details);
-  const end = sunsetOf(operation, headers);
+  const end = sunsetDate(operation, headers);
   if (end && end <= round.now()) faults.push(warn(`its sunset passed on ${dayOf(end)}`));
   return faults.length > 0 ? faults : [pass(describeDates(headers), details)];
 }
@@ -77,7 +77,7 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
 }
 
 /** The sunset of an operation: from its header, else from the description. */
-export function sunsetOf(operation: Operation, { sunset }: Lifecycle): Date | undefined {
+export function sunsetDate(operation: Operation, { sunset }: Lifecycle): Date | undefined {
   const described = operation.sunset;
   return sunset?.date ?? (described === undefined ? undefined : new Date(described));
 }

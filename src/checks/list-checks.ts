@@ -135,7 +135,7 @@ function nextUrl(context: CheckContext, operation: Operation, page: Reply): URL 
   const place = foreignPlace(next, new URL(page.url));
   if (place) throw fault(`the next link ${place.reason}`, place.expected, place.hint);
   next.hash = '';
-  if (isSamePage(next, new URL(page.url)))
+  if (isSameAddress(next, new URL(page.url)))
     throw fault('the next link points at its own page', 'the page after it');
   return next;
 }
@@ -169,12 +169,12 @@ function checkLinkBack(
   const third = new URL(got, url);
   const details = { expected: 'the page after it', got: excerpt(got, context.round.mask) };
   const fault = (reason: string) => faultOf(context, operation, second, reason, details);
-  if (isSamePage(third, url)) throw fault('the next link of the second page points at its own page');
-  if (isSamePage(third, new URL(page.url))) throw fault('the next link points back');
+  if (isSameAddress(third, url)) throw fault('the next link of the second page points at its own page');
+  if (isSameAddress(third, new URL(page.url))) throw fault('the next link points back');
 }
 
 /** Whether two URLs have the same address and the same parameters in any order. */
-function isSamePage(left: URL, right: URL): boolean {
+function isSameAddress(left: URL, right: URL): boolean {
   const key = ({ origin, pathname, searchParams }: URL) =>
     [origin, pathname, ...[...searchParams].map(([name, value]) => `${name}=${value}`).sort()].join(' ');
   return key(left) === key(right);

@@ -16,7 +16,7 @@ import {
   warn,
 } from './check.ts';
 import { judge } from './judge-answer.ts';
-import { sunsetOf } from './lifecycle-checks.ts';
+import { sunsetDate } from './lifecycle-checks.ts';
 import { confirm, faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
 import { type CheckContext, detailsOf, idParameter, type Reply, readsOf } from './round.ts';
@@ -51,18 +51,18 @@ async function checkGet(context: CheckContext, operation: Operation): Promise<Fi
   for (const id of ids.slice(0, maxTries)) {
     const reply = await context.visit(operation, { [name]: id });
     const finding = judgeRead(context, operation, reply);
-    if (!isMissing(reply) && isRed(finding)) return [finding];
-    if (isMissing(reply) && !isRed(finding)) return [finding];
+    if (!isGone(reply) && isRed(finding)) return [finding];
+    if (isGone(reply) && !isRed(finding)) return [finding];
     const listed: ListedRecord = { operation, list, id, name };
     const faults = await confirm((isFirst) => compareWithList(context, listed, isFirst ? reply : undefined));
-    if (!isMissing(reply)) return [finding, ...faults];
+    if (!isGone(reply)) return [finding, ...faults];
     // Without a fault, somebody has deleted it since the list was read.
     if (faults.length > 0) return faults;
   }
   return [skip(`none of the records that ${list.id} showed is there`)];
 }
 
-function isMissing({ status }: Reply): boolean {
+function isGone({ status }: Reply): boolean {
   return status === 404 || status === 410;
 }
 
@@ -88,7 +88,7 @@ function judgeRead(context: CheckContext, operation: Operation, reply: Reply): F
 }
 
 function isPastSunset({ round }: CheckContext, operation: Operation, { fields }: Reply): boolean {
-  const end = sunsetOf(operation, readLifecycle(fields));
+  const end = sunsetDate(operation, readLifecycle(fields));
   return operation.deprecated && end !== undefined && end <= round.now();
 }
 
@@ -129,7 +129,7 @@ async function compareWithList(
   const read = () => context.ask(operation, { [name]: id });
   const listReply = first ? await context.visit(list) : await context.ask(list, {});
   const replies = [first ?? (await read()), await read()];
-  for (const reply of replies) if (!isMissing(reply)) judge(context, operation, reply);
+  for (const reply of replies) if (!isGone(reply)) judge(context, operation, reply);
   const faultAgainst = (answer: Reply) =>
     replies.flatMap((reply) => faultAgainstList(context, record, reply, answer) ?? [])[0];
   const fault = faultAgainst(listReply);
@@ -147,7 +147,7 @@ function faultAgainstList(
 ): Finding | undefined {
   // A pet of a list of pets may have no entry in the inventory.
   if (list.noun !== operation.noun) return undefined;
-  if (isMissing(reply)) {
+  if (isGone(reply)) {
     if (!idsIn(listReply, list, name).includes(id)) return undefined;
     const reason = `answered ${statusText(reply.status)}, and ${list.id} shows ${name} ${id}`;
     return fail(reason, { ...detailsOf(reply), expected: operation.success.join(' or ') });

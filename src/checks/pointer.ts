@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 
 /** The value at a JSON pointer; undefined if there is none. @see RFC 6901, 4 */
 export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
-  return segmentsOf(pointer).reduce(memberOf, body as JsonValue | undefined);
+  return pointerSegments(pointer).reduce(memberOf, body as JsonValue | undefined);
 }
 
 /** A field of an object or an item of an array; undefined if there is none. */
@@ -14,7 +14,7 @@ export function memberOf(value: JsonValue | undefined, key: string): JsonValue |
 }
 
 /** The names and indices of a pointer. */
-export function segmentsOf(pointer: string): string[] {
+export function pointerSegments(pointer: string): string[] {
   const segments = pointer.split('/').slice(1);
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -129,7 +129,7 @@ export function authChecks(contract: Contract, hasToken: boolean): Check<CheckCo
 /** Warns if the description declares no security although a token was given: the service may have lost its authentication. */
 async function checkOpen(context: CheckContext, { operation, input }: SampleRead): Promise<Finding[]> {
   const reply = await context.ask(operation, input, {
-    isExpected: isRefusal,
+    isExpected: isAuthRefusal,
     ...credentialIn(context, undefined),
   });
   if (reply.status >= 400) return [pass(statusText(reply.status), detailsOf(reply))];
@@ -137,7 +137,7 @@ async function checkOpen(context: CheckContext, { operation, input }: SampleRead
   return [warn(reason, detailsOf(reply))];
 }
 
-function isRefusal(status: number): boolean {
+function isAuthRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }
 
@@ -150,9 +150,9 @@ async function checkAuth(
   const findings = new Map<string, [Finding, ...Finding[]]>();
   for (const operation of secured) {
     const input = await anyInput(context, operation);
-    const options = { isExpected: isRefusal, ...credentialIn(context, credential) };
+    const options = { isExpected: isAuthRefusal, ...credentialIn(context, credential) };
     const reply = await context.ask(operation, input, options);
-    if (isRefusal(reply.status)) continue;
+    if (isAuthRefusal(reply.status)) continue;
     const reason = `${describeAccess(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
     const got = `${statusText(reply.status)}: ${excerpt(reply.text, context.round.mask)}`;
     const finding = fail(reason, { ...detailsOf(reply), operation, expected: '401 or 403', got });

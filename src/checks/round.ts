@@ -132,12 +132,12 @@ export function startCheck(
       const { id, method } = operation;
       const input = toAcceptedInput(operation, values);
       const answer = await client.send(id, input, context.callOptions(options), options.changes);
-      return { ...answer, ...readBody(answer), method, recordId: recordIdOf(operation, input) };
+      return { ...answer, ...decodeBody(answer), method, recordId: recordIdOf(operation, input) };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, fields: options.changes };
       const answer = await client.request(request, context.callOptions(options));
-      return { ...answer, ...readBody(answer), method: 'GET' };
+      return { ...answer, ...decodeBody(answer), method: 'GET' };
     },
     visit(operation, input = {}) {
       const key = `${operation.id} ${recordIdOf(operation, input)}`;
@@ -149,7 +149,7 @@ export function startCheck(
   return { context, attempts };
 }
 
-function readBody({ fields, body }: RawAnswer): Pick<Reply, 'mediaType' | 'text' | 'json' | 'jsonFault'> {
+function decodeBody({ fields, body }: RawAnswer): Pick<Reply, 'mediaType' | 'text' | 'json' | 'jsonFault'> {
   const [type = ''] = (fieldValue(fields, 'content-type') ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
   const text = Buffer.from(body).toString('utf8');

@@ -28,7 +28,7 @@ import { verdictOf } from './verdict.ts';
 import { sample, samplesAfter } from './version-check.ts';
 
 /** The service under test, and how to test it. */
-export interface SmokeTarget extends Omit<Round, 'visits' | 'deployment'> {
+interface SmokeTarget extends Omit<Round, 'visits' | 'deployment'> {
   /** Its name in reports. */
   readonly name: string;
 }
@@ -157,7 +157,7 @@ async function runReads(run: Run, deployment = createDeployment(run.target)): Pr
   const { foreignAnswers } = deployment;
   const hasForeign = () => deployment.foreignAnswers > foreignAnswers;
   const whyStopped = () => stop.reason ?? (hasForeign() ? 'reach/version failed' : undefined);
-  const results = await collect(run, round, readChecks(selectionOf(target)), [], whyStopped);
+  const results = await examineChecks(run, round, readChecks(selectionOf(target)), [], whyStopped);
   const version = results.find(({ id }) => id === 'reach/version');
   const isReached = !results.some((result) => isRed(result) && gates.includes(result.id));
   if (version && isReached && stop.reason === undefined) {
@@ -183,11 +183,11 @@ function withFailure(
   check: CheckResult,
   fault: Finding,
 ): CheckResult[] {
-  const failure = toResult(round, check, fault, []);
+  const failure = toCheckResult(round, check, fault, []);
   return results.map((result) => (result.id === check.id ? failure : result));
 }
 
-function toResult(
+function toCheckResult(
   round: Round,
   { id, elapsedMs }: Pick<CheckResult, 'id' | 'elapsedMs'>,
   finding: Finding,
@@ -225,13 +225,13 @@ async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> 
   const checks = selectedWriteChecks(selectionOf(target), { creations, createSignal: stop.createSignal });
   if (checks.length === 0) return [...results];
   const { foreignAnswers } = round.deployment;
-  const writes = await collect(run, round, checks, results, () => stop.reason ?? obstacle);
+  const writes = await examineChecks(run, round, checks, results, () => stop.reason ?? obstacle);
   const startedMs = monotonicMs();
   const { context, attempts } = startCheck(round, stop.cleanUpSignal());
   const hasRequests = writes.some(({ requestsMs = [] }) => requestsMs.length > 0);
   const finding = hasRequests ? await cleanUp(context, creations) : skip('nothing was written');
   const elapsedMs = monotonicMs() - startedMs;
-  const cleanup = toResult(round, { id: 'write/cleanup', elapsedMs }, finding, attempts);
+  const cleanup = toCheckResult(round, { id: 'write/cleanup', elapsedMs }, finding, attempts);
   const allResults = [...results, ...writes, cleanup];
   const version = results.find(({ id }) => id === 'reach/version');
   const isForeign = version?.state === 'pass' && round.deployment.foreignAnswers > foreignAnswers;
@@ -239,7 +239,7 @@ async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> 
 }
 
 /** Carries out checks one after another. @param earlier results of checks that some of them need. */
-async function collect(
+async function examineChecks(
   { observer, stop }: Run,
   round: Round,
   checks: readonly Check<CheckContext>[],

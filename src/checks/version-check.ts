@@ -6,7 +6,7 @@ import { askFor } from './first-answer.ts';
 import { type CheckContext, detailsOf, type Reply } from './round.ts';
 
 /** The number of looks at the conditions of `--wait-for` before the checks of a round, and after them. */
-export const samplesBefore = 30;
+const samplesBefore = 30;
 export const samplesAfter = 10;
 /** The most samples that are taken at once. */
 const maxAtOnce = 8;

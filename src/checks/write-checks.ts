@@ -77,7 +77,7 @@ async function checkLife(life: Life, kind: Kind): Promise<Finding[]> {
   const delays = await checkListed(context, created);
   const isUpdated = await update(context, created, body);
   await expectOurs(context, created);
-  await remove(context, created);
+  await removeRecord(context, created);
   creations.delete(created);
   return [
     pass(isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone'),
@@ -133,7 +133,7 @@ async function createRecord(
     if (!mayHaveBeenApplied(create.method, attemptsOf(error))) creations.delete(creation);
     throw error;
   });
-  const id = reply.status < 300 ? idOf(create, reply) : undefined;
+  const id = reply.status < 300 ? createdIdOf(create, reply) : undefined;
   if (id === undefined) {
     if (!mayHaveBeenApplied(create.method, reply.attempts)) creations.delete(creation);
     compare(context, create, 'create', body, reply);
@@ -145,12 +145,12 @@ async function createRecord(
   creations.add(created);
   compare(context, create, 'create', body, reply);
   checkLocation(context, create, reply, id);
-  await readBack(context, created, body);
+  await checkReadBack(context, created, body);
   return created;
 }
 
 /** The id of a new record: from its body, else from the end of its Location. */
-function idOf(create: Operation, reply: Reply): bigint | undefined {
+function createdIdOf(create: Operation, reply: Reply): bigint | undefined {
   return jsonId(recordOf(create, reply)?.[idFieldOf(create)]) ?? idInLocation(reply);
 }
 
@@ -208,7 +208,7 @@ async function update(context: CheckContext, created: CreatedRecord, body: JsonO
   const reply = await context.ask(operation, { [kind.idName]: id, body: change, before });
   const changed = { ...body, ...change };
   compare(context, operation, 'update', changed, reply);
-  await readBack(context, created, changed);
+  await checkReadBack(context, created, changed);
   return true;
 }
 
@@ -219,7 +219,7 @@ async function expectOurs(context: CheckContext, created: CreatedRecord): Promis
 }
 
 /** Deletes a record that was just shown to be ours, and checks that its GET and its list no longer have it. */
-async function remove(context: CheckContext, { kind, id }: CreatedRecord): Promise<void> {
+async function removeRecord(context: CheckContext, { kind, id }: CreatedRecord): Promise<void> {
   const input = { [kind.idName]: id };
   const reply = await context.ask(kind.remove, input);
   // The client counts a 404 as a success if an earlier attempt may have been applied.
@@ -236,7 +236,7 @@ async function remove(context: CheckContext, { kind, id }: CreatedRecord): Promi
 }
 
 /** Reads a record and compares it with the fields that were sent. */
-async function readBack(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
+async function checkReadBack(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
   const { get, idName } = created.kind;
   const reply = get && (await context.ask(get, { [idName]: created.id }));
   // A read that is missing or retired is the matter of its own check; the list then shows the record.

@@ -49,7 +49,7 @@ function faultText({ first, subject, details }: Cause, { style, width }: Layout)
     return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${folded}\n`;
   });
   const head = fold(`${subject}: ${reasonText(first)}`, width, detailIndent);
-  return `${stateWord(first.state, style)}  ${head}\n${lines.join('')}`;
+  return `${stateCell(first.state, style)}  ${head}\n${lines.join('')}`;
 }
 
 /** One line for each check. The checks that never began for one reason share a line. */
@@ -63,7 +63,7 @@ function checkLines(results: readonly CheckResult[], layout: Layout): string {
     const indent = stateWidth + idWidth + timeWidth + 3 * gapWidth;
     const folded = fold(text, width, indent);
     const cells = [
-      stateWord(state, style),
+      stateCell(state, style),
       id.padEnd(idWidth),
       style.dim(time.padStart(timeWidth)),
       state === 'warn' || state === 'flaky' ? style.yellow(folded) : style.dim(folded),
@@ -78,7 +78,7 @@ function checkLines(results: readonly CheckResult[], layout: Layout): string {
   return [...lines, ...skipped].join('');
 }
 
-function stateWord(state: State, style: Style): string {
+function stateCell(state: State, style: Style): string {
   return paints(style)[state](state.padEnd(stateWidth));
 }
 

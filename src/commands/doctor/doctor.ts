@@ -41,7 +41,7 @@ export const doctor = action({
     };
     for await (const result of runChecks(doctorChecks, examine)) {
       if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes['check-failed'];
-      const row = toRow(result);
+      const row = toDoctorRow(result);
       rows.push(row);
       if (isLive) await io.stdout.write(rowLine(row, style, io.stdout.width));
     }
@@ -68,7 +68,7 @@ const rowsView: View<Row> = {
   ],
 };
 
-function toRow(result: CheckResult): Row {
+function toDoctorRow(result: CheckResult): Row {
   const { id, state, reason, barredBy, hint = null } = result;
   const word = state === 'pass' ? 'ok' : isRed(result) ? 'fail' : (state as 'warn' | 'skip');
   return { check: id, state: word, reason: barredBy ?? reason, hint };

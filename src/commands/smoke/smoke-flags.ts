@@ -25,12 +25,12 @@ export const smokeFlags = {
   ),
   write: flag('--write', 'also create, change and delete records of its own, and clean up'),
   only: values('--only <glob>', 'run only these checks, such as op or op/get*; may be given again', {
-    parse: wordsOf,
+    parse: splitPatterns,
     offers: 'check',
     isList: true,
   }),
   skip: values('--skip <glob>', 'leave these checks out; may be given again', {
-    parse: wordsOf,
+    parse: splitPatterns,
     offers: 'check',
     isList: true,
   }),
@@ -105,8 +105,8 @@ function parseCount(text: string, name: string): number {
   }
 }
 
-/** The words in a text, separated by commas. */
-function wordsOf(text: string): string[] {
-  const words = text.split(',').map((word) => word.trim());
-  return words.filter((word) => word !== '');
+/** The patterns in a text, separated by commas. */
+function splitPatterns(text: string): string[] {
+  const patterns = text.split(',').map((pattern) => pattern.trim());
+  return patterns.filter((pattern) => pattern !== '');
 }
