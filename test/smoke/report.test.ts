@@ -73,9 +73,9 @@ test.each([
 
 test('the report for people: failures first with all that is known, then a line for each check, then the total', async () => {
   const { stdout } = await run(['--only', 'op/*Category,op/list*s']);
-  const shown = stdout.replaceAll(service.url, '<url>').replace(/ +[\d.]+ m?s/g, ' <time>');
+  const report = stdout.replaceAll(service.url, '<url>').replace(/ +[\d.]+ m?s/g, ' <time>');
   expect(
-    shown.replace(/127\.0\.0\.1:\d+/, '<host>'),
+    report.replace(/127\.0\.0\.1:\d+/, '<host>'),
   ).toBe(`fail   op/getCategory: the body lacks the field "name"
        expected    the field "name"
        got         {"id":1}

@@ -68,11 +68,11 @@ async function createCheckContext(context: Context): Promise<CheckContext> {
   return startCheck(round, interrupts.signal).context;
 }
 
-/** Ordered from this machine outwards. */
+/** The checks of doctor, from this machine to the service. */
 export const doctorChecks: readonly Check<DoctorContext>[] = [
-  { id: 'config', run: async ({ context }) => [await checkConfig(context)] },
+  { id: 'config', run: async ({ context }) => [checkConfig(context)] },
   { id: 'environment', run: async ({ context }) => [checkEnvironment(context)] },
-  { id: 'permissions', run: async ({ context }) => [await checkPermissions(context)] },
+  { id: 'permissions', run: async ({ context }) => [checkPermissions(context)] },
   { id: 'token', needs: ['config'], run: async ({ context }) => [await checkToken(context)] },
   { id: 'dns', needs: ['config'], run: async ({ sockets }) => [await checkDns(await sockets())] },
   {
@@ -98,7 +98,7 @@ export const doctorChecks: readonly Check<DoctorContext>[] = [
 ];
 
 /** Checks that the config can be read and its settings resolve. */
-async function checkConfig(context: Context): Promise<Finding> {
+function checkConfig(context: Context): Finding {
   const { profile, offline, get, problems, warnings } = context.settings;
   if (problems[0]) throw problems[0];
   if (warnings[0]) return warn(warnings[0].replace('warning: ', ''));
@@ -129,7 +129,7 @@ function checkEnvironment({ io }: Context): Finding {
 }
 
 /** Checks that secrets are private, and that config and state can be written. */
-async function checkPermissions(context: Context): Promise<Finding> {
+function checkPermissions(context: Context): Finding {
   const { io, settings } = context;
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
   const folder = dirname(configFile);
