@@ -73,7 +73,10 @@ export function readTrusted(path: string): string {
   }
 }
 
-/** As ssh does for its config: the owner must be this user or root, and nobody else may write. Windows has no owners. */
+/**
+ * Checks, as ssh does for its config, that the owner is this user or root and that nobody else may write. Windows has no
+ * owners.
+ */
 function checkTrusted(stats: Stats): void {
   if (!stats.isFile()) throw new Error(stats.isDirectory() ? 'is a folder' : 'is not a regular file');
   const user = userId();

@@ -52,7 +52,7 @@ type ProfileChoice = Omit<Setting<string>, 'text'>;
 export interface Settings {
   /** The profile that a flag, a variable or the config names; `offline` is built in. */
   readonly active: ProfileChoice | undefined;
-  /** The same if its settings are used: those of the config's profile are not if the address has another origin. */
+  /** The active profile if its settings are used: the config's profile is not if the address has another origin. */
   readonly profile: ProfileChoice | undefined;
   /**
    * What is wrong: an unknown profile, a wrong value, a file that cannot be read. None of it is used. Those of flags have
@@ -63,7 +63,7 @@ export interface Settings {
   readonly warnings: readonly string[];
   /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
   readonly offline: ProfileChoice | undefined;
-  /** Undefined if there is no token. */
+  /** The source of the token; undefined if there is none. */
   readonly token: TokenSource | undefined;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;

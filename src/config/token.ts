@@ -73,7 +73,7 @@ export function isSamePlace(a: CredentialPlace, b: CredentialPlace): boolean {
   return a.in === b.in && (a.in === 'header' ? isSameName : a.name === b.name);
 }
 
-/** Such as `the header X-Key`. */
+/** Words for a place in a request, such as `the header X-Key`. */
 export function describePlace({ in: place, name, scheme }: CredentialPlace): string {
   if (scheme) return `the ${place} ${name} as ${scheme}`;
   return place === 'query' ? `the query parameter ${name}` : `the ${place} ${name}`;

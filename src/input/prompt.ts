@@ -9,15 +9,15 @@ import type { Choice, Prompt } from './question.ts';
 interface PromptOptions {
   /** Ends a question; its reason is thrown. */
   readonly signal: AbortSignal;
-  /** Of stderr. */
+  /** The style of stderr. */
   readonly style: Style;
 }
 
-/** Columns of the mark before a question, and before the reason why an answer is not accepted. */
+/** The width of the mark before a question, and before the reason why an answer is not accepted. */
 const markWidth = 2;
-/** Columns that stay free after a question, for ` (y/N)`: inquirer breaks a line that is too long within a word. */
+/** The columns that stay free after a question for ` (y/N)`, because inquirer breaks a long line within a word. */
 const roomForAnswer = 8;
-/** Choices shown at a time. */
+/** How many choices a list shows at a time. */
 const pageSize = 10;
 
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
@@ -107,10 +107,10 @@ function readable<Value>({ name, value, description }: Choice<Value>) {
     : { name: readableName, value, description: sanitize(description) };
 }
 
-/** Choices whose name contains the term, ignoring case; those that begin with it first. */
+/** The choices whose name contains the term in any case, those that begin with it first. */
 function matching<Named extends { readonly name: string }>(choices: readonly Named[], term: string): Named[] {
-  const wanted = term.toLowerCase();
-  const rank = ({ name }: Named) => name.toLowerCase().indexOf(wanted);
+  const needle = term.toLowerCase();
+  const rank = ({ name }: Named) => name.toLowerCase().indexOf(needle);
   const matches = choices.filter((choice) => rank(choice) !== -1);
   return matches.sort((a, b) => Math.min(rank(a), 1) - Math.min(rank(b), 1));
 }

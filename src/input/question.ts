@@ -35,7 +35,7 @@ export async function askParsed<Value>(
   return parse(await prompt.text(message, (text) => answerProblem(() => parse(text))));
 }
 
-/** The same, but undefined if the answer is empty. */
+/** The parsed answer; undefined if the answer is empty. */
 export function askOptional<Value>(
   prompt: Prompt,
   message: string,

@@ -31,7 +31,7 @@ export interface ColumnRule {
 
 /** The raw records of an input, in order. */
 export interface RawInput {
-  /** Undefined if the input is empty. */
+  /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
   /** False for a lone JSON object; true for every list, even of one record. */
   readonly isArray: boolean;

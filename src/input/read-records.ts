@@ -14,14 +14,14 @@ export interface InputFormat {
 }
 
 export interface RecordOptions {
-  /** Of the input, for errors; its extension or the text itself decides the format. */
+  /** The name of the input, for errors. Its extension, or else the text, decides the format. */
   readonly name: string;
   /** Ranks the header that a delimiter would give; a higher rank is better. */
   rankHeader?(cells: readonly string[]): number;
 }
 
 interface RecordStream {
-  /** Undefined if the input is empty. */
+  /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
   /** Whether it is one JSON array. */
   readonly isArray: boolean;

@@ -21,7 +21,7 @@ export interface Reject {
   /** Where the row begins in the input, from 1. */
   readonly line: number;
   readonly column?: number | undefined;
-  /** Undefined for an invalid row, and for one that creates a record. */
+  /** The id of the record; undefined for an invalid row, and for a row that creates a record. */
   readonly id?: bigint | undefined;
   readonly state: string;
   readonly reason?: RejectReason | undefined;

@@ -13,7 +13,7 @@ export interface Source {
   readonly name: string;
   /** Absolute; undefined for a pipe. */
   readonly path: string | undefined;
-  /** From the first byte on; each piece is valid until the next one is requested. */
+  /** The bytes from the first one on. Each piece is valid until the next is requested. */
   bytes(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

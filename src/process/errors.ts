@@ -46,7 +46,7 @@ export interface ErrorDetails {
   readonly applied?: 'unknown' | undefined;
   /** The place of the record in the input file, such as `pets.jsonl:3`. */
   readonly place?: string | undefined;
-  /** Its line there. */
+  /** The line of the record in the input file. */
   readonly line?: number | undefined;
   readonly cause?: unknown;
 }

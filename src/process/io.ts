@@ -12,9 +12,9 @@ export interface InputStream {
   readonly isTerminal: boolean;
   /** True once its bytes have been read as the input of a command: then it holds no answers. */
   readonly isRead: boolean;
-  /** The bytes as they arrive; can be read only once. */
+  /** The bytes as they arrive. They can be read only once. */
   bytes(): AsyncIterable<Uint8Array>;
-  /** For a prompt library, which needs the stream itself. */
+  /** The stream itself, which a prompt library needs. */
   readonly stream: NodeJS.ReadableStream;
 }
 
@@ -150,7 +150,7 @@ export function processArgv(): string[] {
   return process.argv.slice(2);
 }
 
-/** Such as `11.3.244.8-node.38`. */
+/** The version of V8, such as `11.3.244.8-node.38`. */
 export function v8Version(): string {
   return process.versions.v8;
 }

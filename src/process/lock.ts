@@ -106,7 +106,11 @@ function create(lock: string): boolean {
   }
 }
 
-/** Undefined if the lock has just been released. @throws CliError `failed` if something else has the lock's name. */
+/**
+ * The owner of a lock; undefined if the lock has just been released.
+ *
+ * @throws CliError `failed` if something else has the lock's name.
+ */
 function readOwner(lock: string): string | undefined {
   try {
     return basename(readlinkSync(lock));

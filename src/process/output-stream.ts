@@ -14,13 +14,14 @@ export interface OutputStream {
   /**
    * Resolves when the bytes have been handed over.
    *
-   * @throws OutputClosedError if the reader has gone; InterruptedError if the terminal has gone; CliError `failed` if they cannot be written (a full disk).
+   * @throws OutputClosedError if the reader has gone; InterruptedError if the terminal has gone; CliError `failed` if
+   *   they cannot be written, such as on a full disk.
    */
   write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
 }
 
 interface WriteOptions {
-  /** True for what a CI job gets as it is: commands to its runner that are meant, and the body of a raw request. */
+  /** True if the runner of a CI job may obey the data, such as an annotation or the body of a raw request. */
   readonly isRaw?: boolean;
 }
 

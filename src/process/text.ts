@@ -13,7 +13,7 @@ export function sanitize(text: string): string {
   return sanitizeExcept(text, '');
 }
 
-/** As `sanitize`, but the characters of `allowed` stay as they are. */
+/** Does what `sanitize` does, but leaves the characters of `allowed` as they are. */
 export function sanitizeExcept(text: string, allowed: string): string {
   if (printable.test(text)) return text;
   // Control, format (bidirectional, zero-width, tags) and separator characters, and surrogates without a partner.

@@ -11,11 +11,11 @@ export interface RecordFlags {
   readonly from?: string | undefined;
   /** `--field name=value`. */
   readonly field?: readonly string[] | undefined;
-  /** By the column of the field; undefined if the flag was not given. A name may stand for an id. */
+  /** The values of the flags, by the column of the field; undefined for a missing flag. A name may stand for an id. */
   readonly values: Body;
 }
 
-/** The fields whose flags were given. */
+/** The fields that the flags give. */
 export function flagFields<Entity>({ fields }: EditableNoun<Entity>, values: Body): Body {
   const named = fields.map((field) => [field.name, values[columnOf(field)]] as const);
   return Object.fromEntries(named.filter(([, value]) => value !== undefined));
@@ -39,7 +39,7 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, texts: RecordFla
   return fields;
 }
 
-/** @throws UsageError for a field that the body of an operation does not have, or for an id that it does not need. */
+/** Checks fields from flags. @throws UsageError for a field that the body does not have, or an id that it does not need. */
 export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entity>, body: Body): void {
   for (const name of Object.keys(body)) {
     if (name === 'id' && !(operation.method === 'POST' && Object.hasOwn(operation.body?.fields ?? {}, 'id')))

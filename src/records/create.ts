@@ -58,11 +58,11 @@ function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Wri
 function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, body: Body) {
   const open = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missing = missingFields(operation, body);
-  const wanted = open.filter((field) => field.wanted);
-  if (missing.length === 0 && wanted.length > 0 && context.prompt()) return open;
+  const wantedFields = open.filter((field) => field.isWanted);
+  if (missing.length === 0 && wantedFields.length > 0 && context.prompt()) return open;
   // If no field is required and none was given, one is named, because an empty body makes no sense.
   if (missing.length === 0 && Object.keys(body).length === 0)
-    missing = (wanted.length > 0 ? wanted : open.slice(0, 1)).map(({ name }) => name);
+    missing = (wantedFields.length > 0 ? wantedFields : open.slice(0, 1)).map(({ name }) => name);
   if (missing.length === 0) return [];
   const hasFlags = missing.every((name) => findField(noun, name));
   if (hasFlags && context.prompt()) return open;

@@ -12,9 +12,9 @@ export type NamedNoun = 'pets' | 'categories';
 interface NamedRecord {
   readonly id: bigint;
   readonly name: string;
-  /** Of a category. */
+  /** A category may have one. */
   readonly description?: string | null | undefined;
-  /** Of a pet. */
+  /** A pet may have one, and a category. */
   readonly status?: string | null | undefined;
   readonly categoryId?: bigint | null | undefined;
 }
@@ -37,7 +37,7 @@ export class Names {
   private readonly context: Context;
   private readonly client: Client;
   private readonly lists = new Map<NamedNoun, Promise<NamedRecord[]>>();
-  /** By noun and name. */
+  /** The id of each name, by noun and name. */
   private readonly ids = new Map<string, Promise<bigint>>();
 
   constructor(context: Context, client: Client) {
@@ -201,9 +201,9 @@ function unreadNames(noun: NamedNoun, error: unknown): string {
 }
 
 function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecord[]): CliError {
-  const wanted = caseless(name);
+  const wantedName = caseless(name);
   const distance = (other: string) =>
-    other.includes(wanted) || wanted.includes(other) ? 0 : letterDistance(wanted, other);
+    other.includes(wantedName) || wantedName.includes(other) ? 0 : letterDistance(wantedName, other);
   const ranked = [...new Set(records.map((record) => record.name))]
     .map((other) => ({ other, rank: distance(caseless(other)) }))
     .sort((a, b) => a.rank - b.rank);

@@ -21,9 +21,9 @@ export interface RecordReader {
 
 /** One noun as data, for the verbs that all nouns share. */
 export interface Noun<Entity> {
-  /** Such as `pet`, for `pet 3`. */
+  /** The word for one record, such as `pet`. */
   readonly singular: string;
-  /** Such as `pets`, for `3 pets`. */
+  /** The word for several records, such as `pets`. */
   readonly plural: string;
   readonly operations: {
     readonly list: ListId;
@@ -33,7 +33,7 @@ export interface Noun<Entity> {
   /** The noun whose names can stand for its ids; undefined if only ids are accepted. */
   readonly named?: NamedNoun;
   /**
-   * The columns of its records, the id first.
+   * Makes the columns of its records, the id first.
    *
    * @param names the names that its `lookup` found, by id.
    */
@@ -49,7 +49,7 @@ export interface Noun<Entity> {
   title(record: Entity): string;
 }
 
-/** The column that shows names of other records. If it is `extra`, tables on a terminal have it too. */
+/** The column that shows the names of other records. A table on a terminal has it even if the column is `extra`. */
 interface Lookup<Entity> {
   readonly column: string;
   /** The noun of those records. */
@@ -72,14 +72,14 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** A field of a body, and its names and parsers for the user. */
 export interface Field {
-  /** In the body. */
+  /** The name in the body of a request. */
   readonly name: string;
   /** Its name as a column and a flag, if that is another one: `category` for `categoryId`. */
   readonly column?: string;
   /** It identifies one record: several records cannot have the same value. */
   readonly isUnique?: true;
   /** A person is asked for it although the service does not require it: a record without it makes no sense. */
-  readonly wanted?: true;
+  readonly isWanted?: true;
   /** Parses the text of a CSV cell; undefined if the text is the value. @throws UsageError that begins with `what`. */
   parse?(text: string, what: string): unknown;
   /** Asks the user for the value in a new record; undefined if they leave it out. A field without it is not asked for. */
@@ -150,7 +150,7 @@ export interface Access<Entity, Kind extends Noun<Entity> = Noun<Entity>> {
   readonly context: Context;
   readonly client: Client;
   readonly noun: Kind;
-  /** Of the service that the client calls. */
+  /** The names of the service that the client calls. */
   readonly names: Names;
   /** The operation that the verb is about. */
   readonly operation: Operation;

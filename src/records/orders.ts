@@ -35,7 +35,7 @@ export const orders: EditableNoun<Order> = {
     {
       name: 'petId',
       column: 'pet',
-      wanted: true,
+      isWanted: true,
       parse: parseIdOrName,
       ask: async (prompt, names) =>
         names.isListed('pets')
@@ -44,7 +44,7 @@ export const orders: EditableNoun<Order> = {
     },
     {
       name: 'quantity',
-      wanted: true,
+      isWanted: true,
       parse: parseQuantity,
       ask: (prompt) => askParsed(prompt, 'Quantity', (text) => parseQuantity(text)),
     },

@@ -80,7 +80,8 @@ async function categoryChoices(names: Names): Promise<Choice<bigint>[]> {
 }
 
 /**
- * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body), it finds the pet through listPets and notes that on stderr.
+ * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body), it finds the pet through
+ * listPets and notes that on stderr.
  */
 export async function readPet(
   { client, warn }: RecordReader,

@@ -48,7 +48,7 @@ export async function fillView<Entity>(
   };
 }
 
-/** Leaves the names that `--from` would not read as one record: shared ones, and such as look like an id. */
+/** Drops the names that `--from` could not read as one record: those of several records, and those that look like an id. */
 function dropAmbiguous(names: Map<bigint, string>): void {
   const counts = new Map<string, number>();
   for (const name of names.values()) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
@@ -56,7 +56,7 @@ function dropAmbiguous(names: Map<bigint, string>): void {
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) names.delete(id);
 }
 
-interface Manner {
+interface ResultOptions {
   /** Print a list, even of one. */
   readonly asList: boolean;
   /** Print each record as it comes, also in a table. */
@@ -67,7 +67,7 @@ interface Manner {
 export async function printResults<Entity>(
   access: Access<Entity>,
   results: AsyncGenerator<Entity>,
-  { asList, isLive }: Manner,
+  { asList, isLive }: ResultOptions,
 ): Promise<void> {
   const { context } = access;
   const filled = fillView(access, 'few');

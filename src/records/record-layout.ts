@@ -14,9 +14,9 @@ import { jsonOrText, parseId } from './parse-values.ts';
 /** A record of a file. */
 export interface RecordRow extends InputRow {
   readonly column: number;
-  /** As the file has them; empty cells of a table are left out. */
+  /** The values as the file has them, without the empty cells of a table. */
   readonly values: RowFields;
-  /** In the form of a request. A name may stand for an id. */
+  /** The values in the form of a request. A name may stand for an id. */
   readonly fields: Body;
 }
 

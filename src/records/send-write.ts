@@ -19,7 +19,7 @@ export interface Write {
   /** The change to report on a terminal after the write: `pet 3: status available -> sold`. */
   readonly change?:
     | {
-        /** Such as `pet 3`. */
+        /** The record, such as `pet 3`. */
         readonly subject: string;
         readonly before: object;
         /** The fields that the write may change. */
@@ -40,9 +40,9 @@ export type PrepareWrite = (refusal?: CliError) => Promise<Write> | Write;
 export interface WriteSuccess<Entity> {
   /** The write that was made last. */
   readonly write: Write;
-  /** Undefined for a delete, and if the service shows none. */
+  /** The record as it is now; undefined for a delete, and if the service shows none. */
   readonly record: Entity | undefined;
-  /** True if the service will do the write later, or not (202). */
+  /** True if the service has accepted the write but may not have done it (202). */
   readonly isAccepted: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface Standing {
 /** An item that was not done as it should be. */
 export interface Failure<Item> {
   readonly item: Item;
-  /** Undefined if nothing was sent for it. */
+  /** The error of the item; undefined if nothing was sent for it. */
   readonly error: CliError | undefined;
 }
 
@@ -52,9 +52,9 @@ export class Work<Item, Result> {
   private failed = 0;
   /** The items that were begun and whose results are not read yet, in order. */
   private readonly running: Promise<Result | undefined>[] = [];
-  /** By the index of the item. */
+  /** The failures, by the index of the item. */
   private readonly ended = new Map<number, Failure<Item>>();
-  /** Once it is stopped, no further item begins. */
+  /** Ends the work: once it is stopped, no further item begins. */
   private readonly stopping: Stop<StopReason>;
 
   constructor(items: readonly Item[], workOn: (item: Item) => Promise<Result>, options: WorkOptions<Item>) {
@@ -171,7 +171,7 @@ function stoppedError(error: StoppedError): CliError | undefined {
     : new CliError('unavailable', 'stopped before a further attempt', details);
 }
 
-/** True for a refused token, and for no answer after all retries: the next item would fail too. */
+/** Whether the next item would fail too: the token was refused, or there was no answer after all retries. */
 function wouldAllFail({ kind, details: { status } }: CliError): boolean {
   return (
     kind === 'auth' || (kind === 'unavailable' && (status === undefined || status === 429 || status === 503))
