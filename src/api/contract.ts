@@ -1,7 +1,7 @@
-// The folder says what the service is, as data. The service's specification states two operations and the schemas; this
-// project chose the other operations. operations.ts is the table of them all, schemas.ts and values.ts say what
-// their records may hold, and openapi.ts prints both as a document. This file has what one service offers of the table.
-// lifecycle.ts reads notices about operations; http.ts has the requests and responses that client and server exchange.
+// The folder says what the service is, as data. Its specification states two operations and the schemas; this project chose
+// the other operations. operations.ts is the table of them all, schemas.ts and values.ts say what their records may hold,
+// and openapi.ts prints the table as a document. This file has what one service offers of the table. lifecycle.ts reads
+// notices about operations; http.ts has the requests and responses that client and server exchange.
 
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';

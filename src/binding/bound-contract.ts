@@ -30,7 +30,7 @@ export interface Maps {
 }
 
 /** What `api bind` finds in a description. */
-export interface Binding {
+interface Binding {
   readonly matches: Matches;
   readonly contract: Contract;
 }

@@ -15,7 +15,7 @@ export interface DocumentParameter {
 }
 
 /** The JSON content of a body or an answer; an unknown shape if the document gives no schema. */
-export interface JsonContent {
+interface JsonContent {
   readonly mediaType: string;
   readonly schema: JsonValue | undefined;
   readonly shape: Shape;

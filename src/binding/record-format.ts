@@ -17,7 +17,7 @@ export function recordFieldsOf(noun: NounName): string[] {
 }
 
 /** How a schema writes the fields that the program knows. */
-export interface FieldNames {
+interface FieldNames {
   /** The service's name of each field that it has, by our name. */
   readonly names: ReadonlyMap<string, string>;
   /** Whether the category is an object `{id, name}`. */

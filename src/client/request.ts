@@ -17,7 +17,7 @@ export interface CallInput {
 }
 
 /** What all requests to a service have in common. */
-export interface RequestBase {
+interface RequestBase {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   /** The fields that each of them carries. */

@@ -1,7 +1,7 @@
-// The local server, from a request to its answer: server.ts listens, exchange.ts turns a request of the socket into one of
-// the app, documents.ts and serve-options.ts wrap the app, and this file is the app itself. read-input.ts reads the request,
-// handlers.ts carries it out on the store (store.ts), and refusal.ts is how anything below says no. offline.ts sends requests
-// to the app without a socket. seed.ts, store-file.ts and pulled-store.ts fill a store and keep it in a file.
+// The local server, from a request to its answer. server.ts listens, and exchange.ts turns a request of the socket into one
+// of the app. documents.ts and serve-options.ts wrap the app, which is this file: read-input.ts reads the request, and
+// handlers.ts carries it out on the store (store.ts). Any of them throws a Refusal (refusal.ts). offline.ts sends requests
+// to the app without a socket. seed.ts, pulled-store.ts and store-file.ts fill a store and keep it in a file.
 
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { type OperationId, operationIds, operations } from '../api/operations.ts';

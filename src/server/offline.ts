@@ -129,7 +129,7 @@ class FileStore {
   /** From now on changes are answered before they are saved. @returns a function that saves what was answered. */
   deferSaves(): () => Promise<void> {
     this.isDeferred = true;
-    return () => this.inTurn(() => this.saveHeld());
+    return () => this.inTurn(() => this.saveDeferred());
   }
 
   /** Keeps other processes from the file until the next save. */
@@ -144,7 +144,7 @@ class FileStore {
   }
 
   /** @throws CliError `failed` if the file cannot be written: then what was answered since the last save is lost. */
-  private async saveHeld(): Promise<void> {
+  private async saveDeferred(): Promise<void> {
     if (!this.release) return;
     const { writeFileAtomic } = await import('../process/files.ts');
     this.version = undefined;
