@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Issue } from '../input/issues.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, parseJson } from '../process/exact-json.ts';
+import { syncPath } from '../process/files.ts';
 import { fileError } from '../process/system-error.ts';
 import type { Intent, Outcome, Row, Value } from './decide.ts';
 import { type RunEnd, type RunHeader, version } from './journal.ts';
@@ -64,7 +66,8 @@ export interface JournalImage {
 }
 
 /**
- * Reads a journal. An incomplete last line, and lines of a plan at the end without their `planned`, do not count.
+ * Reads a journal. An incomplete last line, and lines of a plan at the end without their `planned`, do not count. A journal
+ * without its end is synced first: what follows from it must not rest on lines that a power cut takes away.
  *
  * @returns undefined if no plan is complete: then the run does not exist.
  * @throws CliError `failed` if a line cannot be read.
@@ -72,6 +75,10 @@ export interface JournalImage {
 export async function readJournal(path: string): Promise<JournalImage | undefined> {
   const first = await replay(path, Number.POSITIVE_INFINITY);
   if (!first || first.planned === 0) return undefined;
+  if (!first.end) {
+    await syncPath(path);
+    await syncPath(dirname(path));
+  }
   // The lines of a plan without its `planned` have changed rows: read again without them.
   return first.isPlanning ? replay(path, first.bytes) : first;
 }

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, UsageError } from '../process/errors.ts';
-import { ensurePrivateFolder, syncFolder } from '../process/files.ts';
+import { ensurePrivateFolder, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { Journal, type RunEnd, type RunHeader } from './journal.ts';
@@ -136,7 +136,7 @@ export class RunStore {
         const journal = new Journal(this.pathOf(run));
         try {
           write(run, journal);
-          await syncFolder(this.folder);
+          await syncPath(this.folder);
           return run;
         } catch (error) {
           journal.close();

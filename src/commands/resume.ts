@@ -29,7 +29,7 @@ export const resume = action({
   examples: ['petstore resume', 'petstore resume r7'],
   args,
   flags: resumeFlags,
-  run: (context, { run, ...flags }) => follow(context, run, flags, chooseResume),
+  run: (context, { run, ...flags }) => follow(context, 'resume', run, flags),
 });
 
 export const undo = action({
@@ -39,16 +39,17 @@ export const undo = action({
   examples: ['petstore undo', 'petstore undo r7 --dry-run'],
   args,
   flags: undoFlags,
-  run: (context, { run, ...flags }) => follow(context, run, flags, chooseUndo),
+  run: (context, { run, ...flags }) => follow(context, 'undo', run, flags),
 });
 
 /** Finishes a run that stopped, or sets back what a run wrote: the named one, or the last one on this target. */
 async function follow(
   context: Context,
+  verb: 'resume' | 'undo',
   named: string | undefined,
   flags: ApplyFlags,
-  choose: (runs: RunStore, target: string, named?: string) => Promise<RunChoice>,
 ): Promise<void> {
+  const choose = verb === 'resume' ? chooseResume : chooseUndo;
   const runs = runStore(context);
   const target = await targetHere(context);
   const first = await choose(runs, target, named);
@@ -59,8 +60,8 @@ async function follow(
   const lock = await lockTarget(context, { ...header, name }, flags);
   try {
     // Another process may have gone on with the run meanwhile, or begun to undo it.
-    const again = header.kind === 'undo' ? (header.undoes ?? undefined) : header.run;
-    const choice = await choose(runs, target, again);
+    const run = verb === 'undo' ? (header.undoes ?? header.run) : header.run;
+    const choice = await choose(runs, target, run);
     if (choice.go === 'nothing') return await reportNothing(context, choice.info);
     const parts = await partsOf(context, runs, choice, flags);
     if (choice.go === 'undo' && parts.rows.length === 0)

@@ -59,14 +59,17 @@ async function replace(target: string, data: FileContent, mode: number): Promise
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
-  await syncFolder(folder);
+  await syncPath(folder);
 }
 
-/** Makes a rename survive a power cut, if the system allows a folder to be synchronised. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined);
-  await folder?.sync().catch(() => {});
-  await folder?.close();
+/**
+ * Makes what is at a path survive a power cut: the content of a file, or the entries of a folder. Does nothing if the
+ * system does not allow it.
+ */
+export async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r').catch(() => undefined);
+  await file?.sync().catch(() => {});
+  await file?.close();
 }
 
 /** The path after all symbolic links are followed; the file itself may be missing. */

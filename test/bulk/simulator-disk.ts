@@ -31,6 +31,7 @@ type Module = Record<string, Operation>;
 
 /** The content and the entries that a power cut cannot take away. */
 interface Durable {
+  readonly folder: string;
   readonly entries: Map<string, Entry>;
   /** By inode. */
   readonly contents: Map<bigint, Buffer>;
@@ -181,15 +182,15 @@ function isPath(owner: unknown): boolean {
 /** The function that records a sync once it has succeeded: of the content, or of the entries of a folder. */
 function beginSync(name: string, file: unknown): (() => void) | undefined {
   const process = running.getStore();
-  if (!watched || !process || !/^(f?data)?sync$|^f(data)?sync$/.test(name)) return undefined;
+  if (!watched || !/^(f?data)?sync$|^f(data)?sync$/.test(name)) return undefined;
   const durable = watched;
   const path = openPath(descriptorOf(file));
-  if (!path.startsWith(process.folder)) return undefined;
+  if (!path.startsWith(durable.folder)) return undefined;
   const stats = real.fstatSync(descriptorOf(file), { bigint: true });
   if (stats.isDirectory()) {
     const entries = entriesOf(path);
     return () => {
-      if (process.isDead) return;
+      if (process?.isDead) return;
       for (const each of [...durable.entries.keys()])
         if (dirname(each) === path) durable.entries.delete(each);
       for (const [each, entry] of entries) durable.entries.set(each, entry);
@@ -197,7 +198,7 @@ function beginSync(name: string, file: unknown): (() => void) | undefined {
   }
   const content = real.readFileSync(`/proc/self/fd/${descriptorOf(file)}`);
   return () => {
-    if (!process.isDead) durable.contents.set(stats.ino, content);
+    if (!process?.isDead) durable.contents.set(stats.ino, content);
   };
 }
 
@@ -226,7 +227,7 @@ export function settleFolder(folder: string): void {
   const contents = new Map<bigint, Buffer>();
   for (const [path, { inode, target }] of entries)
     if (target === undefined) contents.set(inode, real.readFileSync(path));
-  watched = { entries, contents };
+  watched = { folder, entries, contents };
 }
 
 /** Records that a file is on the disk, such as an input that lay there for long. */

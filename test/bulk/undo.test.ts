@@ -236,6 +236,16 @@ test('an undo that was stopped goes on, and never takes an older run', async () 
   expect(shop.counted()).toEqual([4, 4, 4, 4]);
 });
 
+test.each(['resume --yes', 'resume r2 --yes'])('an undo that was stopped goes on with %s', async (line) => {
+  await using shop = await appliedShop([1, 1, 1, 1], [4, 4, 4, 4]);
+  const earlier = shop.writes().length;
+  trouble(shop, (_, __, all) => (all - earlier > 1 ? 401 : undefined));
+  expect(await shop.report('undo --yes --concurrency 1')).toMatchObject({ code: 4, run: 'r2', applied: 1 });
+  shop.misbehave = undefined;
+  expect(await shop.report(line)).toMatchObject({ code: 0, run: 'r2', applied: 4 });
+  expect(shop.counted()).toEqual([1, 1, 1, 1]);
+});
+
 test('sends back what was read, also a negative count', async () => {
   await using shop = await appliedShop([-5, 1], [4, 4]);
   expect(await shop.report('undo --yes')).toMatchObject({ code: 0, applied: 2 });
