@@ -23,9 +23,9 @@ export function rejectsOf({ header, rows, invalid, earlier }: Run): Reject[] {
   return rejects.sort((a, b) => a.line - b.line);
 }
 
-function toInvalidReject({ line, message, fields = {} }: Run['invalid'][number]): Reject {
+function toInvalidReject({ line, column, message, fields = {} }: Run['invalid'][number]): Reject {
   const reason = { code: 'invalid', message };
-  return { line, state: 'invalid', reason, fields: fields as Readonly<Record<string, JsonValue>> };
+  return { line, column, state: 'invalid', reason, fields: fields as Readonly<Record<string, JsonValue>> };
 }
 
 /** The columns that the command reads. */

@@ -129,17 +129,20 @@ async function* originalRows<Row extends InputRow>(
   const { format, batches } = await readRaw(source, layout);
   if (!format) return;
   const parserOf = createParserFinder(source.name, format, layout);
-  let next = 0;
+  const byLine = new Map<number, Reject[]>();
+  for (const reject of rejects) byLine.set(reject.line, [...(byLine.get(reject.line) ?? []), reject]);
   for await (const batch of batches)
     for (const record of batch.records) {
-      const reject = rejects[next];
-      if (reject?.line !== record.line) continue;
-      // Several records of a JSON document may begin on one line.
-      if (reject.column !== undefined && reject.column !== record.column) continue;
+      const candidates = byLine.get(record.line);
+      if (!candidates) continue;
       const row = parserOf(record.names, batch)(record);
-      const id = isProblem(row) ? undefined : row.id;
-      if (reject.id !== undefined && reject.id !== id) continue;
-      next += 1;
+      const recordId = isProblem(row) ? undefined : row.id;
+      // Several records of a JSON document may begin on one line.
+      const index = candidates.findIndex(
+        ({ column = record.column, id = recordId }) => column === record.column && id === recordId,
+      );
+      const [reject] = index === -1 ? [] : candidates.splice(index, 1);
+      if (!reject) continue;
       const indexes = record.names.flatMap((name, index) => (isRejectColumn(name) ? [] : [index]));
       const isObject = record.json === undefined || record.names.length > 0 || /^\{\s*\}$/.test(record.json);
       yield isObject

@@ -53,6 +53,20 @@ test('writes rejected JSON as JSON, and keeps every digit', async () => {
   expect(await shop.summary(['apply', 'a.rejects.jsonl', '--yes'])).toMatchObject({ failed: 1 });
 });
 
+test('tells rows apart that begin on one line', async () => {
+  const rows = ['{"petId":1,"quantity":6}', '{"petId":2,"quantity":"x"}', '{"petId":9,"quantity":3}'];
+  await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });
+  expect(await shop.summary(['apply', 'a.json', '--yes', '--skip-invalid'])).toMatchObject({
+    ...{ applied: 1, failed: 1, invalid: 2 },
+  });
+  const rejects = shop.read('a.rejects.jsonl').trim().split('\n');
+  expect(rejects.map((line) => JSON.parse(line))).toMatchObject([
+    { petId: 2, quantity: 'x', _state: 'invalid' },
+    { petId: 9, quantity: 3, _state: 'failed' },
+    { petId: 3, quantity: '', _state: 'invalid' },
+  ]);
+});
+
 test('the command that tries rejected rows again reads and writes them as the run did', async () => {
   await using shop = await stockShop([], { 'stock.csv': 'SKU,stock\n1,6\n' });
   shop.misbehave = ({ method }, response) => (method === 'POST' ? refuse(response, 409, 'no') : undefined);
