@@ -11,6 +11,11 @@ import { topicNames } from './topics.ts';
 import type { Line } from './tree.ts';
 import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
+// From words to a command: `verb.ts` and `flag.ts` say what a command is, as data, and `global-flags.ts` has the flags of
+// all of them. `tree.ts` lets commander read the words by that data. This file makes a task of what was read, and carries
+// it out. `words-error.ts` says what is wrong with the words. `help.ts`, `find-help.ts`, `topics.ts` with `topics.txt`, and
+// `manual.ts` make help of the same data; `complete.ts` answers the Tab key.
+
 /** A command line, read and not yet carried out. */
 export interface CommandLine {
   /** The flags that several commands share, parsed. */

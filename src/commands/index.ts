@@ -1,6 +1,11 @@
 import { programFlags } from '../cli/global-flags.ts';
 import type { Program } from '../cli/verb.ts';
 
+// A file or a folder for each noun and each command: flags go in, calls and printing come out. `record-verbs.ts` makes the
+// verbs that pets, categories and orders share, and `arguments.ts` has arguments and flags of several commands. A run goes
+// through `run-flags.ts`, `run-input.ts` or `update-from-file.ts`, `run-session.ts`, `show-plan.ts` and `report-run.ts`;
+// `resume.ts` goes on with it or undoes it, and `show-runs.ts` lists what is kept.
+
 /** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {
   name: 'petstore',

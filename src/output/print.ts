@@ -19,6 +19,11 @@ import { startProgress } from './progress.ts';
 import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 
+// From records to text: `columns.ts` says how the records of a noun are shown, and this file prints them with a writer of
+// `formats.ts` or `table.ts`. `width.ts` measures text, `fold.ts` breaks lines, `style.ts` colours them, and `near-time.ts`
+// shows times. `error.ts`, `notices.ts` and `trace.ts` are what stderr says; `live-line.ts` with `progress.ts` and
+// `waiting.ts` is what it redraws, and `screen.ts` what `--watch` redraws. `streams.ts` makes both streams safe to write to.
+
 interface PrinterOptions {
   readonly format: OutputFormat;
   /** Column names in the order asked for; undefined for the view's own; `help` alone lists them. */
