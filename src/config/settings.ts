@@ -18,6 +18,11 @@ import {
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
 
+// How the files of this folder fit together: `keys.ts` lists the settings, and `setting-values.ts` parses their values.
+// `paths.ts` says where the config file is, `file.ts` reads it, and `edit.ts` changes it. This file resolves all settings
+// of a command, and says which token they name; `token.ts` decides whether that token may go to the service, and
+// `read-token.ts` reads it. `contract-file.ts` keeps the bindings of services beside the config file.
+
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';
 

@@ -8,6 +8,11 @@ import { systemCode } from './system-error.ts';
 
 export type { Signal } from './errors.ts';
 
+// This folder is all that touches the system, and the text and numbers that every other folder uses. Only this file reads
+// the process, and only `flushThenExit` ends it. Streams: `output-stream.ts`. Files: `read-file.ts`, `files.ts`,
+// `new-file.ts`, `lock.ts`. Time and signals: `deadline.ts`, `within-time.ts`, `signals.ts`. Errors: `errors.ts`,
+// `system-error.ts`. Values and text: `exact-json.ts`, `exact-yaml.ts`, `text.ts`, `secrets.ts`.
+
 export interface InputStream {
   readonly isTerminal: boolean;
   /** True once its bytes have been read as the input of a command: then it holds no answers. */

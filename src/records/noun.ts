@@ -10,6 +10,13 @@ import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type NamedNoun, Names } from './names.ts';
 
+// How the files of this folder fit together: a noun is data in a file of its own (`pets.ts`, `categories.ts`, `orders.ts`,
+// `inventory.ts`), and a verb is a file that works for every noun (`list.ts`, `get.ts`, `create.ts`, `update.ts`,
+// `edit-record.ts`, `delete.ts`). Flags become fields in `parse-values.ts` and `body-fields.ts`, records of a file in
+// `record-layout.ts` and `from-file.ts`; `names.ts` finds the ids of names. `send-write.ts` sends one write and reads back
+// what it did, `work.ts` does something for every item of a list, and `write.ts` joins them. `print-records.ts` adds the
+// names of other records and prints. `watch.ts` and `overview.ts` show what they read again and again, or on one screen.
+
 /** An operation on one record. */
 export type RecordOperation = Exclude<OperationId, ListId>;
 
