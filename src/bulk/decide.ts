@@ -25,7 +25,7 @@ export interface Reason {
   readonly requestId?: string | undefined;
   /** True if the same row may succeed later without a change to it. */
   readonly passes?: boolean | undefined;
-  /** The command that settles a row which another run has open: `resume r7`. */
+  /** The command that settles a row which waits for another run: `resume r7`. */
   readonly settledBy?: string | undefined;
 }
 

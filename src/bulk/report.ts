@@ -36,7 +36,7 @@ export interface Report extends StateCounts {
   readonly isResumed: boolean;
   /** Rows whose answer shows another count than the one that was sent. */
   readonly distrusted: readonly Row[];
-  /** The first command that settles rows which another run has open. */
+  /** The first command that settles rows, if all that are open wait for other runs. */
   readonly settledBy: string | undefined;
   readonly stop: StopReason | undefined;
   /** The file of rejected rows, as the user may type it. */
@@ -70,6 +70,7 @@ export function reportOf(
 ): Report {
   const { header, rows, pace, stop, progress, planningMs, writingMs, retried } = run;
   const failures = failuresOf(rows);
+  const open = rows.filter(isOpen);
   return {
     run: run.id,
     kind: header.kind,
@@ -85,16 +86,21 @@ export function reportOf(
     rowsPerSecond: writingMs > 0 ? Math.round((progress.written * 1000) / writingMs) : 0,
     failures,
     retryable: failures.length === 0 ? undefined : failures.every((each) => each.retryable),
-    open: rows.filter(isOpen).length,
+    open: open.length,
     left: rows.filter(isLeft).length,
     isRelative: header.flags.relative,
     isResumed: run.earlier !== undefined,
     distrusted: rows.filter(({ outcome }) => outcome?.reason?.code === otherCount),
-    settledBy: rows.find(({ outcome }) => outcome?.reason?.settledBy)?.outcome?.reason?.settledBy,
+    settledBy: settledByAnother(open),
     stop: stop.reason,
     rejects,
     problem,
   };
+}
+
+function settledByAnother(open: readonly Row[]): string | undefined {
+  const commands = open.map(({ outcome }) => outcome?.reason?.settledBy);
+  return commands.every((command) => command !== undefined) ? commands[0] : undefined;
 }
 
 /** The failures of rows by kind, the most frequent first. */

@@ -162,5 +162,6 @@ export async function withOtherRuns(runs: RunStore, parts: RunParts, past?: Jour
 
 function writtenLater(run: string): Outcome {
   const message = `run ${run} has written this record since: undo that run first, or apply the file again`;
-  return { state: 'failed', reason: { code: 'written_later', message, passes: true } };
+  const reason = { code: 'written_later', message, passes: true, settledBy: `undo ${run}` };
+  return { state: 'failed', reason };
 }

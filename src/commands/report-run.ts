@@ -15,7 +15,7 @@ import { exampleText } from './show-plan.ts';
 
 /** A report and the next steps for the user. */
 interface ReportRecord extends Report {
-  /** The command to go on with if rows are left: it goes on with the run, or with another that has its rows open. */
+  /** The command to go on with if rows are left: it goes on with the run, or with another that its rows wait for. */
   readonly resume: string | undefined;
   /** The command that undoes it, if it has written something. */
   readonly undo: string | undefined;

@@ -132,6 +132,7 @@ test('a record that a later run wrote is left alone and named, until that run is
   const first = await shop.report('undo r1 --yes');
   expect(first).toMatchObject({ code: 3, applied: 2, failed: 1 });
   expect(JSON.stringify(first.failures)).toContain('r2');
+  expect(first.error?.hint).toBe('go on with: petstore undo r2');
   shop.stock.set('2', 9);
   expect(await shop.report('undo r2 --yes')).toMatchObject({ code: 0, applied: 1 });
   expect((await shop.report('undo r1 --yes')).code).toBe(0);
