@@ -4,7 +4,7 @@ import type { Pet } from '../api/schemas.ts';
 import { isSameValue } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import { readThroughList } from '../client/find-in-list.ts';
+import { isOperationGone, readThroughList } from '../client/find-in-list.ts';
 import { toCsvCell, withoutGuard } from '../output/formats.ts';
 import { ApiError, UnavailableError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -198,7 +198,7 @@ function readRecord(
   const reading = client.call(get, { [idName(get) ?? 'id']: id } as never, options);
   if (get !== 'getPet') return reading;
   return reading.catch((error) => {
-    const isGone = error instanceof ApiError && (error.status === 410 || error.details.code === undefined);
+    const isGone = error instanceof ApiError && isOperationGone(error);
     if (!isGone || !client.contract.operations.has('listPets')) throw error;
     return readThroughList(client, get, id, options);
   });

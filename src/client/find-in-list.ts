@@ -1,6 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { OperationId, Result } from '../api/operations.ts';
-import { CliError } from '../process/errors.ts';
+import { type ApiError, CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Answer, Client } from './client.ts';
 import type { ListOptions } from './whole-list.ts';
@@ -15,6 +15,14 @@ export const listOfGet = {
 
 export function isGet(id: OperationId): id is keyof typeof listOfGet {
   return Object.hasOwn(listOfGet, id);
+}
+
+/**
+ * Whether the operation that reads one record is gone, and not the record: 410, or 404 or 405 without a code of the
+ * service's own.
+ */
+export function isOperationGone({ status, details }: ApiError): boolean {
+  return status === 410 || ((status === 404 || status === 405) && details.code === undefined);
 }
 
 /**

@@ -75,17 +75,4 @@ export class Stop<Reason> {
   abandon(why?: string): void {
     this.cutting.abort(new StoppedError(why));
   }
-
-  /**
-   * Takes the signals until the returned function is called: the first stops the work, the second abandons it. Work
-   * that has already stopped for another reason is abandoned by the first.
-   *
-   * @param onFirst must stop the work.
-   */
-  takeSignals(interrupts: Interrupts, onFirst: (signal: Signal) => void): () => void {
-    return interrupts.take((signal) => {
-      if (this.reason) this.abandon('stopped by a second signal');
-      else onFirst(signal);
-    });
-  }
 }

@@ -2,7 +2,7 @@ import { NewPet, type Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import { readThroughList } from '../client/find-in-list.ts';
+import { isOperationGone, readThroughList } from '../client/find-in-list.ts';
 import { askOptional, askText, type Choice } from '../input/question.ts';
 import { ApiError, UsageError } from '../process/errors.ts';
 import type { Names } from './names.ts';
@@ -91,16 +91,12 @@ export async function readPet(
   try {
     return await client.call('getPet', { petId: id }, options);
   } catch (error) {
-    if (!(error instanceof ApiError) || !isEndpointGone(error)) throw error;
+    if (!(error instanceof ApiError) || !isOperationGone(error)) throw error;
     if (!warned.has(client))
       await warn(`note: getPet answered ${error.status}: looking through listPets instead`);
     warned.add(client);
     return readThroughList(client, 'getPet', id, options);
   }
-}
-
-function isEndpointGone({ status, details }: ApiError): boolean {
-  return status === 410 || ((status === 404 || status === 405) && details.code === undefined);
 }
 
 /** The clients whose user knows that getPet is gone. */

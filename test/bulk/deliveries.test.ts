@@ -198,7 +198,7 @@ test('fewer equal rows are a warning, and rows that were undone do not count', a
   expect(await shop.report(withoutNumber)).toMatchObject({ code: 0, applied: 4 });
 });
 
-test('a delivery without a number is refused while a run of its rows is unfinished, and resume is withNumber', async () => {
+test('a delivery without a number is refused while a run of its rows is unfinished, and resume is named', async () => {
   await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
   trouble(shop, () => 401);
   expect(await shop.report(`${withoutNumber} --concurrency 1`)).toMatchObject({ code: 4, applied: 0 });
@@ -298,7 +298,7 @@ test.each([
   ['its header', (text: string) => text.replace(/^\{/, '{{')],
   ['an outcome', (text: string) => text.replace('"state":"applied"', '"state":applied')],
 ])(
-  'a journal of which %s is damaged stops deliveries to its target, and is withNumber',
+  'a journal of which %s is damaged stops deliveries to its target, and is named',
   async (_, damage) => {
     await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
     await shop.report(withNumber);

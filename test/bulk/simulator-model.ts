@@ -99,7 +99,7 @@ export class Model {
   private forget(runs: readonly ListedRun[]): void {
     for (const [id, run] of this.records) {
       if (runs.some((each) => each.id === id)) continue;
-      if (this.changesOf(run).length > 0) throw new Violation(`run ${id} wrote, and is no longer runs`);
+      if (this.changesOf(run).length > 0) throw new Violation(`run ${id} wrote, and is no longer listed`);
       this.records.delete(id);
     }
   }

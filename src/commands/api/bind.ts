@@ -26,12 +26,14 @@ export async function bindDescription(
   if (description.convertedFrom !== undefined)
     await context.warn(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
   const { matches, contract } = bind(description, maps);
-  await printer.records([toMatchRecords(matches)], view);
-  if (contract.operations.size === 0)
+  const show = () => printer.records([toMatchRecords(matches)], view);
+  if (contract.operations.size === 0) {
+    await show();
     throw new UsageError(
       `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; the previous binding is unchanged`,
       "name them with --map, as in --map listPets='GET /animals'",
     );
+  }
   const { settings } = context;
   const { origin, basePath, note } = addressOf(settings, description);
   if (note !== undefined) await context.warn(note);
@@ -42,6 +44,8 @@ export async function bindDescription(
     const bound = { ...contract, basePath };
     await writeContract(context.io, key, { contract: bound, origin, source: description.url, boundAt });
   }
+  // After the binding is kept, because a reader that leaves early ends the command.
+  await show();
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${nameOfKey(key)}`;
   await context.warn(`${summary(matches)}; ${outcome}`);
   const tokenNote = credentialNote(settings, contract.credentialPlaces);

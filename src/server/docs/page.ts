@@ -232,7 +232,7 @@ function listOf(names: readonly string[]): HtmlPart {
   return names.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`);
 }
 
-/** HtmlPart that is put into a page as it is. */
+/** HTML that is put into a page as it is. */
 class Html {
   readonly text: string;
 
