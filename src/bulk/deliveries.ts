@@ -131,6 +131,8 @@ async function bookingsOf(
   const bookings = new Map<bigint, Booking>();
   for (const row of rows.values()) {
     if (row.intent.kind !== 'add') continue;
+    // An undo has every row that its run may have written; the others are booked by nobody.
+    if (undone && !undone.has(row.id) && !isPerhapsWritten(row)) continue;
     const standing = standingOf(row, undone?.get(row.id));
     if (standing)
       bookings.set(row.id, { run, change: row.intent.change, standing, isUndone: undo !== undefined });

@@ -98,6 +98,16 @@ test('a row that the undo of its delivery has open names that undo, which settle
   expect(shop.counted()).toEqual([6, 7]);
 });
 
+test('a row that failed in a run which was undone is free again', async () => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  trouble(shop, { 2: 401 });
+  expect(await shop.report(`${withNumber} --concurrency 1`)).toMatchObject({ code: 4, applied: 1 });
+  shop.misbehave = undefined;
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect(await shop.report(withNumber)).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.counted()).toEqual([6, 7]);
+});
+
 test('what is booked again on purpose is booked again by a resume too', async () => {
   await using shop = await deliveryShop([5, 5, 1], '1,+1\n2,+2\n3,+3\n');
   await shop.report(withNumber);
