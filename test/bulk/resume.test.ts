@@ -174,6 +174,7 @@ test('one run at a time for a target: the other one is named, and waited for wit
   const io = fakeIo({ cwd: shop.folder, env: shop.env });
   const interrupted = main([...apply.split(' '), '--lock-wait', '60s'], io);
   await vi.waitUntil(() => io.written('stderr').includes('r1'), { timeout: 20_000 });
+  expect(io.written('stderr')).toMatch(/^waiting for .*stock\.csv.*process \d+\n/m);
   io.raise('SIGINT');
   expect(await interrupted).toBe(130);
   release();
