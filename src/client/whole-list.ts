@@ -34,7 +34,7 @@ export async function* readWholeList(
   source: ListSource,
   id: ListId,
   filters: Filters,
-  { limit, after }: ListOptions,
+  { limit, after, whole }: ListOptions,
 ): AsyncGenerator<JsonObject[], string | undefined> {
   const operation = offeredOperation(source.contract, id);
   const conditions = Object.entries(filters).flatMap(([name, value]): [string, unknown][] => {
@@ -49,8 +49,10 @@ export async function* readWholeList(
   const isExact = parameters.length === conditions.length;
   const size = pageSize(operation, isExact ? limit : undefined);
   let left = limit ?? Number.POSITIVE_INFINITY;
-  let doubt: string | undefined;
-  for (const part of queriesOf(operation, conditions)) {
+  const parts = queriesOf(operation, conditions);
+  let { doubt } = parts;
+  if (whole && doubt !== undefined) return doubt;
+  for (const part of parts.queries) {
     const query = { ...Object.fromEntries(parameters), ...part, after, limit: size };
     // A service may ignore a parameter without an error.
     const checked = [...conditions, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
@@ -120,25 +122,30 @@ function parameterOf(operation: Operation, name: string, filter: unknown): unkno
 }
 
 /**
- * The queries whose lists together hold all records: one for each value of a filter that the service requires, has a
- * default for, or applies although its records do not show it.
+ * The queries whose lists together hold all records: one for each value of each filter that the service requires, has a
+ * default for, or applies although its records do not show it. The doubt names a default whose other values are unknown.
  */
 function queriesOf(
   operation: Operation,
   conditions: readonly (readonly [string, unknown])[],
-): readonly Filters[] {
+): { readonly queries: readonly Filters[]; readonly doubt: string | undefined } {
   const values = new Map(conditions);
   const isPaging = (name: string) => name === 'limit' || name === 'after';
-  const narrowed = operation.parameters.find(({ name, fallback, required, in: place, value }) => {
+  const narrowing = operation.parameters.filter(({ name, fallback, required, in: place, value }) => {
     if (place !== 'query' || isPaging(name) || value !== undefined) return false;
     if (values.has(name) && !Array.isArray(values.get(name))) return false;
     return required || fallback !== undefined || (values.has(name) && !hasField(operation, name));
   });
-  if (!narrowed) return [{}];
-  const choices = values.get(narrowed.name) ?? narrowed.bounds?.enum ?? filterValues[narrowed.name];
-  if (Array.isArray(choices) && choices.length > 0)
-    return choices.map((value) => ({ [narrowed.name]: value }));
-  return [{}];
+  let queries: readonly Filters[] = [{}];
+  let doubt: string | undefined;
+  for (const { name, bounds, fallback } of narrowing) {
+    const choices = values.get(name) ?? bounds?.enum ?? filterValues[name];
+    if (Array.isArray(choices) && choices.length > 0)
+      queries = queries.flatMap((query) => choices.map((value) => ({ ...query, [name]: value })));
+    else if (fallback !== undefined)
+      doubt ??= `it has only those with ${name} ${fallback}, unless it is asked for others`;
+  }
+  return { queries, doubt };
 }
 
 /** The values of the filters that have few, used if the description does not list them. */

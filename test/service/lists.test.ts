@@ -118,6 +118,32 @@ test('a filter that is required, or has a default, is asked for each of its valu
   }
 });
 
+/** Only pets of category 1, unless another is asked for. */
+const firstCategory: Shape['page'] = (records, url) =>
+  url.pathname === '/pets'
+    ? records.filter(({ categoryId }) => categoryId === Number(url.searchParams.get('categoryId') ?? 1))
+    : records;
+
+test('a default of a filter whose values are unknown is a doubt: a warning for a list, exit 2 for all else', async () => {
+  await using service = await shapedService({
+    parameters: [inQuery('categoryId', { type: 'integer', default: 1 })],
+    page: firstCategory,
+  });
+  const { run, done, home } = await bindTo(service);
+  const list = await run('pets list -o ids');
+  expect(list).toMatchObject({ code: 0, stdout: '2\n4\n' });
+  expect(list.words).toContain('there may be more records: it has only those with categoryId 1');
+  for (const line of ['pets get Pet2', 'offline pull', 'pets delete Pet2 --yes']) {
+    const { code, stdout, words } = await run(line);
+    expect([line, code, stdout]).toEqual([line, 2, '']);
+    expect(words).toContain('the list may be cut, and this needs every record:');
+  }
+  expect(readdirSync(home)).not.toContain('store.json');
+  expect(service.writes()).toEqual([]);
+  expect(await run('pets list --category 2 -o ids')).toMatchObject({ stdout: '1\n3\n5\n', stderr: '' });
+  await done('categories get Dogs -o ids');
+});
+
 test('a field that the records lack is an empty column, and its flags are exit 2 before any request', async () => {
   const write: Shape['write'] = ({ categoryId, status, shipDate, ...record }) => record;
   await using service = await shapedService({ write });
