@@ -307,25 +307,22 @@ test('a resumed change is compared with what its own plan read, and no longer wi
 test.each([
   ['its header', (text: string) => text.replace(/^\{/, '{{')],
   ['an outcome', (text: string) => text.replace('"state":"applied"', '"state":applied')],
-])(
-  'a journal of which %s is damaged stops deliveries to its target, and is named',
-  async (_, damage) => {
-    await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
-    await shop.report(withNumber);
-    const path = shop.journal('r1');
-    const text = readFileSync(path, 'utf8');
-    const broken = damage(text);
-    expect(broken).not.toBe(text);
-    writeFileSync(path, broken);
-    shop.deliver('1,+3\n');
-    for (const words of [withNumber, withoutNumber]) {
-      const refused = await shop.report(words);
-      expect(refused.code).not.toBe(0);
-      expect(refused.stderr).toContain(path);
-    }
-    expect(shop.counted()).toEqual([6, 7]);
-  },
-);
+])('a journal of which %s is damaged stops deliveries to its target, and is named', async (_, damage) => {
+  await using shop = await deliveryShop([5, 5], '1,+1\n2,+2\n');
+  await shop.report(withNumber);
+  const path = shop.journal('r1');
+  const text = readFileSync(path, 'utf8');
+  const broken = damage(text);
+  expect(broken).not.toBe(text);
+  writeFileSync(path, broken);
+  shop.deliver('1,+3\n');
+  for (const words of [withNumber, withoutNumber]) {
+    const refused = await shop.report(words);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(path);
+  }
+  expect(shop.counted()).toEqual([6, 7]);
+});
 
 test('no clock decides what is booked', async () => {
   await using shop = await deliveryShop([5], '1,+1\n');
