@@ -10,7 +10,7 @@ import { checkGuards, makePlan, type Plan } from './plan.ts';
 import { rejectsOf } from './reject-rows.ts';
 import { type Report, reportOf } from './report.ts';
 import { countStates, isLeft, isOpen } from './rows.ts';
-import { type NewRun, Run, type RunOptions, type RunParts } from './run.ts';
+import { Run, type RunOptions, type RunParts } from './run.ts';
 import { type RowLimit, toRows } from './run-flags.ts';
 import type { RunStore } from './run-store.ts';
 import { writeRow } from './write-row.ts';
@@ -202,7 +202,8 @@ export class Session {
       journal?.sync();
       const rejected = rejectsOf(run);
       if (rejected.length > 0) {
-        const name = named ?? rejectsName(stemOf(header), header.format);
+        const name =
+          named ?? rejectsName({ name: header.name, path: header.file ?? undefined }, header.format);
         const original = header.flags.sum ? undefined : again;
         rejects = await writeRejects({ name, folder }, header.format, rejected, original);
       }
@@ -221,9 +222,4 @@ export class Session {
     journal?.close();
     return reportOf(run, plan, rejects, problem);
   }
-}
-
-/** Beside the input; in the current folder if the input came through a pipe. */
-function stemOf({ file, name }: NewRun): string {
-  return file === null && name !== 'edit' ? 'stdin' : name;
 }

@@ -58,8 +58,12 @@ export function isRejectColumn(name: string): boolean {
   return column === textColumn || rejectColumns.some((candidate) => candidate === column);
 }
 
-/** The name of the rejects of an input: `stock.rejects.csv`. */
-export function rejectsName(input: string, format: InputFormat): string {
+/**
+ * The name of the rejects of an input: `stock.rejects.csv` beside it; `stdin.rejects.csv` in the current folder if the
+ * input came through a pipe.
+ */
+export function rejectsName({ name, path }: Pick<Source, 'name' | 'path'>, format: InputFormat): string {
+  const input = path === undefined && name !== 'edit' ? 'stdin' : name;
   const ending = extname(input);
   const stem = input.slice(0, input.length - ending.length);
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;

@@ -148,7 +148,7 @@ export async function endFile<Entity, Row extends RecordRow>(
       fields: item.values,
     }));
     try {
-      const place = { name: rejectsName(source.name, format), folder: context.io.cwd };
+      const place = { name: rejectsName(source, format), folder: context.io.cwd };
       const name = await writeRejects(place, format, rejects, { source, layout });
       const again = commandLine(context, [noun.plural, verb, '--from', name]);
       await context.warn(`note: ${some}: see ${name}, and run: ${again}`);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -236,6 +236,20 @@ test('what was certainly not done goes to a file that creates the rest, and noth
   );
   const again = await shop.run('pets create --from new.rejects.csv --yes -o json', { cwd });
   expect(JSON.parse(again.stdout)).toMatchObject([{ name: 'bad', categoryId: 1 }]);
+});
+
+test('the rejects of records from a process substitution are in the current folder', async () => {
+  const cwd = temporaryFolder();
+  await using server = await recordingServer({}, ({ path }) => ({ status: path === '/pets/2' ? 409 : 204 }));
+  const file = openSync(join(cwd, 'list'), 'w+');
+  try {
+    writeSync(file, '1\n2\n', 0);
+    const run = await runAt(server, `pets delete --from /dev/fd/${file} --yes`, { cwd });
+    expect(run.code).toBe(3);
+    expect(readFileSync(join(cwd, 'stdin.rejects.csv'), 'utf8')).toMatch(/^2,/m);
+  } finally {
+    closeSync(file);
+  }
 });
 
 test('a service that asks to wait longer than two minutes ends a delete, and what was not done is in the rejects', async () => {
