@@ -159,7 +159,9 @@ export class World {
     if (kind === 'follow') {
       const last = this.commands.at(-1);
       const wayOn = last && namedCommand(last);
-      return wayOn && line(wayOn, wayOn[1] === 'apply' || wayOn[1] === 'update' ? last.file : undefined);
+      const rejected = wayOn?.flatMap((word) => this.rejects.get(word) ?? [])[0];
+      const isInput = wayOn?.[1] === 'apply' || wayOn?.[1] === 'update';
+      return wayOn && line(wayOn, isInput ? (rejected ?? last.file) : undefined);
     }
     const ids = this.runIds();
     const id = pick === undefined ? undefined : ids[pick % Math.max(1, ids.length)];
