@@ -25,13 +25,14 @@ export async function loadYaml(): Promise<Yaml> {
     resolve: parseJson,
     stringify: ({ value }) => printJson(value),
   };
-  // The package writes some control characters raw, and text of several lines so that a CI runner may obey it; a JSON
-  // string with all controls escaped is also a YAML scalar.
+  // The package writes some control characters raw, text of several lines so that a CI runner may obey it, and text of
+  // spaces and line breaks without its spaces. A JSON string with all controls escaped is also a YAML scalar.
   const unsafeText: ScalarTag = {
     tag: 'tag:yaml.org,2002:str',
     default: true,
     identify: (value: unknown) =>
-      typeof value === 'string' && (unsafe.test(value.replaceAll('\n', '')) || hasRunnerCommand(value)),
+      typeof value === 'string' &&
+      (unsafe.test(value.replaceAll('\n', '')) || /^ +\n\s*$/.test(value) || hasRunnerCommand(value)),
     resolve: String,
     stringify: ({ value }) => printJson(value),
   };

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { main } from '../../src/main.ts';
 import { printJson } from '../../src/process/exact-json.ts';
+import { loadYaml } from '../../src/process/exact-yaml.ts';
 import { below, createRandom, pick } from '../../src/server/seed.ts';
 import { listed, listPages, mia, rex, terminal } from '../helpers/list-pets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
@@ -237,4 +238,9 @@ test.each(
 )('a name that is nothing but %s, very many of them, is shown in linear time', async (_, name) => {
   for (const options of [{}, terminal])
     expect(await listed([{ ...rex, name }], '--fields id,name', options)).toContain('id');
+});
+
+test.each(['  \n', ' \n\n', ' \n  '])('yaml keeps the spaces and line breaks of %j', async (name) => {
+  const yaml = await loadYaml();
+  expect(yaml.parse(yaml.print({ name }))).toEqual({ name });
 });
