@@ -1,12 +1,10 @@
-import { takesField } from '../api/contract.ts';
 import { idName, type ListId, type NounName, type OperationId } from '../api/operations.ts';
-import type { Pet } from '../api/schemas.ts';
 import { isSameValue } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import { isOperationGone, readThroughList } from '../client/find-in-list.ts';
+import { entryInput, readRecord } from '../client/read-record.ts';
 import { toCsvCell, withoutGuard } from '../output/formats.ts';
-import { ApiError, UnavailableError, UsageError } from '../process/errors.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Fields, Row, Value } from './decide.ts';
 
@@ -91,12 +89,10 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
     readsFirst: !isCount || operations.get(update)?.partial === false,
     async read(id, options) {
       try {
-        const { value, etag } = await readRecord(client, get, id, options);
-        const record = value as JsonObject;
-        if (noun.idOf(record) !== id) throw otherRecord(id, noun.idOf(record));
-        return { record, etag };
+        const { value, etag } = await readRecord(client, name, id, options);
+        return { record: value, etag };
       } catch (error) {
-        if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error;
+        if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
         return { record: undefined };
       }
     },
@@ -113,8 +109,12 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
       if (value === null) return client.call('deleteInventory', { petId: id }, options);
       if (isCount) {
         const body = { quantity: value as number };
-        if (record === undefined && operations.has('createInventory'))
-          return createEntry(client, id, value as number, options);
+        if (record === undefined && operations.has('createInventory')) {
+          // The user did not ask for the pet, and reading it has no condition.
+          const readOptions = { ...options, retries: undefined, ifMatch: undefined, skipsNotices: true };
+          const entry = await entryInput(client, id, value as number, readOptions);
+          return client.call('createInventory', entry as never, options);
+        }
         const before = noun.readsFirst && record ? { before: record } : {};
         return client.call('updateInventory', { petId: id, body, ...before }, options);
       }
@@ -166,49 +166,4 @@ function categoryOf(
   if (wanted.id === undefined || categoryId === null) return { name: category ?? categoryId };
   const isSame = (other: JsonValue | undefined) => isJsonObject(other) && isSameValue(other.id, categoryId);
   return others.find(isSame) ?? (category === null ? { id: categoryId } : { id: categoryId, name: category });
-}
-
-/** Creates the entry of a pet, with the status of the pet. */
-async function createEntry(
-  client: Client,
-  petId: bigint,
-  quantity: number,
-  options: CallOptions,
-): Promise<Answer<unknown>> {
-  const operation = client.contract.operations.get('createInventory');
-  const needsStatus = operation !== undefined && takesField(operation, 'status');
-  const status = needsStatus ? { status: await readStatus(client, petId, options) } : {};
-  const body = { petId, quantity, ...status };
-  return client.call('createInventory', { body, values: { petId, quantity } } as never, options);
-}
-
-async function readStatus(client: Client, petId: bigint, given: CallOptions): Promise<string> {
-  const options = { ...given, retries: undefined, ifMatch: undefined, skipsNotices: true };
-  const pet = await readRecord(client, 'getPet', petId, options);
-  return (pet.value as Pet).status ?? 'available';
-}
-
-/** Reads one record; a pet through the list if the operation that reads one, which is deprecated, is gone. */
-function readRecord(
-  client: Client,
-  get: Parameters<typeof readThroughList>[1],
-  id: bigint,
-  options?: CallOptions,
-): Promise<Answer<unknown>> {
-  const reading = client.call(get, { [idName(get) ?? 'id']: id } as never, options);
-  if (get !== 'getPet') return reading;
-  return reading.catch((error) => {
-    const isGone = error instanceof ApiError && isOperationGone(error);
-    if (!isGone || !client.contract.operations.has('listPets')) throw error;
-    return readThroughList(client, get, id, options);
-  });
-}
-
-/** The answer is about another record, such as from a cache that ignores the path. */
-function otherRecord(id: bigint, other: bigint): UnavailableError {
-  return new UnavailableError(`the service answered about ${other}, not about ${id}`, {
-    reason: 'invalid-response',
-    sent: true,
-    method: 'GET',
-  });
 }

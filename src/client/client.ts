@@ -13,6 +13,8 @@ export interface Client {
   readonly baseUrl: string;
   /** The source of the credential, for messages; undefined if none is sent. */
   readonly credential: string | undefined;
+  /** Tells the user a line, once for this client. */
+  note(line: string): void;
   /**
    * Sends one operation and returns its validated answer.
    *

@@ -1,6 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse, shownUrl } from '../api/http.ts';
-import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
+import type { ListId, Operation, OperationId } from '../api/operations.ts';
 import { type ApiError, UnavailableError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { withinTime } from '../process/within-time.ts';
@@ -9,7 +9,6 @@ import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { answeredError, callError } from './call-error.ts';
 import type { Answer, Client, RawAnswer } from './client.ts';
-import { isGet, listOfGet, readThroughList } from './find-in-list.ts';
 import { judgeWrite, type WriteIntent } from './judge-write.ts';
 import type { ListSource } from './page-walk.ts';
 import {
@@ -50,20 +49,20 @@ export function createClient(options: ClientOptions): Client {
   };
   const masked = (request: HttpRequest): HttpRequest =>
     withMaskedParameter({ ...request, fields: secrets.maskFields(request.fields) }, parameter);
-  const lists: Lists = { client: options, prepare, cutLists: new Set() };
-  const client: Client = {
+  const noted = new Set<string>();
+  const note = (line: string) => {
+    if (!noted.has(line)) options.observe?.({ kind: 'note', line });
+    noted.add(line);
+  };
+  const lists: Lists = { client: options, prepare, note };
+  return {
     contract,
     baseUrl,
     credential: options.credential,
+    note,
     call: ((id, input: CallInput, callOptions = {}) => {
       // Not `async`, because one more promise for each row slows a bulk run down.
       try {
-        const operation = contract.operations.get(id);
-        if (!operation && isGet(id) && contract.operations.has(listOfGet[id])) {
-          const line = `note: ${id} is not offered: looking through ${listOfGet[id]} instead`;
-          options.observe?.({ kind: 'note', line });
-          return readThroughList(client, id, input[idName(id) ?? ''] as bigint, callOptions);
-        }
         const call = prepare(id, input, callOptions);
         return fetchAnswer(call, intentOf(call.operation, input));
       } catch (error) {
@@ -82,7 +81,6 @@ export function createClient(options: ClientOptions): Client {
     close: () => transport.close(),
     deferSaves: transport.deferSaves,
   };
-  return client;
 }
 
 /** The call of an operation. */
@@ -188,13 +186,12 @@ function rawError(
 interface Lists {
   readonly client: ClientOptions;
   prepare(id: ListId, input: CallInput, options: CallOptions): OperationCall;
-  /** The lists about which the user has been warned that they may be cut. */
-  readonly cutLists: Set<OperationId>;
+  note: Client['note'];
 }
 
 /** The pages of a list. */
 async function* list(
-  { client, prepare, cutLists }: Lists,
+  { client, prepare, note }: Lists,
   id: ListId,
   filters: Filters,
   listOptions: ListOptions,
@@ -229,9 +226,7 @@ async function* list(
         'ask the owner of the service for a list that can be read to its end',
         'unbound',
       );
-    if (!cutLists.has(id))
-      client.observe?.({ kind: 'note', line: `warning: there may be more records: ${doubt} (${id})` });
-    cutLists.add(id);
+    note(`warning: there may be more records: ${doubt} (${id})`);
   } catch (error) {
     const isUnnamed = error instanceof UnavailableError && error.details.url === undefined;
     throw last && isUnnamed ? callError(last.call, last.attempts, error) : error;

@@ -1,17 +1,10 @@
 import { confirmWrite } from '../asking.ts';
 import type { CallOptions } from '../client/call.ts';
+import { readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import {
-  type Access,
-  type EditableNoun,
-  inputFor,
-  type Noun,
-  nameAll,
-  openAccess,
-  readRecord,
-} from './noun.ts';
+import { type Access, type EditableNoun, inputFor, type Noun, nameAll, openAccess } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { sendWrite, type Write } from './send-write.ts';
 import { Work, type WorkOptions } from './work.ts';
@@ -166,7 +159,7 @@ async function readDetails<Entity>(access: Access<Entity>, ids: readonly bigint[
   if (context.flags.yes || !context.prompt()) return new Map();
   const read = async (id: bigint): Promise<[bigint, RecordDetails]> => {
     try {
-      const title = noun.title((await readRecord(access, id)).value);
+      const title = noun.title((await readRecord<Entity>(access.client, access.operation.noun, id)).value);
       return [id, { title, companion: await noun.goesWith?.(client, id) }];
     } catch (error) {
       // A user may be allowed to delete a record without being allowed to read this.

@@ -1,12 +1,13 @@
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
+import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { editUntilValid, findEditor, openDraft, withDraft } from '../input/editor.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { checkFields, missingFields } from './body-fields.ts';
-import { type Body, type EditAccess, type EditableNoun, openAccess, readRecord } from './noun.ts';
+import { type Body, type EditAccess, type EditableNoun, openAccess } from './noun.ts';
 import type { IdOrName } from './parse-values.ts';
 import type { Write } from './send-write.ts';
 import { replacement } from './update.ts';
@@ -23,7 +24,7 @@ export async function editRecord<Entity extends object>(
   const access = await openAccess(context, noun, noun.operations.update);
   const [id = 0n] = await access.names.idsOf(noun.named, [idOrName]);
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
-  const before = await readRecord(access, id);
+  const before = await readRecord<Entity>(access.client, access.operation.noun, id);
   const draft = await openDraft(context, editor, `${noun.singular}-${id}.yaml`);
   try {
     const write = await editUntilValid(draft, {
@@ -97,7 +98,7 @@ async function checkUnchanged<Entity extends object>(
   id: bigint,
   before: Answer<Entity>,
 ): Promise<void> {
-  const now = await readRecord(access, id);
+  const now = await readRecord<Entity>(access.client, access.operation.noun, id);
   if (printJson(now.value) === printJson(before.value)) return;
   throw new CliError('failed', `${access.noun.singular} ${id} was changed in the meantime`, {
     hint: 'edit it again; nothing was overwritten',

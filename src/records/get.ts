@@ -1,9 +1,10 @@
+import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, UnavailableError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
+import { type Access, type Noun, openAccess } from './noun.ts';
 import type { FieldCondition, IdOrName } from './parse-values.ts';
 import { poll } from './poll.ts';
 import { printResults } from './print-records.ts';
@@ -25,7 +26,7 @@ export async function getRecords<Entity>(
   const records = until && (await waitUntil(access, resolvedIds, until));
   const read = async (id: bigint | CliError) => {
     if (typeof id !== 'bigint') throw id;
-    return records?.get(id) ?? (await readRecord(access, id)).value;
+    return records?.get(id) ?? (await readRecord<Entity>(access.client, access.operation.noun, id)).value;
   };
   const atOnce = context.settings.get('concurrency');
   const work = new Work(ids, read, { unit: noun.plural, atOnce });
@@ -69,7 +70,9 @@ async function waitUntil<Entity>(
   for (const id of ids) {
     let why = '';
     const readIfHolds = async (leftMs: number): Promise<Entity | undefined> => {
-      const answer = await readRecord(access, id, { timeoutMs: leftMs }).catch((error: unknown) => {
+      const answer = await readRecord<Entity>(access.client, access.operation.noun, id, {
+        timeoutMs: leftMs,
+      }).catch((error: unknown) => {
         if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
         why = error.message;
       });

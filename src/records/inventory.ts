@@ -1,12 +1,11 @@
-import { takesField } from '../api/contract.ts';
 import type { InventoryItem } from '../api/schemas.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
+import { entryInput, readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
+import { type Access, type Noun, openAccess } from './noun.ts';
 import type { IdOrName } from './parse-values.ts';
-import { readPet } from './pets.ts';
 import type { Write } from './send-write.ts';
 import { writeRecord } from './write.ts';
 
@@ -32,7 +31,8 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
   await writeRecord(access, async () => {
     // The further fields of an entry go back as they came.
-    if (!access.operation.partial) return countWrite(quantity, await readRecord(access, petId));
+    if (!access.operation.partial)
+      return countWrite(quantity, await readRecord<InventoryItem>(access.client, 'inventory', petId));
     const before = await readForPerson(access, petId);
     const input = { petId, body: { quantity } };
     return { operation: 'updateInventory', input, change: before && changeOf(before) };
@@ -47,7 +47,7 @@ async function readForPerson(
   const { context, client } = access;
   const isShown = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
   if (!isShown || !client.contract.operations.has('getInventory')) return undefined;
-  return readRecord(access, petId).catch(() => undefined);
+  return readRecord<InventoryItem>(access.client, 'inventory', petId).catch(() => undefined);
 }
 
 /** Reads a count, adds to it and writes the sum. */
@@ -60,7 +60,7 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
     await writeRecord(access, async (refusal) => {
       // To add again what may have been added would count it twice.
       if (refusal?.details.applied === 'unknown') throw refusal;
-      const before = await readRecord(access, petId);
+      const before = await readRecord<InventoryItem>(access.client, 'inventory', petId);
       // A proxy that sends a request twice passes on the 412 of the second one.
       if (refusal && sum?.quantity === before.value.quantity && !context.settings.offline)
         throw mayBeApplied(refusal);
@@ -117,16 +117,8 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
   const access = await openAccess(context, inventory, 'createInventory');
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
-  const body = { petId, quantity, ...(await statusOf(access, petId)) };
-  const input = { body, values: { petId, quantity } };
+  const input = await entryInput(access.client, petId, quantity);
   await writeRecord(access, () => ({ operation: 'createInventory', input }));
-}
-
-/** The status of a new entry, which is that of its pet; nothing if the service does not ask for it. */
-async function statusOf({ context, client, operation }: Access<InventoryItem>, petId: bigint) {
-  if (!takesField(operation, 'status')) return {};
-  const { value } = await readPet({ client, warn: context.warn }, petId);
-  return { status: value.status ?? 'available' };
 }
 
 /**
@@ -136,7 +128,7 @@ async function statusOf({ context, client, operation }: Access<InventoryItem>, p
 async function settleSum(access: Access<InventoryItem>, error: unknown, sum: Sum): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
   const { petId } = sum;
-  const now = await readRecord(access, petId).then(
+  const now = await readRecord<InventoryItem>(access.client, 'inventory', petId).then(
     ({ value }) => value.quantity,
     () => undefined,
   );

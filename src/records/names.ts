@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.ts';
-import { readThroughList } from '../client/find-in-list.ts';
+import { readFromList } from '../client/read-record.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -176,7 +176,7 @@ export class Names {
     const canSeek = list?.ordered && id > 0n;
     if (!canSeek || this.lists.has('pets')) return this.addAll('pets', names);
     try {
-      const pet = await readThroughList(client, 'getPet', id, { limit: 1, whole: false });
+      const pet = await readFromList<NamedRecord>(client, 'pets', id, { limit: 1 });
       names.set(id, pet.value.name);
       return undefined;
     } catch (error) {

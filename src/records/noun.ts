@@ -1,8 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
 import type { bodySchemas } from '../api/schemas.ts';
-import type { CallOptions } from '../client/call.ts';
-import type { Answer, Client } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
 import type { CallInput } from '../client/request.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
@@ -19,12 +18,6 @@ import { type NamedNoun, Names } from './names.ts';
 
 /** An operation on one record. */
 export type RecordOperation = Exclude<OperationId, ListId>;
-
-/** What reads a record: the client of its service, and where a note about the way it was read goes. */
-export interface RecordReader {
-  readonly client: Client;
-  warn(line: string): Promise<void>;
-}
 
 /** One noun as data, for the verbs that all nouns share. */
 export interface Noun<Entity> {
@@ -46,8 +39,6 @@ export interface Noun<Entity> {
    */
   columns(names: ReadonlyMap<bigint, string>): readonly Column<Entity>[];
   readonly lookup?: Lookup<Entity>;
-  /** Reads a record through `get` or, if the service does not offer that, through `list`. */
-  read?(reader: RecordReader, id: bigint, options?: CallOptions): Promise<Answer<Entity>>;
   /** Names what is deleted together with a record: `its inventory entry (3 in stock)`. */
   goesWith?(client: Client, id: bigint): Promise<string | undefined>;
   /** The words of the command that shows what prevents a record's deletion. */
@@ -181,15 +172,4 @@ export async function openAccess<Entity, Kind extends Noun<Entity>>(
   await (await context.printer()).check(viewOf(noun, operation));
   const client = await context.client(use);
   return { context, client, noun, names: new Names(context, client), operation };
-}
-
-/** Reads one record, in the way of its noun. @throws what `client.call` does */
-export function readRecord<Entity>(
-  { context: { warn }, client, noun }: Access<Entity>,
-  id: bigint,
-  options?: CallOptions,
-): Promise<Answer<Entity>> {
-  if (noun.read) return noun.read({ client, warn }, id, options);
-  const { get } = noun.operations;
-  return client.call(get, inputFor(get, id), options) as Promise<Answer<Entity>>;
 }

@@ -1,12 +1,10 @@
-import { NewPet, type Pet } from '../api/schemas.ts';
+import { type InventoryItem, NewPet, type Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
-import type { CallOptions } from '../client/call.ts';
-import type { Answer, Client } from '../client/client.ts';
-import { isOperationGone, readThroughList } from '../client/find-in-list.ts';
+import { readRecord } from '../client/read-record.ts';
 import { askOptional, askText, type Choice } from '../input/question.ts';
-import { ApiError, UsageError } from '../process/errors.ts';
+import { UsageError } from '../process/errors.ts';
 import type { Names } from './names.ts';
-import type { EditableNoun, RecordReader } from './noun.ts';
+import type { EditableNoun } from './noun.ts';
 import { parseIdOrName } from './parse-values.ts';
 
 export const pets: EditableNoun<Pet> = {
@@ -29,11 +27,10 @@ export const pets: EditableNoun<Pet> = {
     { name: 'categoryId', value: ({ categoryId }) => categoryId, align: 'right', extra: true },
   ],
   lookup: { column: 'category', noun: 'categories', idOf: ({ categoryId }) => categoryId },
-  read: readPet,
   holders: (petId) => ['orders', 'list', '--pet', `${petId}`, '--open'],
-  async goesWith({ call, contract }, petId) {
-    if (!contract.operations.has('getInventory')) return undefined;
-    const entry = await call('getInventory', { petId }).catch(() => undefined);
+  async goesWith(client, petId) {
+    if (!client.contract.operations.has('getInventory')) return undefined;
+    const entry = await readRecord<InventoryItem>(client, 'inventory', petId).catch(() => undefined);
     return entry && `its inventory entry (${entry.value.quantity} in stock)`;
   },
   schema: NewPet,
@@ -78,26 +75,3 @@ async function categoryChoices(names: Names): Promise<Choice<bigint>[]> {
     description: description ?? undefined,
   }));
 }
-
-/**
- * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body), it finds the pet through
- * listPets and notes that on stderr.
- */
-export async function readPet(
-  { client, warn }: RecordReader,
-  id: bigint,
-  options?: CallOptions,
-): Promise<Answer<Pet>> {
-  try {
-    return await client.call('getPet', { petId: id }, options);
-  } catch (error) {
-    if (!(error instanceof ApiError) || !isOperationGone(error)) throw error;
-    if (!warned.has(client))
-      await warn(`note: getPet answered ${error.status}: looking through listPets instead`);
-    warned.add(client);
-    return readThroughList(client, 'getPet', id, options);
-  }
-}
-
-/** The clients whose user knows that getPet is gone. */
-const warned = new WeakSet<Client>();

@@ -3,12 +3,13 @@ import { operations } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer } from '../client/client.ts';
 import { type Judgement, judgeRecord, locatedId } from '../client/judge-write.ts';
+import { readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { retryDelay } from '../client/retry.ts';
 import { sleep } from '../process/deadline.ts';
 import { CliError, type ErrorKind, InterruptedError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
-import { type Access, type RecordOperation, readRecord } from './noun.ts';
+import type { Access, RecordOperation } from './noun.ts';
 
 /** A request for one record as data; it can be sent or shown. */
 export interface Write {
@@ -121,7 +122,7 @@ async function readBack<Entity>(
     writeError(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);
   let record: Entity;
   try {
-    record = (await readRecord(access, id)).value;
+    record = (await readRecord<Entity>(access.client, access.operation.noun, id)).value;
   } catch (error) {
     if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
     if (error.kind !== 'not-found')
@@ -145,7 +146,7 @@ async function readCreated<Entity>(
   const id =
     operations[operation].method === 'POST' ? (answer.judgement?.id ?? locatedId(answer)) : undefined;
   if (id === undefined) return undefined;
-  return readRecord(access, id).then(
+  return readRecord<Entity>(access.client, access.operation.noun, id).then(
     ({ value }) => value,
     () => undefined,
   );

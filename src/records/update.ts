@@ -1,9 +1,10 @@
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
+import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
-import { type Body, type EditableNoun, flagOf, inputFor, nameAll, openAccess, readRecord } from './noun.ts';
+import { type Body, type EditableNoun, flagOf, inputFor, nameAll, openAccess } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import type { Write } from './send-write.ts';
 import { writeRecords } from './write.ts';
@@ -26,7 +27,8 @@ export async function updateRecords<Entity extends object>(
     items: ids,
     asList: ids.length > 1,
     atOnce: context.settings.get('concurrency'),
-    prepare: async (id) => replacement(noun, id, await readRecord(access, id), fields),
+    prepare: async (id) =>
+      replacement(noun, id, await readRecord<Entity>(access.client, access.operation.noun, id), fields),
   });
   if (error) throw error;
 }

@@ -1,0 +1,95 @@
+import { offeredOperation, takesField } from '../api/contract.ts';
+import { idFieldOf, idName, type NounName } from '../api/operations.ts';
+import type { Pet } from '../api/schemas.ts';
+import { CliError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import type { CallOptions } from './call.ts';
+import type { Answer, Client } from './client.ts';
+import type { CallInput } from './request.ts';
+import type { ListOptions } from './whole-list.ts';
+
+// What several calls together do with one record of a noun.
+
+const readings = {
+  pets: { singular: 'pet', get: 'getPet', list: 'listPets' },
+  categories: { singular: 'category', get: 'getCategory', list: 'listCategories' },
+  orders: { singular: 'order', get: 'getOrder', list: 'listOrders' },
+  inventory: { singular: 'inventory', get: 'getInventory', list: 'listInventory' },
+} as const;
+
+/**
+ * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
+ * the list and notes that.
+ *
+ * @throws CliError `not-found` if there is no such record; and what `client.call` throws.
+ */
+export async function readRecord<Record = JsonObject>(
+  client: Client,
+  noun: NounName,
+  id: bigint,
+  options: CallOptions = {},
+): Promise<Answer<Record>> {
+  const { get, list } = readings[noun];
+  const { operations } = client.contract;
+  const operation = operations.get(get);
+  let why = 'is not offered';
+  if (operation || !operations.has(list)) {
+    const input = { [idName(get) ?? '']: id };
+    const reading = client.call(get, input as never, options) as Promise<Answer<Record>>;
+    if (!operation?.deprecated || !operations.has(list)) return reading;
+    try {
+      return await reading;
+    } catch (error) {
+      if (!isWithdrawn(error)) throw error;
+      why = `answered ${error.details.status}`;
+    }
+  }
+  client.note(`note: ${get} ${why}: looking through ${list} instead`);
+  return readFromList(client, noun, id, { whole: true, ...options });
+}
+
+/** Whether an operation is gone, and not the record: 410, or 404 or 405 without a code of the service's own. */
+function isWithdrawn(error: unknown): error is CliError {
+  if (!(error instanceof CliError)) return false;
+  const { status, code } = error.details;
+  return status === 410 || ((status === 404 || status === 405) && code === undefined);
+}
+
+/**
+ * Finds a record in the list of its noun, from its id on if the list can begin there.
+ *
+ * @throws CliError `not-found` if the list does not have it.
+ */
+export async function readFromList<Record = JsonObject>(
+  client: Client,
+  noun: NounName,
+  id: bigint,
+  options: ListOptions = {},
+): Promise<Answer<Record>> {
+  const { singular, list } = readings[noun];
+  const canSeek = offeredOperation(client.contract, list).ordered && id > 0n;
+  const after = canSeek ? id - 1n : undefined;
+  const field = idFieldOf({ noun });
+  for await (const page of client.list(list, {}, { ...options, after })) {
+    const records = page as readonly object[] as readonly JsonObject[];
+    const value = records.find((record) => record[field] === id);
+    if (value) return { value: value as Record, status: 200, fields: {}, etag: undefined, attempts: [] };
+    // The list began at the id, so that its later pages have only larger ones.
+    if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[field] ?? 0)) > id))
+      break;
+  }
+  throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
+}
+
+/** The input that creates the inventory entry of a pet, with the status of the pet if the service takes one. */
+export async function entryInput(
+  client: Client,
+  petId: bigint,
+  quantity: number,
+  options: CallOptions = {},
+): Promise<CallInput> {
+  const values = { petId, quantity };
+  if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
+  const { value } = await readRecord<Pet>(client, 'pets', petId, options);
+  return { body: { ...values, status: value.status ?? 'available' }, values };
+}
