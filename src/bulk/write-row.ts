@@ -223,7 +223,7 @@ function unread(answer: Answer | undefined, failure: Error, attempts: number): O
 function unsettled(answer: Answer, attempts: number): Outcome {
   const { status, requestId, error } = answer;
   const code = error ? codeOf(error) : 'not_stored';
-  const words = error ? withoutUncertainty(error.message) : (answer.judgement?.reason ?? 'no answer');
+  const words = error ? error.message : (answer.judgement?.reason ?? 'no answer');
   const message = `${words}; ${uncertainty}`;
   return { state: 'unknown', reason: { code, message, status, attempts, requestId } };
 }
@@ -236,7 +236,7 @@ function failedBy(error: CliError | undefined, attempts: number, answer?: Answer
     return { state: 'failed', reason };
   }
   const { status } = error.details;
-  const message = withoutUncertainty(error.message);
+  const message = error.message;
   const reason = { code: codeOf(error), message, status, attempts, requestId, passes: mayPass(error) };
   return { state: 'failed', reason };
 }
@@ -251,11 +251,7 @@ function withAnswer(outcome: Outcome, answer: Answer, attempts: number): Outcome
 
 function said(answer: Answer | undefined): string {
   const words = answer?.error?.message ?? answer?.judgement?.reason;
-  return words === undefined ? '' : `${withoutUncertainty(words)}; `;
-}
-
-function withoutUncertainty(message: string): string {
-  return message.replace('; the request may or may not have been applied', '');
+  return words === undefined ? '' : `${words}; `;
 }
 
 /** Refusals that may pass, or that end with the cause of the stop. */

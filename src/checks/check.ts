@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../api/operations.ts';
+import { errorMessage } from '../output/error.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 
@@ -147,7 +148,8 @@ export function findingOfError(error: unknown): Finding {
   if (error instanceof FindingError) return error.finding;
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
   const { method, url, status, requestId, hint } = error.details;
-  const { kind, message: reason, exitCode } = error;
+  const { kind, exitCode } = error;
+  const reason = errorMessage(error);
   const isUnanswered = kind === 'unavailable' || status !== undefined;
   return { state: isUnanswered ? 'fail' : 'error', reason, hint, method, url, status, requestId, exitCode };
 }

@@ -12,14 +12,13 @@ export function answeredError(call: Call, attempts: Attempts, response: HttpResp
   const { status } = response;
   const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
   const isMissingList = call.operation?.many === true && (status === 404 || status === 410);
-  return new ApiError(sentence(call, attempts, why), {
+  return new ApiError(withCount(why, attempts), {
     ...detailsOf(call, attempts),
     // An empty list would still answer 200, so a 404 means that the address is wrong.
     ...(isMissingList && { kind: 'unavailable' }),
     status,
     code,
     serviceMessage: message,
-    addition: additions(call, attempts).join('; ') || undefined,
     hint: isMissingList ? isUrlRight(call) : hintOfStatus(status, call, attempts),
     retryable: retriedStatuses.has(status) && isSafeAgain(call, attempts),
   });
@@ -34,7 +33,7 @@ export function callError(call: Call, attempts: Attempts, thrown: unknown): unkn
   if (!(thrown instanceof UnavailableError)) return thrown;
   const { reason, details } = thrown;
   const isOpen = mayHaveBeenApplied(call.request.method, attempts);
-  return new UnavailableError(sentence(call, attempts, call.client.secrets.mask(thrown.message)), {
+  return new UnavailableError(withCount(call.client.secrets.mask(thrown.message), attempts), {
     ...details,
     ...detailsOf(call, attempts),
     status: details.status ?? attempts.at(-1)?.response?.status,
@@ -53,25 +52,18 @@ function detailsOf({ request }: Call, attempts: Attempts) {
     url: shownUrl((last?.request ?? request).url),
     attempts,
     requestId: last?.requestId,
+    addition: last?.note,
     ...(mayHaveBeenApplied(request.method, attempts) && { applied: 'unknown' as const }),
   };
 }
 
-function sentence(call: Call, attempts: Attempts, why: string): string {
-  const count = attempts.length > 1 ? [`after ${attempts.length} attempts`] : [];
-  return [why, ...count, ...additions(call, attempts)].join('; ');
+function withCount(why: string, attempts: Attempts): string {
+  return attempts.length > 1 ? `${why}; after ${attempts.length} attempts` : why;
 }
 
 /** Whether the request may be sent again without applying it twice. */
 function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean {
   return idempotentMethods.has(method) || !mayHaveBeenApplied(method, attempts);
-}
-
-/** How the call ended, in addition to the service's message. */
-function additions({ request }: Call, attempts: Attempts): string[] {
-  const note = attempts.at(-1)?.note;
-  const isOpen = mayHaveBeenApplied(request.method, attempts);
-  return [...(note ? [note] : []), ...(isOpen ? ['the request may or may not have been applied'] : [])];
 }
 
 function hintOfStatus(status: number, call: Call, attempts: Attempts): string | undefined {

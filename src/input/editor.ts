@@ -145,5 +145,5 @@ export function withDraft(error: unknown, { path }: Draft): unknown {
   const place = `the text is kept in ${path}`;
   const { kind, message, details } = error;
   const addition = details.addition === undefined ? place : `${details.addition}; ${place}`;
-  return new CliError(kind, `${message}; ${place}`, { ...details, addition });
+  return new CliError(kind, message, { ...details, addition });
 }

@@ -25,8 +25,15 @@ export function errorText(
 /** What an error says in one line: what is wrong, and then its request. */
 export function errorSentence(error: CliError): string {
   const request = requestOf(error);
-  return request === '' ? error.message : `${error.message} (${request})`;
+  return request === '' ? errorMessage(error) : `${errorMessage(error)} (${request})`;
 }
+
+/** What an error says of itself: what is wrong, whether its write may have been applied, and the addition. */
+export function errorMessage({ message, details: { applied, addition } }: CliError): string {
+  return joined([message, applied && uncertainty, addition]) ?? '';
+}
+
+const uncertainty = 'the request may or may not have been applied';
 
 /** The request of an error and its answer: `GET http://host/pets/99: 404 not_found; request id r-7`; empty for none. */
 function requestOf({ details: { method, url, status, code, requestId } }: CliError): string {
@@ -52,8 +59,8 @@ function toJson(error: CliError): object {
   return {
     // The signals share one kind; the exit code tells them apart.
     kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
-    // The service's own message does not include the place of the record in the input, nor the addition.
-    message: isFromService ? joined([place, serviceMessage], ': ') : error.message,
+    // The service's own message does not include the place of the record in the input, nor what follows it.
+    message: isFromService ? joined([place, serviceMessage], ': ') : errorMessage(error),
     code,
     line,
     status,
@@ -63,12 +70,12 @@ function toJson(error: CliError): object {
     retryable,
     applied,
     requestId,
-    hint: joined([isFromService ? addition : undefined, hint], '; '),
+    hint: isFromService ? joined([applied && uncertainty, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
 }
 
-function joined(parts: readonly (string | undefined)[], separator: string): string | undefined {
+function joined(parts: readonly (string | undefined)[], separator = '; '): string | undefined {
   const present = parts.filter((part) => part !== undefined);
   return present.length === 0 ? undefined : present.join(separator);
 }

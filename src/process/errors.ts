@@ -26,10 +26,7 @@ export interface ErrorDetails {
   readonly code?: string | undefined;
   /** The service's own message, if it sent one. JSON has it in place of the message for people. */
   readonly serviceMessage?: string | undefined;
-  /**
-   * What the message for people says in addition to the service's own, such as `the service asks to wait 60 s`; JSON has
-   * it in the hint.
-   */
+  /** A clause that people read after the message, such as `the service asks to wait 60 s`. */
   readonly addition?: string | undefined;
   /** HTTP status, if an answer came. */
   readonly status?: number | undefined;
@@ -42,7 +39,7 @@ export interface ErrorDetails {
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;
-  /** Set if a write may or may not have been applied. */
+  /** Set if a write may or may not have been applied. The output says so: no message does. */
   readonly applied?: 'unknown' | undefined;
   /** The place of the record in the input file, such as `pets.jsonl:3`. */
   readonly place?: string | undefined;
@@ -187,16 +184,9 @@ export class InterruptedError extends CliError {
   /** @param pending the writes that were in progress, which may or may not have been applied. */
   constructor(signal: Signal, pending: readonly PendingWrite[] = []) {
     const kind = kindOfSignal[signal];
-    const word = kind.replace('-', ' ');
     const [first] = pending;
-    const example = pending.length === 1 ? '' : ', such as this one';
-    const requests = pending.length === 1 ? 'the request' : `${pending.length} requests`;
-    if (first === undefined) super(kind, word);
-    else
-      super(kind, `${word}; ${requests} may or may not have been applied${example}`, {
-        ...first,
-        applied: 'unknown',
-      });
+    const count = pending.length > 1 ? ` during ${pending.length} requests, such as this one` : '';
+    super(kind, `${kind.replace('-', ' ')}${count}`, first && { ...first, applied: 'unknown' });
     this.signal = signal;
   }
 }

@@ -74,8 +74,7 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
 
 /** The error for a write that was refused, although its record now has what was sent. */
 function mayBeApplied({ kind, message, details }: CliError): CliError {
-  const open = `${message}; the request may or may not have been applied`;
-  return new CliError(kind, open, { ...details, applied: 'unknown' });
+  return new CliError(kind, message, { ...details, applied: 'unknown' });
 }
 
 /** The write of a count. @param before the entry that alone may be changed. */
@@ -133,8 +132,8 @@ async function settleSum(access: Access<InventoryItem>, error: unknown, sum: Sum
     () => undefined,
   );
   const hint = `do not run it again before you have looked: ${commandLine(access.context, ['inventory', 'get', `${petId}`])}`;
-  const message = `${error.message}; ${describeCount(now, sum)}`;
-  return new CliError(error.kind, message, { ...error.details, retryable: false, hint });
+  const addition = describeCount(now, sum);
+  return new CliError(error.kind, error.message, { ...error.details, addition, retryable: false, hint });
 }
 
 /**

@@ -154,14 +154,13 @@ async function readCreated<Entity>(
 
 function writeError({ status, attempts }: Answer<unknown>, kind: ErrorKind, message: string): CliError {
   const request = attempts.at(-1)?.request;
-  const isOpen = kind === 'unavailable';
-  return new CliError(kind, isOpen ? `${message}; the write may or may not have been applied` : message, {
+  return new CliError(kind, message, {
     status,
     method: request?.method,
     url: request && shownUrl(request.url),
     attempts,
     requestId: attempts.at(-1)?.requestId,
     retryable: false,
-    ...(isOpen && { applied: 'unknown' }),
+    ...(kind === 'unavailable' && { applied: 'unknown' }),
   });
 }

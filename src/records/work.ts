@@ -164,10 +164,7 @@ function stoppedError(error: StoppedError): CliError | undefined {
   if (request === undefined) return undefined;
   const details = { method: request.method, url: shownUrl(request.url), attempts };
   return mayHaveBeenApplied(request.method, attempts)
-    ? new CliError('unavailable', 'stopped; the write may or may not have been applied', {
-        ...details,
-        applied: 'unknown',
-      })
+    ? new CliError('unavailable', 'stopped', { ...details, applied: 'unknown' })
     : new CliError('unavailable', 'stopped before a further attempt', details);
 }
 
