@@ -149,9 +149,9 @@ export interface OpenApiParameter {
 
 function toParameterObject(
   { example }: Operation,
-  { name, in: place, required }: Parameter,
+  { name, wireName, in: place, required }: Parameter,
 ): OpenApiParameter {
-  const shared = { name, in: place, required };
+  const shared = { name: wireName, in: place, required };
   if (place === 'path') {
     const id = Number(example?.id);
     return { ...shared, description: 'The id of the record', schema: toFieldSchema(IdText), example: id };

@@ -171,22 +171,22 @@ interface Example {
 // The rows of the table share these parts: the collection or the record that an operation is about, and its kind.
 
 const pets = { noun: 'pets', tag: 'Pets', path: '/pets', result: 'Pet' } as const;
-const pet = { ...pets, path: '/pets/{petId}', parameters: [inPath('petId')] } as const;
+const pet = { ...pets, path: '/pets/{petId}', parameters: [idInPath('petId')] } as const;
 const categories = { noun: 'categories', tag: 'Pets', path: '/categories', result: 'Category' } as const;
 const category = {
   ...categories,
   path: '/categories/{categoryId}',
-  parameters: [inPath('categoryId')],
+  parameters: [idInPath('categoryId')],
 } as const;
 const orders = { noun: 'orders', tag: 'Store', path: '/store/orders', result: 'Order' } as const;
-const order = { ...orders, path: '/store/orders/{orderId}', parameters: [inPath('orderId')] } as const;
+const order = { ...orders, path: '/store/orders/{orderId}', parameters: [idInPath('orderId')] } as const;
 const inventory = {
   noun: 'inventory',
   tag: 'Store',
   path: '/store/inventory',
   result: 'InventoryItem',
 } as const;
-const entry = { ...inventory, path: '/store/inventory/{petId}', parameters: [inPath('petId')] } as const;
+const entry = { ...inventory, path: '/store/inventory/{petId}', parameters: [idInPath('petId')] } as const;
 
 const usual = {
   many: false,
@@ -390,13 +390,13 @@ export const operations = Object.fromEntries(
   operationIds.map((id): [OperationId, Operation] => [id, { ...table[id], id }]),
 ) as Readonly<Record<OperationId, Operation>>;
 
-/** The name of the id in the path of an operation of the table; undefined if the path has none. */
-export function idName(id: OperationId): string | undefined {
-  return operations[id].parameters.find((parameter) => parameter.in === 'path')?.name;
+/** Whether an operation of the table is about one record, whose id its input has. */
+export function takesId(id: OperationId): boolean {
+  return operations[id].parameters.some((parameter) => parameter.in === 'path');
 }
 
-function inPath<const Name extends string>(name: Name) {
-  return { name, wireName: name, in: 'path', required: true } as const;
+function idInPath(wireName: string) {
+  return { name: 'id', wireName, in: 'path', required: true } as const;
 }
 
 function inQuery<const Name extends QueryName>(name: Name) {
@@ -406,19 +406,6 @@ function inQuery<const Name extends QueryName>(name: Name) {
 /** The required fields are stated here too, because loading the schemas would slow down `help`. */
 function toBody<const Name extends BodyName>(name: Name, required: readonly (keyof BodyOf<Name>)[]) {
   return { name, mediaType: 'application/json', required, bounds: {} } as const;
-}
-
-/** The schema of a noun's records. */
-export const resultNames: Readonly<Record<NounName, ResultName>> = {
-  pets: 'Pet',
-  categories: 'Category',
-  orders: 'Order',
-  inventory: 'InventoryItem',
-};
-
-/** The field that identifies a record: an inventory entry has the id of its pet. */
-export function idFieldOf({ noun }: { readonly noun: NounName }): 'id' | 'petId' {
-  return noun === 'inventory' ? 'petId' : 'id';
 }
 
 type BodyOf<Name extends BodyName> = v.InferOutput<(typeof bodySchemas)[Name]>;
@@ -444,7 +431,7 @@ type Query<K extends OperationId> = {
   readonly [Name in Names<K, 'query'>]?: v.InferOutput<(typeof querySchemas)[Name]> | undefined;
 };
 
-/** The input of an operation: the id of its path by name, its query, its body. */
+/** The input of an operation: the id of the record in its path, its query, its body. */
 export type Input<K extends OperationId> = {
   readonly [Name in Names<K, 'path'>]: bigint;
 } & (Table[K] extends {

@@ -1,12 +1,6 @@
 import { hidesTryIt } from '../api/contract.ts';
-import {
-  idFieldOf,
-  type Method,
-  type Operation,
-  type RequestBody,
-  type Stability,
-  type WireFormat,
-} from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Method, Operation, RequestBody, Stability, WireFormat } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type ConvertSchema, toAnswers } from './answers.ts';
 import { type DocumentOperation, isSecured, successStatuses } from './document.ts';
@@ -127,7 +121,7 @@ function toBoundBody(tableOperation: TableOperation, from: DocumentOperation): B
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
   const readOnly = fields.flatMap(([name, schema]) => (objectOf(schema).readOnly === true ? [name] : []));
   const offered = fields.filter(([name]) => !readOnly.includes(name));
-  const idField = idFieldOf(tableOperation);
+  const idField = nouns[tableOperation.noun].idField;
   // A schema that a create shares with its answer requires the id that the service gives.
   const isServiceId = (name: string) => tableOperation.method === 'POST' && name === 'id';
   const required = [...shape.required]

@@ -1,10 +1,10 @@
 import { type NounName, type OperationId, operationIds, operations } from '../api/operations.ts';
 import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
 import { obstacleTo } from './fit.ts';
-import { likelyNoun, nounOf, schemaNames, wordsOf } from './nouns.ts';
 import { type Collections, isParameter, type PathReading, readPath, splitPath, takesId } from './path.ts';
 import { recordsIn, type TableOperation } from './record-format.ts';
 import type { Shape } from './schema.ts';
+import { likelyNoun, nounOf, schemaNames, wordsOf } from './words.ts';
 
 // How an operation of the table is found in a document. A wrong binding is worse than a missing one, because it decides
 // what `delete` deletes.

@@ -1,9 +1,9 @@
-import { idName, type OperationId, operations, type Paging, type Parameter } from '../api/operations.ts';
+import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
-import { compactName, wordsOf } from './nouns.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
+import { compactName, wordsOf } from './words.ts';
 
 // What the parameters of an operation are for, and how its list is divided into pages. The role that a query parameter
 // plays is decided by its name and its type; each role is played by at most one, and each plays at most one.
@@ -130,7 +130,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
     const { name: wireName, required, schema, in: place } = parameter;
     const role = [...byRole.keys()].find((each) => byRole.get(each) === parameter);
     const isInput = role === 'limit' || (role !== undefined && isFilter(role));
-    const name = place === 'path' ? idName(id) : isInput ? role : undefined;
+    const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
     const value = name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
     const isMet = name !== undefined || value !== undefined;

@@ -1,9 +1,9 @@
 import { type NounName, type OperationId, operations } from '../api/operations.ts';
 import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
-import { isIdName, isNameWithin, nounOf, wordsOf } from './nouns.ts';
 import { isFilterName } from './parameters.ts';
 import { isRecord, type TableOperation } from './record-format.ts';
 import { shapeOf } from './schema.ts';
+import { isIdName, isNameWithin, nounOf, wordsOf } from './words.ts';
 
 // What the path of an operation says: whether it is of the right form for a list, a create or an operation on one record,
 // and whether that lies beside the list or the create of its noun.

@@ -1,7 +1,8 @@
-import { type NounName, type Operation, resultNames } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { NounName, Operation } from '../api/operations.ts';
 import { fieldTypes } from '../api/schemas.ts';
-import { compactName, nounOf, wordsOf } from './nouns.ts';
 import { type Shape, shapeOf } from './schema.ts';
+import { compactName, nounOf, wordsOf } from './words.ts';
 
 // How the schemas of a document write the records of a noun: under which names, and inside which envelope.
 
@@ -13,7 +14,7 @@ export interface TableOperation extends Operation {
 
 /** Our names of the fields of a noun's records. */
 export function recordFieldsOf(noun: NounName): string[] {
-  return [...fieldTypes(resultNames[noun]).keys()];
+  return [...fieldTypes(nouns[noun].schema).keys()];
 }
 
 /** How a schema writes the fields that the program knows. */

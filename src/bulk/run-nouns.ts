@@ -1,4 +1,5 @@
-import { idName, type ListId, type NounName, type OperationId } from '../api/operations.ts';
+import { type Noun, nouns } from '../api/nouns.ts';
+import type { NounName } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
@@ -10,14 +11,6 @@ import type { Fields, Row, Value } from './decide.ts';
 
 // A run writes values of a noun: counts, or the fields of a record. A noun says how one value is read, how all are, and
 // how one is written.
-
-/** The operations of the nouns of runs. */
-const nounOperations = {
-  inventory: { get: 'getInventory', list: 'listInventory', update: 'updateInventory' },
-  pets: { get: 'getPet', list: 'listPets', update: 'updatePet' },
-  categories: { get: 'getCategory', list: 'listCategories', update: 'updateCategory' },
-  orders: { get: 'getOrder', list: 'listOrders', update: 'updateOrder' },
-} as const satisfies Record<NounName, Readonly<Record<string, OperationId>>>;
 
 /** The words of each noun for one and for several of what its rows change, and for the record of a row. */
 export const nounWords: Readonly<
@@ -68,8 +61,8 @@ export interface RunNoun {
  */
 export function createNoun(client: Client, name: NounName, isTable: boolean): RunNoun {
   const { operations } = client.contract;
-  const { get, list, update } = nounOperations[name];
-  const idField = idName(get) ?? 'id';
+  const { idField, operations: ids }: Noun = nouns[name];
+  const { get, list, update } = ids;
   const canGet = operations.has(get);
   const canList = operations.has(list);
   if (!operations.has(update))
@@ -97,16 +90,15 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
       }
     },
     list: (options) =>
-      client.list(list as ListId, {}, { ...options, whole: true }) as AsyncGenerator<readonly JsonObject[]>,
-    idOf: (record) => BigInt(record[isCount ? 'petId' : 'id'] as bigint),
+      client.list(list, {}, { ...options, whole: true }) as AsyncGenerator<readonly JsonObject[]>,
+    idOf: (record) => BigInt(record[idField] as bigint),
     valueOf(row, record) {
       if (record === undefined) return null;
       return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record, isTable);
     },
     async write(row, value, { record }, options) {
       const { id } = row;
-      const input = { [idField]: id };
-      if (value === null) return client.call('deleteInventory', { petId: id }, options);
+      if (value === null) return client.call(ids.delete, { id }, options);
       if (isCount) {
         const body = { quantity: value as number };
         if (record === undefined && operations.has('createInventory')) {
@@ -116,13 +108,13 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
           return client.call('createInventory', entry as never, options);
         }
         const before = noun.readsFirst && record ? { before: record } : {};
-        return client.call('updateInventory', { petId: id, body, ...before }, options);
+        return client.call('updateInventory', { id, body, ...before }, options);
       }
       const fields = value as Fields;
       const now = noun.valueOf(row, record) as Fields;
       const changes = Object.entries(fields).filter(([field, wanted]) => !isSameValue(wanted, now[field]));
       const body = Object.fromEntries(changes);
-      return client.call(update, { ...input, body, before: record, values: body } as never, options);
+      return client.call(update, { id, body, before: record, values: body }, options);
     },
   };
   return noun;

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { nouns } from '../api/nouns.ts';
 import { reference, toSchemas } from '../api/openapi.ts';
-import { type DocumentedAnswer, idFieldOf, type Operation } from '../api/operations.ts';
+import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
 import { otherRecord } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
@@ -70,7 +71,7 @@ export function judge(
   }
   const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
   if (record && otherRecord(operation, reply.recordId, record)) {
-    const name = idFieldOf(operation);
+    const name = nouns[operation.noun].idField;
     throw fault('the answer is about another record', {
       expected: String(reply.recordId),
       pointer: `/${name}`,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../api/contract.ts';
-import { idName, type Operation } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { readsOf } from './round.ts';
 
@@ -13,7 +14,7 @@ export interface Kind {
   readonly get: Operation | undefined;
   readonly list: Operation | undefined;
   readonly update: Operation | undefined;
-  /** The name of the id in a path, and in records that refer to this one. */
+  /** The name of the id in records that refer to this one. */
   readonly idName: string;
   /** The kind of record that it refers to. */
   readonly parent: Kind | undefined;
@@ -95,7 +96,7 @@ function resolveKind(
   if (maxLength < minNameLength)
     return `names may have only ${maxLength} characters, too few to be certainly ours`;
   const operationsOfKind = { create, remove, get, list, update: operations.get(`update${noun}`) };
-  return { name, ...operationsOfKind, idName: idName(remove.id) ?? 'id', parent, isNamed, fields, change };
+  return { name, ...operationsOfKind, idName: nouns[remove.noun].idName, parent, isNamed, fields, change };
 }
 
 /** Whether records of a kind refer to another: the pets of a bound service may have no id of a category. */

@@ -1,5 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
+import { nouns } from '../api/nouns.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
@@ -45,15 +46,14 @@ const maxTries = 3;
 
 /** Asks an operation once, or if it takes an id, for a record that a list shows. */
 async function checkGet(context: CheckContext, operation: Operation): Promise<Finding[]> {
-  const name = idParameter(operation)?.name;
-  if (name === undefined) return [judgeRead(context, operation, await context.visit(operation))];
-  const { list, ids } = await findIds(context, operation, name);
+  if (!idParameter(operation)) return [judgeRead(context, operation, await context.visit(operation))];
+  const { list, ids } = await findIds(context, operation);
   for (const id of ids.slice(0, maxTries)) {
-    const reply = await context.visit(operation, { [name]: id });
+    const reply = await context.visit(operation, { id });
     const finding = judgeRead(context, operation, reply);
     if (!isGone(reply) && isRed(finding)) return [finding];
     if (isGone(reply) && !isRed(finding)) return [finding];
-    const listed: ListedRecord = { operation, list, id, name };
+    const listed: ListedRecord = { operation, list, id };
     const faults = await confirm((isFirst) => compareWithList(context, listed, isFirst ? reply : undefined));
     if (!isGone(reply)) return [finding, ...faults];
     // Without a fault, somebody has deleted it since the list was read.
@@ -109,8 +109,6 @@ interface ListedRecord {
   readonly operation: Operation;
   readonly list: Operation;
   readonly id: bigint;
-  /** The name of the parameter for the id. */
-  readonly name: string;
 }
 
 /**
@@ -125,8 +123,8 @@ async function compareWithList(
   record: ListedRecord,
   first: Reply | undefined,
 ): Promise<Finding | undefined> {
-  const { operation, list, id, name } = record;
-  const read = () => context.ask(operation, { [name]: id });
+  const { operation, list, id } = record;
+  const read = () => context.ask(operation, { id });
   const listReply = first ? await context.visit(list) : await context.ask(list, {});
   const replies = [first ?? (await read()), await read()];
   for (const reply of replies) if (!isGone(reply)) judge(context, operation, reply);
@@ -141,13 +139,14 @@ async function compareWithList(
 /** The fault of an answer that lacks a record of a list, or shows it with another value. */
 function faultAgainstList(
   { round: { mask } }: CheckContext,
-  { operation, list, id, name }: ListedRecord,
+  { operation, list, id }: ListedRecord,
   reply: Reply,
   listReply: Reply,
 ): Finding | undefined {
   // A pet of a list of pets may have no entry in the inventory.
   if (list.noun !== operation.noun) return undefined;
   if (isGone(reply)) {
+    const name = nouns[operation.noun].idName;
     if (!idsIn(listReply, list, name).includes(id)) return undefined;
     const reason = `answered ${statusText(reply.status)}, and ${list.id} shows ${name} ${id}`;
     return fail(reason, { ...detailsOf(reply), expected: operation.success.join(' or ') });

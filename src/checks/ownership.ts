@@ -1,4 +1,5 @@
-import { idFieldOf, type ListId } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { ListId } from '../api/operations.ts';
 import { otherRecord } from '../client/response.ts';
 import { messageOf } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -52,7 +53,7 @@ export async function removeOwn(context: CheckContext, created: CreatedRecord): 
     throw new FindingError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
   // The service may have removed it, whatever it answered.
   const outcome = await context
-    .ask(kind.remove, { [kind.idName]: id })
+    .ask(kind.remove, { id })
     .then(
       ({ error, status }) =>
         error ? `${error.message} (${status})` : 'its delete was answered as a success',
@@ -71,7 +72,7 @@ export async function removeOwn(context: CheckContext, created: CreatedRecord): 
 export async function currentRecord(context: CheckContext, kind: Kind, id: bigint) {
   const { get } = kind;
   if (get) {
-    const reply = await context.ask(get, { [kind.idName]: id });
+    const reply = await context.ask(get, { id });
     const record = recordOf(get, reply);
     if (!reply.error) {
       if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.fields) };
@@ -101,7 +102,7 @@ export async function findInList(context: CheckContext, { list }: Kind, id: bigi
   let pages = 0;
   for await (const page of client.list(list.id as ListId, {}, { ...range, ...context.callOptions() })) {
     const records = page as readonly object[] as readonly JsonObject[];
-    const record = records.find((candidate) => jsonId(candidate[idFieldOf(list)]) === id);
+    const record = records.find((candidate) => jsonId(candidate[nouns[list.noun].idField]) === id);
     if (record) return { record, isWhole: true };
     pages += 1;
     if (canSeek || pages === maxPages) return { record: undefined, isWhole: canSeek };

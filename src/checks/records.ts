@@ -1,4 +1,5 @@
-import { idFieldOf, type Operation } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { CallInput } from '../client/request.ts';
 import { fromWire } from '../client/response.ts';
@@ -21,7 +22,7 @@ export function recordOf(operation: Operation, { json = null }: Reply): JsonObje
 
 /** The ids of the records in a list's answer. */
 export function idsOf(operation: Operation, reply: Reply): bigint[] {
-  const ids = recordsOf(operation, reply).map((record) => jsonId(record[idFieldOf(operation)]));
+  const ids = recordsOf(operation, reply).map((record) => jsonId(record[nouns[operation.noun].idField]));
   return ids.filter((id) => id !== undefined);
 }
 
@@ -33,16 +34,16 @@ export function jsonId(value: JsonValue | undefined): bigint | undefined {
 
 /**
  * Finds ids for an operation, and the list that shows them. The list of its noun comes first, then any list whose records
- * have a field with the name of the parameter.
+ * have a field that refers to its noun.
  *
  * @throws FindingError, a skip, if no list shows one.
  */
 export async function findIds(
   context: CheckContext,
   operation: Operation,
-  name: string,
 ): Promise<{ readonly list: Operation; readonly ids: readonly bigint[] }> {
   const lists = readsOf(context.round.client.contract).filter(({ many }) => many);
+  const name = nouns[operation.noun].idName;
   const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
   let problem = `no list has a record that gives ${name}`;
   for (const list of new Set([...ofNoun, ...lists])) {
@@ -59,20 +60,17 @@ export async function findIds(
 
 /** The inputs for an operation: one for each id that a list shows, or an empty one if it takes no id. */
 export async function inputsFor(context: CheckContext, operation: Operation): Promise<CallInput[]> {
-  const name = idParameter(operation)?.name;
-  if (name === undefined) return [{}];
-  const { ids } = await findIds(context, operation, name);
-  return ids.map((id) => ({ [name]: id }));
+  if (!idParameter(operation)) return [{}];
+  const { ids } = await findIds(context, operation);
+  return ids.map((id) => ({ id }));
 }
 
-/** The ids that the records of a list have for a parameter: their own, or those in a field with its name. */
+/** The ids of this name that the records of a list have: their own, or those in a field with the name. */
 export function idsIn(reply: Reply, list: Operation, name: string): bigint[] {
   const ids = recordsOf(list, reply).map((record) => jsonId(record[name] ?? idOfNoun(list, record, name)));
   return [...new Set(ids)].filter((id) => id !== undefined && id >= 0n && id <= int64Max) as bigint[];
 }
 
 function idOfNoun(list: Operation, record: JsonObject, name: string) {
-  return `${singular[list.noun]}Id` === name ? record[idFieldOf(list)] : undefined;
+  return nouns[list.noun].idName === name ? record[nouns[list.noun].idField] : undefined;
 }
-
-const singular = { pets: 'pet', categories: 'category', orders: 'order', inventory: 'pet' } as const;

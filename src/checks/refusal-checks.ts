@@ -33,7 +33,7 @@ export function errorChecks(contract: Contract): Check<CheckContext>[] {
 async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding[]> {
   let reply: Reply | undefined;
   for (const id of await unusedIds(context, operation)) {
-    reply = await context.ask(operation, { [nameOfId(operation)]: id });
+    reply = await context.ask(operation, { id });
     if (!operation.success.includes(reply.status)) return [judgeError(context, operation, reply, '404')];
   }
   if (!reply) return [skip('every large id is in use')];
@@ -60,7 +60,7 @@ async function unusedIds(context: CheckContext, operation: Operation): Promise<b
 const notAnId = 'not-a-number';
 
 async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding[]> {
-  const input = { [nameOfId(operation)]: notAnId };
+  const input = { id: notAnId };
   const reply = await context.ask(operation, input, { isUnchecked: true });
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
   const finding = judgeError(context, operation, reply, '4xx');
@@ -68,10 +68,6 @@ async function checkBadRequest(context: CheckContext, operation: Operation): Pro
   if (refusals.length === 0 || documentedAnswer(operation, reply.status)) return [finding];
   const reason = `answered ${statusText(reply.status)}, which the description does not have`;
   return [finding, warn(reason, { ...detailsOf(reply), expected: refusals.join(' or ') })];
-}
-
-function nameOfId(operation: Operation): string {
-  return idParameter(operation)?.name ?? 'id';
 }
 
 /** The body of an error is as its description says; without one, an Error of the service's specification, or at least no page. */
@@ -181,7 +177,7 @@ async function anyInput(context: CheckContext, operation: Operation): Promise<Ca
     return (await inputsFor(context, operation))[0] ?? {};
   } catch (error) {
     if (!(error instanceof FindingError)) throw error;
-    return { [nameOfId(operation)]: 1n };
+    return { id: 1n };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import { fieldValue, requestIdOf } from '../api/http.ts';
-import { idName, type Operation, type Parameter } from '../api/operations.ts';
+import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
@@ -189,11 +189,10 @@ export interface SampleRead {
 export function firstRead(contract: Contract): SampleRead | undefined {
   const reads = readsOf(contract);
   const operation = reads.find((candidate) => idParameter(candidate) === undefined) ?? reads[0];
-  const name = operation && idParameter(operation)?.name;
-  return operation && { operation, input: name === undefined ? {} : { [name]: 1n } };
+  return operation && { operation, input: idParameter(operation) ? { id: 1n } : {} };
 }
 
-/** The parameter with the id of the record, in the path or the query. */
-export function idParameter({ id, parameters }: Operation): Parameter | undefined {
-  return parameters.find(({ name }) => name === idName(id));
+/** The parameter with the id of the record. */
+export function idParameter({ parameters }: Operation): Parameter | undefined {
+  return parameters.find(({ name }) => name === 'id');
 }

@@ -1,6 +1,7 @@
 import { type Contract, takesField } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
-import { idFieldOf, type Operation } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
 import { toAcceptedInput } from '../client/request.ts';
@@ -151,7 +152,7 @@ async function createRecord(
 
 /** The id of a new record: from its body, else from the end of its Location. */
 function createdIdOf(create: Operation, reply: Reply): bigint | undefined {
-  return jsonId(recordOf(create, reply)?.[idFieldOf(create)]) ?? idInLocation(reply);
+  return jsonId(recordOf(create, reply)?.[nouns[create.noun].idField]) ?? idInLocation(reply);
 }
 
 function idInLocation({ fields }: Reply): bigint | undefined {
@@ -205,7 +206,7 @@ async function update(context: CheckContext, created: CreatedRecord, body: JsonO
   );
   if (Object.keys(change).length === 0) return false;
   const before = operation.partial ? undefined : (await currentRecord(context, kind, id))?.record;
-  const reply = await context.ask(operation, { [kind.idName]: id, body: change, before });
+  const reply = await context.ask(operation, { id, body: change, before });
   const changed = { ...body, ...change };
   compare(context, operation, 'update', changed, reply);
   await checkReadBack(context, created, changed);
@@ -220,7 +221,7 @@ async function expectOurs(context: CheckContext, created: CreatedRecord): Promis
 
 /** Deletes a record that was just shown to be ours, and checks that its GET and its list no longer have it. */
 async function removeRecord(context: CheckContext, { kind, id }: CreatedRecord): Promise<void> {
-  const input = { [kind.idName]: id };
+  const input = { id };
   const reply = await context.ask(kind.remove, input);
   // The client counts a 404 as a success if an earlier attempt may have been applied.
   const isGone = reply.status === 404 && reply.error === undefined;
@@ -237,8 +238,8 @@ async function removeRecord(context: CheckContext, { kind, id }: CreatedRecord):
 
 /** Reads a record and compares it with the fields that were sent. */
 async function checkReadBack(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
-  const { get, idName } = created.kind;
-  const reply = get && (await context.ask(get, { [idName]: created.id }));
+  const { get } = created.kind;
+  const reply = get && (await context.ask(get, { id: created.id }));
   // A read that is missing or retired is the matter of its own check; the list then shows the record.
   if (!reply || (reply.status === 410 && get.deprecated)) return expectOurs(context, created);
   compare(context, get, 'read back', sent, reply);

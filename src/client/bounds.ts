@@ -80,7 +80,7 @@ function addParameterProblems(
     const { name, wireName, required, bounds } = parameter;
     const value = parameterValue(input, parameter);
     const broken = value === undefined ? undefined : bounds && brokenBound(value, bounds);
-    if (broken) problems.push(`${name} ${broken}`);
+    if (broken) problems.push(`${parameter.in === 'path' ? wireName : name} ${broken}`);
     const isInFields = parameter.in === 'header' && fields[wireName.toLowerCase()] !== undefined;
     if (value === undefined && required && !isInFields) problems.push(describeLack(parameter));
   }
@@ -88,7 +88,8 @@ function addParameterProblems(
 
 function describeLack({ in: place, name, wireName }: Parameter): string {
   if (place === 'header') return `the header ${wireName} is required: give it with --header`;
-  const flag = place === 'path' ? undefined : filterFlags[name];
+  if (place === 'path') return `${wireName} is required`;
+  const flag = filterFlags[name];
   return flag === undefined ? `${name} is required` : `${name} is required: give it with ${flag}`;
 }
 

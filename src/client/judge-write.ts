@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../api/http.ts';
-import { idFieldOf, type Operation, resultNames } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { isSameValue } from '../api/values.ts';
 import { contentOf } from '../binding/adapt.ts';
@@ -70,7 +71,7 @@ export function judgeWrite(
   }
   const fault = otherRecord(operation, id, record);
   if (fault !== undefined) return { shows: 'nothing', id, reason: mask(fault) };
-  if (isDelete && (record[idFieldOf(operation)] === undefined || !hasFields(operation, record)))
+  if (isDelete && (record[nouns[operation.noun].idField] === undefined || !hasFields(operation, record)))
     return { shows: 'nothing', id, reason: 'the answer is not the deleted record' };
   const { shows, reason } = judgeRecord(values, record, mask);
   return {
@@ -83,8 +84,8 @@ export function judgeWrite(
 
 /** Whether a record is more than its id, as in `{"id": 1, "deleted": false}`. */
 function hasFields(operation: Operation, record: JsonObject): boolean {
-  const names = Object.keys(looseResultSchemas[resultNames[operation.noun]].entries);
-  return names.some((name) => name !== idFieldOf(operation) && name in record);
+  const names = Object.keys(looseResultSchemas[nouns[operation.noun].schema].entries);
+  return names.some((name) => name !== nouns[operation.noun].idField && name in record);
 }
 
 /** Judges a record by the values that the user set. The reason is the values alone, masked: `quantity 0, not 10`. */
@@ -132,7 +133,7 @@ function quoteValue(value: JsonValue, mask: (text: string) => string): string {
 
 /** The id in a body that need not be a record: `{"id": 5}`, or 5 itself. */
 function idIn(operation: Operation, content: JsonValue | undefined): bigint | undefined {
-  const id = isJsonObject(content) ? content[idFieldOf(operation)] : content;
+  const id = isJsonObject(content) ? content[nouns[operation.noun].idField] : content;
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 

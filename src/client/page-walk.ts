@@ -1,6 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { type HttpRequest, linkTarget } from '../api/http.ts';
-import { idFieldOf, type Operation } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import type { ListAnswer } from './response.ts';
@@ -46,7 +47,7 @@ export async function* pagesOf(
     emptyPages: 0,
   };
   const visited = new Set<string>();
-  const idField = idFieldOf(operation);
+  const idField = nouns[operation.noun].idField;
   let before: readonly JsonObject[] = [];
   for (let next = first; ; ) {
     const page: Page = await source.fetchPage(operation, { ...request, url: next });
@@ -126,7 +127,7 @@ function nextStep(walk: Walk, page: Page): Step {
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
   if (paging.kind === 'unknown') {
     const doubt = doubtOf(walk, page);
-    const last = page.records.at(-1)?.[idFieldOf(operation)];
+    const last = page.records.at(-1)?.[nouns[operation.noun].idField];
     const canProbe = doubt === undefined && paging.after !== undefined && typeof last === 'bigint';
     const probe = canProbe ? withParameter(first, paging.after, `${last}`) : undefined;
     return { doubt: doubt ?? doubtOfUnknown(walk, paging.by), probe };

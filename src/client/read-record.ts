@@ -1,5 +1,6 @@
 import { offeredOperation, takesField } from '../api/contract.ts';
-import { idFieldOf, idName, type NounName } from '../api/operations.ts';
+import { type Noun, nouns } from '../api/nouns.ts';
+import type { NounName } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -9,13 +10,6 @@ import type { CallInput } from './request.ts';
 import type { ListOptions } from './whole-list.ts';
 
 // What several calls together do with one record of a noun.
-
-const readings = {
-  pets: { singular: 'pet', get: 'getPet', list: 'listPets' },
-  categories: { singular: 'category', get: 'getCategory', list: 'listCategories' },
-  orders: { singular: 'order', get: 'getOrder', list: 'listOrders' },
-  inventory: { singular: 'inventory', get: 'getInventory', list: 'listInventory' },
-} as const;
 
 /**
  * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
@@ -29,13 +23,12 @@ export async function readRecord<Record = JsonObject>(
   id: bigint,
   options: CallOptions = {},
 ): Promise<Answer<Record>> {
-  const { get, list } = readings[noun];
+  const { get, list }: Noun['operations'] = nouns[noun].operations;
   const { operations } = client.contract;
   const operation = operations.get(get);
   let why = 'is not offered';
   if (operation || !operations.has(list)) {
-    const input = { [idName(get) ?? '']: id };
-    const reading = client.call(get, input as never, options) as Promise<Answer<Record>>;
+    const reading = client.call(get, { id }, options) as Promise<Answer<Record>>;
     if (!operation?.deprecated || !operations.has(list)) return reading;
     try {
       return await reading;
@@ -66,16 +59,16 @@ export async function readFromList<Record = JsonObject>(
   id: bigint,
   options: ListOptions = {},
 ): Promise<Answer<Record>> {
-  const { singular, list } = readings[noun];
+  const { singular, idField, operations }: Noun = nouns[noun];
+  const { list } = operations;
   const canSeek = offeredOperation(client.contract, list).ordered && id > 0n;
   const after = canSeek ? id - 1n : undefined;
-  const field = idFieldOf({ noun });
   for await (const page of client.list(list, {}, { ...options, after })) {
     const records = page as readonly object[] as readonly JsonObject[];
-    const value = records.find((record) => record[field] === id);
+    const value = records.find((record) => record[idField] === id);
     if (value) return { value: value as Record, status: 200, fields: {}, etag: undefined, attempts: [] };
     // The list began at the id, so that its later pages have only larger ones.
-    if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[field] ?? 0)) > id))
+    if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[idField] ?? 0)) > id))
       break;
   }
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);

@@ -1,13 +1,14 @@
 import type { HttpFields, HttpRequest } from '../api/http.ts';
-import { idName, type Operation, type Parameter } from '../api/operations.ts';
+import type { Operation, Parameter } from '../api/operations.ts';
 import { toWire } from '../binding/adapt.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { checkField } from './fields.ts';
 
-/** The input of any operation: parameters by name, a query, a body, all by our names. */
+/** The input of any operation, by our names. */
 export interface CallInput {
-  readonly [name: string]: unknown;
+  /** The id of the record; a text if the service is to be asked for an id that cannot exist. */
+  readonly id?: bigint | string | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
   /** The record as it was read, if the body has only its changes. */
@@ -85,7 +86,7 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
   const wireName = idField && (wire?.bodyNames[idField] ?? idField);
   if (wireName === undefined || wireBody[wireName] !== undefined)
     return wireBody === body ? input : { ...input, body: wireBody };
-  const id = input[idName(operation.id) ?? ''];
+  const { id } = input;
   return { ...input, body: typeof id === 'bigint' ? { [wireName]: id, ...wireBody } : wireBody };
 }
 
@@ -108,15 +109,15 @@ export function toAcceptedInput({ parameters, body: requestBody }: Operation, in
 }
 
 /** The id of the record that a request is about, if the input has one. */
-export function recordIdOf({ id: operation, noun }: Operation, input: CallInput): bigint | undefined {
+export function recordIdOf({ noun }: Operation, input: CallInput): bigint | undefined {
   const body = noun === 'inventory' && isJsonObject(input.body) ? input.body : undefined;
-  const id = input[idName(operation) ?? ''] ?? body?.petId;
+  const id = input.id ?? body?.petId;
   return typeof id === 'bigint' ? id : undefined;
 }
 
 /** A parameter's value by the program's name for it, wherever the input holds it; or its constant value. */
 export function parameterValue(input: CallInput, { name, value }: Parameter): unknown {
-  return value ?? input.query?.[name] ?? input[name];
+  return value ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
 /** Whether a URL has the base URL's origin and is below its path after dot segments and their escapes are resolved. */
@@ -135,8 +136,9 @@ function toPath(path: RequestTemplate['path'], input: CallInput): string {
 }
 
 /** @throws UsageError for a dot segment, which would change the path, also in its escaped form. */
-function toSegment({ name }: Parameter, value: unknown): string {
-  if (value === '.' || value === '..') throw new UsageError(`${name}: '${value}' is not allowed in a path`);
+function toSegment({ wireName }: Parameter, value: unknown): string {
+  if (value === '.' || value === '..')
+    throw new UsageError(`${wireName}: '${value}' is not allowed in a path`);
   return encodeURIComponent(String(value));
 }
 

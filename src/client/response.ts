@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
-import { idFieldOf, type Operation, resultNames } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
 import { contentOf, translateRecord } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
@@ -104,7 +105,7 @@ function parse(text: string): JsonValue {
  * @throws UnavailableError if it breaks the schema.
  */
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
-  const { noun, strict, result = resultNames[noun] } = operation;
+  const { noun, strict, result = nouns[noun].schema } = operation;
   const value = isJsonObject(item) ? translateRecord(operation, item) : item;
   // A service may answer a delete with a part of the record.
   const isWhole = strict && operation.method !== 'DELETE';
@@ -135,7 +136,7 @@ export function otherRecord(
   id: bigint | undefined,
   record: JsonObject,
 ): string | undefined {
-  const name = idFieldOf(operation);
+  const name = nouns[operation.noun].idField;
   const value = record[name];
   // In a body that no schema has read, a small id is a number.
   const isOther =

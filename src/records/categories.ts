@@ -1,17 +1,10 @@
+import { nouns } from '../api/nouns.ts';
 import { type Category, NewCategory } from '../api/schemas.ts';
 import { askOptional, askText } from '../input/question.ts';
 import type { EditableNoun } from './noun.ts';
 
 export const categories: EditableNoun<Category> = {
-  singular: 'category',
-  plural: 'categories',
-  operations: {
-    list: 'listCategories',
-    get: 'getCategory',
-    create: 'createCategory',
-    update: 'updateCategory',
-    delete: 'deleteCategory',
-  },
+  ...nouns.categories,
   named: 'categories',
   title: ({ name }) => name,
   columns: () => [

@@ -4,7 +4,7 @@ import { readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import { type Access, type EditableNoun, inputFor, type Noun, nameAll, openAccess } from './noun.ts';
+import { type Access, type EditableNoun, nameAll, openAccess, type RecordNoun } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { sendWrite, type Write } from './send-write.ts';
 import { Work, type WorkOptions } from './work.ts';
@@ -27,7 +27,7 @@ export async function deleteByIdsOrFile<Entity>(
  */
 export async function deleteRecords<Entity>(
   context: Context,
-  noun: Noun<Entity>,
+  noun: RecordNoun<Entity>,
   idsOrNames: readonly IdOrName[],
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.delete);
@@ -86,8 +86,8 @@ async function deleteFromFile<Entity>(
   }
 }
 
-function deletion<Entity>({ operations }: Noun<Entity>, id: bigint, options: CallOptions = {}): Write {
-  return { operation: operations.delete, input: inputFor(operations.delete, id), options };
+function deletion<Entity>({ operations }: RecordNoun<Entity>, id: bigint, options: CallOptions = {}): Write {
+  return { operation: operations.delete, input: { id }, options };
 }
 
 interface Removal<Item> extends Pick<WorkOptions<Item>, 'place' | 'stop'> {
@@ -125,7 +125,7 @@ async function removeAll<Entity, Item extends { readonly id: bigint }>(
 /** Adds a hint to the refusal to delete a record in use: the command that shows what uses it. */
 function withHolders<Entity>(
   context: Context,
-  { holders }: Noun<Entity>,
+  { holders }: RecordNoun<Entity>,
   id: bigint,
   error: unknown,
 ): unknown {
@@ -144,7 +144,11 @@ interface RecordDetails {
 }
 
 /** `pet 3 (Rex) and its inventory entry (2 in stock)`. */
-function nameWhatGoes<Entity>(noun: Noun<Entity>, ids: readonly bigint[], details: DetailsById): string {
+function nameWhatGoes<Entity>(
+  noun: RecordNoun<Entity>,
+  ids: readonly bigint[],
+  details: DetailsById,
+): string {
   const names = nameAll(noun, ids, (id) => details.get(id)?.title);
   const companions = ids.flatMap((id) => details.get(id)?.companion ?? []);
   if (companions.length === 0) return names;

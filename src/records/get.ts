@@ -4,7 +4,7 @@ import { cellText } from '../output/columns.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, UnavailableError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { type Access, type Noun, openAccess } from './noun.ts';
+import { type Access, openAccess, type RecordNoun } from './noun.ts';
 import type { FieldCondition, IdOrName } from './parse-values.ts';
 import { poll } from './poll.ts';
 import { printResults } from './print-records.ts';
@@ -13,7 +13,7 @@ import { Work } from './work.ts';
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
 export async function getRecords<Entity>(
   context: Context,
-  noun: Noun<Entity>,
+  noun: RecordNoun<Entity>,
   idsOrNames: readonly IdOrName[],
   until?: FieldCondition | undefined,
 ): Promise<void> {

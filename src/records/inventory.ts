@@ -1,18 +1,18 @@
+import { nouns } from '../api/nouns.ts';
 import type { InventoryItem } from '../api/schemas.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { entryInput, readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { type Access, type Noun, openAccess } from './noun.ts';
+import { type Access, openAccess, type RecordNoun } from './noun.ts';
 import type { IdOrName } from './parse-values.ts';
 import type { Write } from './send-write.ts';
 import { writeRecord } from './write.ts';
 
-export const inventory: Noun<InventoryItem> = {
+export const inventory: RecordNoun<InventoryItem> = {
+  ...nouns.inventory,
   singular: 'the inventory entry of pet',
-  plural: 'inventory entries',
-  operations: { list: 'listInventory', get: 'getInventory', delete: 'deleteInventory' },
   named: 'pets',
   title: ({ quantity }) => `${quantity} in stock`,
   columns: (pets) => [
@@ -34,7 +34,7 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
     if (!access.operation.partial)
       return countWrite(quantity, await readRecord<InventoryItem>(access.client, 'inventory', petId));
     const before = await readForPerson(access, petId);
-    const input = { petId, body: { quantity } };
+    const input = { id: petId, body: { quantity } };
     return { operation: 'updateInventory', input, change: before && changeOf(before) };
   });
 }
@@ -80,7 +80,7 @@ function mayBeApplied({ kind, message, details }: CliError): CliError {
 /** The write of a count. @param before the entry that alone may be changed. */
 function countWrite(quantity: number, before: Answer<InventoryItem>): Write {
   const { value, etag } = before;
-  const input = { petId: value.petId, body: { quantity }, before: value };
+  const input = { id: value.petId, body: { quantity }, before: value };
   return { operation: 'updateInventory', input, options: { ifMatch: etag }, change: changeOf(before) };
 }
 

@@ -1,7 +1,7 @@
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../process/errors.ts';
-import { type Access, type Body, type Noun, openAccess } from './noun.ts';
+import { type Access, type Body, openAccess, type RecordNoun } from './noun.ts';
 import { fillView } from './print-records.ts';
 
 interface Listing<Entity> {
@@ -26,7 +26,7 @@ interface Listing<Entity> {
  */
 export async function listRecords<Entity>(
   context: Context,
-  noun: Noun<Entity>,
+  noun: RecordNoun<Entity>,
   listing: Listing<Entity>,
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.list);

@@ -1,3 +1,4 @@
+import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { readFromList } from '../client/read-record.ts';
 import { collectRecords } from '../client/whole-list.ts';
@@ -5,9 +6,6 @@ import { type Context, commandLine } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { caseless, groupDigits, letterDistance } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
-
-/** The nouns whose records have names. */
-export type NamedNoun = 'pets' | 'categories';
 
 interface NamedRecord {
   readonly id: bigint;
@@ -19,9 +17,6 @@ interface NamedRecord {
   readonly categoryId?: bigint | null | undefined;
 }
 
-/** The fields that refer to a record with a name. */
-const referenceFields: Readonly<Record<string, NamedNoun>> = { categoryId: 'categories', petId: 'pets' };
-
 /** Whether a field has a name in place of the id that it refers to. */
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
@@ -29,8 +24,6 @@ export function isName(field: string, value: unknown): value is string {
 
 /** How many records of one name an error lists. */
 const maxIds = 10;
-
-const singular = { pets: 'pet', categories: 'category' } as const;
 
 /** The names of the pets and categories of a service. It reads each list once, and asks the user about each name once. */
 export class Names {
@@ -47,7 +40,7 @@ export class Names {
 
   /** Whether the service has a list of them. */
   isListed(noun: NamedNoun): boolean {
-    return this.client.contract.operations.has(noun === 'pets' ? 'listPets' : 'listCategories');
+    return this.client.contract.operations.has(nouns[noun].operations.list);
   }
 
   /** All pets or all categories. */
@@ -91,14 +84,14 @@ export class Names {
     const prompt = await this.context.prompt();
     if (prompt)
       return prompt.select(
-        `Which ${singular[noun]}?`,
+        `Which ${nouns[noun].singular}?`,
         candidates.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
       );
     const ids = candidates.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
     const filter = noun === 'pets' ? ['--name', name] : [];
     const all = commandLine(this.context, [noun, 'list', ...filter]);
     throw new UsageError(
-      `${singular[noun]} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
+      `${nouns[noun].singular} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
       `give its id: ${ids.join(', ')}${records.length > maxIds ? `, …; \`${all}\` has all` : ''}`,
     );
   }
@@ -208,9 +201,13 @@ function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecor
     .map((other) => ({ other, rank: distance(caseless(other)) }))
     .sort((a, b) => a.rank - b.rank);
   const nearest = ranked.slice(0, maxNearest).map(({ other }) => other);
-  return new CliError('not-found', `${singular[noun]} '${name}': no ${singular[noun]} has this name`, {
-    hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,
-  });
+  return new CliError(
+    'not-found',
+    `${nouns[noun].singular} '${name}': no ${nouns[noun].singular} has this name`,
+    {
+      hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,
+    },
+  );
 }
 
 const maxNearest = 5;

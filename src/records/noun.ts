@@ -1,13 +1,13 @@
 import { offeredOperation } from '../api/contract.ts';
-import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
+import type { NamedNoun } from '../api/nouns.ts';
+import type { ListId, Operation, OperationId } from '../api/operations.ts';
 import type { bodySchemas } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
-import type { CallInput } from '../client/request.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type NamedNoun, Names } from './names.ts';
+import { Names } from './names.ts';
 
 // How the files of this folder fit together: a noun is data in a file of its own (`pets.ts`, `categories.ts`, `orders.ts`,
 // `inventory.ts`), and a verb is a file that works for every noun (`list.ts`, `get.ts`, `create.ts`, `update.ts`,
@@ -20,7 +20,7 @@ import { type NamedNoun, Names } from './names.ts';
 export type RecordOperation = Exclude<OperationId, ListId>;
 
 /** One noun as data, for the verbs that all nouns share. */
-export interface Noun<Entity> {
+export interface RecordNoun<Entity> {
   /** The word for one record, such as `pet`. */
   readonly singular: string;
   /** The word for several records, such as `pets`. */
@@ -56,8 +56,8 @@ interface Lookup<Entity> {
 }
 
 /** A noun whose records are created and changed with a body. */
-export interface EditableNoun<Entity> extends Noun<Entity> {
-  readonly operations: Noun<Entity>['operations'] & {
+export interface EditableNoun<Entity> extends RecordNoun<Entity> {
+  readonly operations: RecordNoun<Entity>['operations'] & {
     readonly create: RecordOperation;
     readonly update: RecordOperation;
   };
@@ -98,11 +98,6 @@ export function flagOf(field: Field): string {
   return `--${columnOf(field).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** The input of an operation on the record with this id. */
-export function inputFor(operation: RecordOperation, id: bigint, body?: Body): CallInput {
-  return { [idName(operation) ?? 'id']: id, ...(body && { body }) };
-}
-
 /**
  * The view of a noun. Further fields of a bound service are columns that only `--fields` shows.
  *
@@ -110,7 +105,7 @@ export function inputFor(operation: RecordOperation, id: bigint, body?: Body): C
  * @param names as for `columns`.
  */
 export function viewOf<Entity>(
-  { plural, columns }: Noun<Entity>,
+  { plural, columns }: RecordNoun<Entity>,
   operation?: Operation,
   names: ReadonlyMap<bigint, string> = new Map(),
 ): View<Entity> {
@@ -130,7 +125,7 @@ const maxNamed = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
 export function nameAll<Entity>(
-  { singular, plural }: Noun<Entity>,
+  { singular, plural }: RecordNoun<Entity>,
   ids: readonly bigint[],
   titleOf: (id: bigint) => string | undefined = () => undefined,
 ): string {
@@ -144,7 +139,7 @@ export function nameAll<Entity>(
 }
 
 /** The records of one noun at one service, for one verb. */
-export interface Access<Entity, Kind extends Noun<Entity> = Noun<Entity>> {
+export interface Access<Entity, Kind extends RecordNoun<Entity> = RecordNoun<Entity>> {
   readonly context: Context;
   readonly client: Client;
   readonly noun: Kind;
@@ -162,9 +157,9 @@ export type EditAccess<Entity> = Access<Entity, EditableNoun<Entity>>;
  *
  * @throws UsageError for a field to print that the noun lacks, or an operation that the service does not offer.
  */
-export async function openAccess<Entity, Kind extends Noun<Entity>>(
+export async function openAccess<Entity, Kind extends RecordNoun<Entity>>(
   context: Context,
-  noun: Kind & Noun<Entity>,
+  noun: Kind & RecordNoun<Entity>,
   operationId: OperationId,
   use: ClientUse = 'records',
 ): Promise<Access<Entity, Kind>> {

@@ -1,3 +1,4 @@
+import { nouns } from '../api/nouns.ts';
 import { NewOrder, type Order } from '../api/schemas.ts';
 import { askOptional, askParsed, type Choice } from '../input/question.ts';
 import { UsageError } from '../process/errors.ts';
@@ -6,15 +7,7 @@ import type { EditableNoun } from './noun.ts';
 import { parseDate, parseId, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
 
 export const orders: EditableNoun<Order> = {
-  singular: 'order',
-  plural: 'orders',
-  operations: {
-    list: 'listOrders',
-    get: 'getOrder',
-    create: 'createOrder',
-    update: 'updateOrder',
-    delete: 'deleteOrder',
-  },
+  ...nouns.orders,
   title: ({ petId, quantity }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
   columns: (pets) => [
     { name: 'id', value: (order) => order.id, align: 'right' },

@@ -1,3 +1,4 @@
+import { nouns } from '../api/nouns.ts';
 import { type InventoryItem, NewPet, type Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import { readRecord } from '../client/read-record.ts';
@@ -8,15 +9,7 @@ import type { EditableNoun } from './noun.ts';
 import { parseIdOrName } from './parse-values.ts';
 
 export const pets: EditableNoun<Pet> = {
-  singular: 'pet',
-  plural: 'pets',
-  operations: {
-    list: 'listPets',
-    get: 'getPet',
-    create: 'createPet',
-    update: 'updatePet',
-    delete: 'deletePet',
-  },
+  ...nouns.pets,
   named: 'pets',
   title: ({ name }) => name,
   columns: (categories) => [

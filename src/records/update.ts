@@ -4,7 +4,7 @@ import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
-import { type Body, type EditableNoun, flagOf, inputFor, nameAll, openAccess } from './noun.ts';
+import { type Body, type EditableNoun, flagOf, nameAll, openAccess } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import type { Write } from './send-write.ts';
 import { writeRecords } from './write.ts';
@@ -47,7 +47,7 @@ export function replacement<Entity extends object>(
 ): Write {
   return {
     operation: operations.update,
-    input: { ...inputFor(operations.update, id, changes), before: before.value },
+    input: { id, body: changes, before: before.value },
     options: { ifMatch: before.etag },
     change: { subject: `${singular} ${id}`, before: before.value, names },
   };

@@ -25,9 +25,9 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
     return created(store.pets.put(pet.id, pet));
   },
 
-  getPet: (store, { petId }) => ok(demandRecord(store.pets, petId)),
+  getPet: (store, { id: petId }) => ok(demandRecord(store.pets, petId)),
 
-  updatePet(store, { petId, body }) {
+  updatePet(store, { id: petId, body }) {
     demandRecord(store.pets, petId);
     demandRecord(store.categories, body.categoryId, '/categoryId');
     const pet = toPet(petId, body);
@@ -36,7 +36,7 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
     return ok(store.pets.put(petId, pet));
   },
 
-  deletePet(store, { petId }) {
+  deletePet(store, { id: petId }) {
     demandRecord(store.pets, petId);
     if (store.orders.some({ petId, complete: false }))
       throw new Refusal('in_use', `pet ${petId} has an order that is not complete`);
@@ -52,14 +52,14 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
     return created(store.categories.put(id, { id, ...body }));
   },
 
-  getCategory: (store, { categoryId }) => ok(demandRecord(store.categories, categoryId)),
+  getCategory: (store, { id: categoryId }) => ok(demandRecord(store.categories, categoryId)),
 
-  updateCategory(store, { categoryId, body }) {
+  updateCategory(store, { id: categoryId, body }) {
     demandRecord(store.categories, categoryId);
     return ok(store.categories.put(categoryId, { id: categoryId, ...body }));
   },
 
-  deleteCategory(store, { categoryId }) {
+  deleteCategory(store, { id: categoryId }) {
     demandRecord(store.categories, categoryId);
     if (store.pets.some({ categoryId })) throw new Refusal('in_use', `category ${categoryId} has pets`);
     store.remove('categories', categoryId);
@@ -75,16 +75,16 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
     return created(store.orders.put(id, { id, ...fields, complete }));
   },
 
-  getOrder: (store, { orderId }) => ok(demandRecord(store.orders, orderId)),
+  getOrder: (store, { id: orderId }) => ok(demandRecord(store.orders, orderId)),
 
-  updateOrder(store, { orderId, body: { id = orderId, ...fields } }) {
+  updateOrder(store, { id: orderId, body: { id = orderId, ...fields } }) {
     demandRecord(store.orders, orderId);
     if (id !== orderId) throw new Refusal('validation_failed', `/id: must be ${orderId}, as in the path`);
     if (fields.petId !== undefined) demandRecord(store.pets, fields.petId, '/petId');
     return ok(store.orders.put(orderId, { id, ...fields }));
   },
 
-  deleteOrder(store, { orderId }) {
+  deleteOrder(store, { id: orderId }) {
     demandRecord(store.orders, orderId);
     store.remove('orders', orderId);
     return deleted;
@@ -101,16 +101,16 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
     return created(store.inventory.put(petId, { petId, quantity, status }));
   },
 
-  getInventory: (store, { petId }) => ok(demandRecord(store.inventory, petId)),
+  getInventory: (store, { id: petId }) => ok(demandRecord(store.inventory, petId)),
 
-  updateInventory(store, { petId, body: { quantity } }) {
+  updateInventory(store, { id: petId, body: { quantity } }) {
     const { status } = demandRecord(store.pets, petId).record;
     const isNew = !store.inventory.has(petId);
     const stored = store.inventory.put(petId, { petId, quantity, status });
     return isNew ? created(stored) : ok(stored);
   },
 
-  deleteInventory(store, { petId }) {
+  deleteInventory(store, { id: petId }) {
     demandRecord(store.inventory, petId);
     store.inventory.delete(petId);
     return deleted;

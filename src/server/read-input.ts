@@ -32,7 +32,7 @@ export function splitUrl(url: string): UrlParts {
 }
 
 /**
- * Reads the input of a handler: the id of the path by its name, the query, the body.
+ * Reads the input of a handler: the id in the path, the query, the body.
  *
  * @param id the last segment of the path, still percent-encoded.
  * @param query of the URL, without the question mark.
@@ -43,11 +43,11 @@ type ReadInput<K extends OperationId> = (request: HttpRequest, id: string, query
 /** Creates the reader of an operation's input, so that its parts are looked up once and not for each request. */
 export function createReadInput<K extends OperationId>(operation: K): ReadInput<K> {
   const { parameters, many, body } = operations[operation];
-  const idName = parameters.find((parameter) => parameter.in === 'path')?.name;
+  const idName = parameters.find((parameter) => parameter.in === 'path')?.wireName;
   const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   return (request, id, query) => {
     const input: { [part: string]: unknown } = {};
-    if (idName !== undefined) input[idName] = readId(idName, decodeParameter(idName, id));
+    if (idName !== undefined) input.id = readId(idName, decodeParameter(idName, id));
     if (many) input.query = toQuery(queryNames, query);
     if (body) input.body = parseBody(body.name, request);
     // The type is derived from the same table.

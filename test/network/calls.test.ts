@@ -44,8 +44,8 @@ async function play(open: () => Promise<Client>, ask: Ask) {
 }
 
 async function send(client: Client, ask: Ask): Promise<void> {
-  if (ask === 'set') await client.call('updateInventory', { petId: 1n, body: { quantity: 5 } });
+  if (ask === 'set') await client.call('updateInventory', { id: 1n, body: { quantity: 5 } });
   else if (ask === 'create') await client.call('createCategory', { body: { name: 'Dogs' } });
-  else if (ask === 'delete') await client.call('deleteInventory', { petId: 1n });
+  else if (ask === 'delete') await client.call('deleteInventory', { id: 1n });
   else for await (const _ of client.list('listInventory'));
 }

@@ -6,7 +6,7 @@ import { connect, transports } from './connect.ts';
 import * as mode from './modes.ts';
 
 const connections = 3;
-const set = { petId: 1n, body: { quantity: 5 } };
+const set = { id: 1n, body: { quantity: 5 } };
 
 describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
   test('no more sockets are open than allowed, and they are reused', async () => {

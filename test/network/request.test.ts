@@ -27,7 +27,7 @@ function urlOf(chosen: Operation, input: CallInput): string {
 }
 
 test('every digit of an id reaches the path, the query and the body', () => {
-  expect(urlOf(operation('getPet'), { petId: 9223372036854775807n })).toBe(
+  expect(urlOf(operation('getPet'), { id: 9223372036854775807n })).toBe(
     'http://shop.example/api/pets/9223372036854775807',
   );
   expect(urlOf(operation('listPets'), { query: { categoryId: 9007199254740993n } })).toBe(
@@ -53,11 +53,11 @@ test('a bound parameter goes to the place and under the name that the descriptio
     method: 'PATCH',
     path: '/stock/{sku}/count',
     parameters: [
-      { name: 'petId', wireName: 'sku', in: 'path', required: true },
-      { name: 'dryRun', wireName: 'x-dry-run', in: 'header', required: false },
+      { name: 'id', wireName: 'sku', in: 'path', required: true },
+      { name: 'header x-dry-run', wireName: 'x-dry-run', in: 'header', required: true, value: 'true' },
     ],
   });
-  expect(toRequest(boundOperation, { petId: 7n, dryRun: true, body: { quantity: 1 } })).toMatchObject({
+  expect(toRequest(boundOperation, { id: 7n, body: { quantity: 1 } })).toMatchObject({
     method: 'PATCH',
     url: 'http://shop.example/api/stock/7/count',
     fields: { 'x-dry-run': 'true' },
@@ -67,7 +67,7 @@ test('a bound parameter goes to the place and under the name that the descriptio
 
 test('spaces and letters beyond ASCII in the path of a description are sent percent-encoded', () => {
   const boundOperation = operation('getPet', { path: '/alle Bären/{petId}' });
-  expect(urlOf(boundOperation, { petId: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
+  expect(urlOf(boundOperation, { id: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
 });
 
 test('the bounds of a description are checked before a request', () => {
@@ -83,7 +83,7 @@ test('the bounds of a description are checked before a request', () => {
   );
   expect(() => checkInput(boundOperation, { body: {} })).toThrow('name is required (createPet)');
   expect(() =>
-    checkInput(operation('updatePet', { method: 'PATCH', body }), { petId: 1n, body: {} }),
+    checkInput(operation('updatePet', { method: 'PATCH', body }), { id: 1n, body: {} }),
   ).not.toThrow();
 });
 
@@ -107,11 +107,11 @@ test('a text must match the pattern of a description, unless that takes too long
 
 test('bounds apply to int64 as to numbers', () => {
   const parameters = [
-    { name: 'petId', wireName: 'petId', in: 'path', required: true, bounds: { type: 'integer', minimum: 1 } },
+    { name: 'id', wireName: 'petId', in: 'path', required: true, bounds: { type: 'integer', minimum: 1 } },
   ] as const;
   const boundOperation = operation('getPet', { parameters });
-  expect(() => checkInput(boundOperation, { petId: 0n })).toThrow('petId must be at least 1');
-  expect(() => checkInput(boundOperation, { petId: 9223372036854775807n })).not.toThrow();
+  expect(() => checkInput(boundOperation, { id: 0n })).toThrow('petId must be at least 1');
+  expect(() => checkInput(boundOperation, { id: 9223372036854775807n })).not.toThrow();
 });
 
 describe('a request of a description is refused if', () => {
@@ -127,8 +127,8 @@ describe('a request of a description is refused if', () => {
   });
 
   test('a value would make a dot segment', () => {
-    expect(() => urlOf(operation('getPet'), { petId: '..' })).toThrow("petId: '..' is not allowed in a path");
-    expect(urlOf(operation('getPet'), { petId: '../x' })).toBe('http://shop.example/api/pets/..%2Fx');
+    expect(() => urlOf(operation('getPet'), { id: '..' })).toThrow("petId: '..' is not allowed in a path");
+    expect(urlOf(operation('getPet'), { id: '../x' })).toBe('http://shop.example/api/pets/..%2Fx');
   });
 
   test.each([

@@ -1,0 +1,98 @@
+import type { ListId, NounName, OperationId } from './operations.ts';
+import type { ResultName } from './schemas.ts';
+
+/** A noun of the service as data: what its records are called, and which operations they have. */
+export interface Noun {
+  readonly name: NounName;
+  /** The words for one record, which its id may follow, and for several. */
+  readonly singular: string;
+  readonly plural: string;
+  /** The schema of its records. */
+  readonly schema: ResultName;
+  /** The field that identifies a record: an inventory entry has the id of its pet. */
+  readonly idField: 'id' | 'petId';
+  /** The name that other records and paths have for its id. */
+  readonly idName: 'petId' | 'categoryId' | 'orderId';
+  readonly operations: {
+    readonly list: ListId;
+    readonly get: GetId;
+    readonly create: OperationId;
+    readonly update: OperationId;
+    readonly delete: OperationId;
+  };
+}
+
+/** The nouns whose records have names that can stand for their ids. */
+export type NamedNoun = 'pets' | 'categories';
+
+/** The operations that read one record. */
+export type GetId = 'getPet' | 'getCategory' | 'getOrder' | 'getInventory';
+
+export const nouns = {
+  pets: {
+    name: 'pets',
+    singular: 'pet',
+    plural: 'pets',
+    schema: 'Pet',
+    idField: 'id',
+    idName: 'petId',
+    operations: {
+      list: 'listPets',
+      get: 'getPet',
+      create: 'createPet',
+      update: 'updatePet',
+      delete: 'deletePet',
+    },
+  },
+  categories: {
+    name: 'categories',
+    singular: 'category',
+    plural: 'categories',
+    schema: 'Category',
+    idField: 'id',
+    idName: 'categoryId',
+    operations: {
+      list: 'listCategories',
+      get: 'getCategory',
+      create: 'createCategory',
+      update: 'updateCategory',
+      delete: 'deleteCategory',
+    },
+  },
+  orders: {
+    name: 'orders',
+    singular: 'order',
+    plural: 'orders',
+    schema: 'Order',
+    idField: 'id',
+    idName: 'orderId',
+    operations: {
+      list: 'listOrders',
+      get: 'getOrder',
+      create: 'createOrder',
+      update: 'updateOrder',
+      delete: 'deleteOrder',
+    },
+  },
+  inventory: {
+    name: 'inventory',
+    singular: 'inventory entry of pet',
+    plural: 'inventory entries',
+    schema: 'InventoryItem',
+    idField: 'petId',
+    idName: 'petId',
+    operations: {
+      list: 'listInventory',
+      get: 'getInventory',
+      create: 'createInventory',
+      update: 'updateInventory',
+      delete: 'deleteInventory',
+    },
+  },
+} as const satisfies { readonly [Name in NounName]: Noun & { readonly name: Name } };
+
+/** The fields that refer to a record with a name, and its noun. */
+export const referenceFields: Readonly<Record<string, NamedNoun>> = {
+  categoryId: 'categories',
+  petId: 'pets',
+};
