@@ -391,7 +391,7 @@ export const operations = Object.fromEntries(
 ) as Readonly<Record<OperationId, Operation>>;
 
 /** Whether an operation of the table is about one record, whose id its input has. */
-export function takesId(id: OperationId): boolean {
+export function hasIdInPath(id: OperationId): boolean {
   return operations[id].parameters.some((parameter) => parameter.in === 'path');
 }
 

@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { type NounName, type Operation, type OperationId, takesId } from '../api/operations.ts';
+import { hasIdInPath, type NounName, type Operation, type OperationId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { createSchemaConverter } from './answers.ts';
 import { toOperation } from './bound-operation.ts';
@@ -108,7 +108,7 @@ function findOperationAt(
   }
   const ids = operation.parameters.filter((each) => each.in === 'path').length;
   const isInBody = tableOperation.method === 'PUT' && ids === 0;
-  const expected = !takesId(id) || isInBody ? 0 : 1;
+  const expected = !hasIdInPath(id) || isInBody ? 0 : 1;
   const obstacle =
     ids === expected
       ? obstacleTo(tableOperation, operation)

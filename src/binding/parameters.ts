@@ -1,4 +1,4 @@
-import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
+import { hasIdInPath, type OperationId, operations, type Paging, type Parameter } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
@@ -130,7 +130,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
     const { name: wireName, required, schema, in: place } = parameter;
     const role = [...byRole.keys()].find((each) => byRole.get(each) === parameter);
     const isInput = role === 'limit' || (role !== undefined && isFilter(role));
-    const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isInput ? role : undefined;
+    const name = place === 'path' ? (hasIdInPath(id) ? 'id' : undefined) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
     const value = name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
     const isMet = name !== undefined || value !== undefined;
