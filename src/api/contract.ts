@@ -26,6 +26,8 @@ export interface Contract {
   readonly credentialPlaces: readonly CredentialPlace[];
   /** The path below which the operations of a bound service lie if the base URL has none: `/v1`; empty for none. */
   readonly basePath: string;
+  /** The schemas that those of the answers refer to as `#/$defs/<name>`. */
+  readonly definitions: JsonObject;
 }
 
 /** The contract of the table, which applies to a profile without a binding. */
@@ -34,6 +36,7 @@ export const builtInContract: Contract = {
   missing: new Map(),
   credentialPlaces: [],
   basePath: '',
+  definitions: {},
 };
 
 /** @throws UsageError if the contract lacks the operation. Commands call this before they send anything. */

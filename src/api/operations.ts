@@ -158,7 +158,7 @@ export interface DocumentedAnswer {
   readonly mediaTypes: readonly string[];
   /** True if the answer has a Location. */
   readonly hasLocation?: boolean | undefined;
-  /** A self-contained JSON Schema of draft 2020-12: everything that it refers to is in its own `$defs`. */
+  /** A JSON Schema of draft 2020-12; what it refers to is in the `definitions` of the contract. */
   readonly schema?: JsonObject | undefined;
 }
 

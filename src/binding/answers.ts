@@ -3,38 +3,38 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 import { jsonContent } from './document.ts';
 import { namesOf, objectOf } from './schema.ts';
 
-/** Keywords that OpenAPI and JSON Schema share and whose values are not schemas. */
-const plainKeywords = (
-  'type enum title const format pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minLength ' +
-  'maxLength minItems maxItems uniqueItems minProperties maxProperties required'
-).split(' ');
+/** The documented answers of operations, whose schemas share the named ones. */
+export interface AnswerReader {
+  /** The documented answers of an operation, by status, `4XX` or `default`. */
+  read(responses: JsonObject): Record<string, DocumentedAnswer>;
+  /** The named schemas that the answers so far refer to, by label. */
+  readonly definitions: JsonObject;
+}
 
-/**
- * Converts a schema of OpenAPI 3.1 into a self-contained one of JSON Schema draft 2020-12. Named schemas go to `$defs`,
- * which all converted schemas share.
- */
-export type ConvertSchema = (schema: JsonValue) => JsonObject;
-
-export function createSchemaConverter(): ConvertSchema {
+/** A schema of OpenAPI 3.1 is one of JSON Schema draft 2020-12. Only its cycles must become references again. */
+export function createAnswerReader(): AnswerReader {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
   // Only a named schema can contain itself, so references to names end all cycles.
   const refer = (part: JsonValue): JsonValue => {
     const [name] = namesOf(part);
-    if (name === undefined || !isJsonObject(part)) return convert(part, refer);
-    const existing = labels.get(part);
-    if (existing !== undefined) return { $ref: `#/$defs/${existing}` };
-    const label = unusedLabel(name, definitions);
-    labels.set(part, label);
-    definitions[label] = true;
-    definitions[label] = convert(part, refer);
+    if (name === undefined || !isJsonObject(part)) return copy(part, refer);
+    let label = labels.get(part);
+    if (label === undefined) {
+      label = unusedLabel(name, definitions);
+      labels.set(part, label);
+      definitions[label] = true;
+      definitions[label] = copy(part, refer);
+    }
     return { $ref: `#/$defs/${label}` };
   };
-  return (schema) => ({ ...objectOf(refer(schema)), $defs: definitions });
+  return { read: (responses) => toAnswers(responses, refer), definitions };
 }
 
-/** The documented answers of an operation, by status, `4XX` or `default`. */
-export function toAnswers(responses: JsonObject, toSchema: ConvertSchema): Record<string, DocumentedAnswer> {
+function toAnswers(
+  responses: JsonObject,
+  refer: (schema: JsonValue) => JsonValue,
+): Record<string, DocumentedAnswer> {
   const answers: Record<string, DocumentedAnswer> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
@@ -44,7 +44,7 @@ export function toAnswers(responses: JsonObject, toSchema: ConvertSchema): Recor
     const hasLocation = Object.keys(objectOf(headers)).some((name) => name.toLowerCase() === 'location');
     answers[status.replace('xx', 'XX')] = {
       mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
-      schema: schema === undefined ? undefined : toSchema(schema),
+      schema: schema === undefined ? undefined : objectOf(refer(schema)),
       ...(hasLocation && { hasLocation }),
     };
   }
@@ -59,29 +59,16 @@ function unusedLabel(name: string, taken: JsonObject): string {
   return label;
 }
 
-function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
-  if (!isJsonObject(schema)) return typeof schema === 'boolean' ? schema : true;
-  const { type, enum: values } = schema;
-  const converted: JsonObject = {};
-  for (const keyword of plainKeywords) {
-    const value = schema[keyword];
-    if (value !== undefined) converted[keyword] = value;
-  }
+/** A part of a schema without its descriptions, and without identifiers: a reference is resolved from the whole. */
+function copy(part: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
+  if (Array.isArray(part)) return part.map(refer);
+  if (!isJsonObject(part)) return part;
+  const { type, enum: values } = part;
+  const isText = ([key, value]: [string, JsonValue]) =>
+    typeof value === 'string' && /^(\$.*|description)$/.test(key);
+  const fields = Object.entries(part).filter((entry) => !isText(entry));
+  const copied = Object.fromEntries(fields.map(([key, value]) => [key, refer(value)]));
   // In OpenAPI 3.0, `nullable: true` allows null beside the values of an enum.
-  if (Array.isArray(type) && type.includes('null') && Array.isArray(values) && !values.includes(null))
-    converted.enum = [...values, null];
-  for (const keyword of ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const) {
-    const list = schema[keyword];
-    if (Array.isArray(list)) converted[keyword] = list.map(refer);
-  }
-  for (const keyword of ['items', 'not', 'additionalProperties', 'propertyNames', 'contains'] as const)
-    if (schema[keyword] !== undefined) converted[keyword] = refer(schema[keyword]);
-  for (const keyword of ['properties', 'patternProperties'] as const) {
-    const fields = schema[keyword];
-    if (isJsonObject(fields))
-      converted[keyword] = Object.fromEntries(
-        Object.entries(fields).map(([key, part]) => [key, refer(part)]),
-      );
-  }
-  return converted;
+  const isNullable = Array.isArray(type) && type.includes('null') && Array.isArray(values);
+  return isNullable ? { ...copied, enum: [...new Set([...values, null])] } : copied;
 }

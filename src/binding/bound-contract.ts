@@ -1,7 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { hasIdInPath, type NounName, type Operation, type OperationId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
-import { createSchemaConverter } from './answers.ts';
+import { createAnswerReader } from './answers.ts';
 import { toOperation } from './bound-operation.ts';
 import { type Description, readWithin } from './description.ts';
 import {
@@ -42,7 +42,7 @@ interface Binding {
  *   that no operation has, or a credential in a place that cannot have it; also if it takes too long.
  */
 export function bind(description: Description, maps: Maps): Binding {
-  return readWithin(description.url, () => {
+  return readWithin(description.label, () => {
     const all = operationsIn(description);
     const chosen = [...maps.operations].map(
       ([id, route]) => [id, findOperationAt(all, toTableOperation(id, maps), route)] as const,
@@ -59,17 +59,23 @@ function toContract(
   matches: Matches,
   choices: Choices,
 ): Contract {
-  const toSchema = createSchemaConverter();
+  const answers = createAnswerReader();
   const bound = new Map<OperationId, Operation>();
   const missing = new Map<OperationId, string>();
   for (const [id, match] of matches)
     if (match.state === 'bound')
-      bound.set(id, toOperation(toTableOperation(id, choices), match, document, toSchema));
+      bound.set(id, toOperation(toTableOperation(id, choices), match, document, answers));
     else missing.set(id, whyMissing(id, match));
   for (const [noun, fields] of choices.fields)
     for (const [field, name] of fields) checkMapped([...bound.values()], noun, field, name);
   const places = credentialPlaces(document, [...bound.values()], all);
-  return { operations: bound, missing, credentialPlaces: places, basePath: '' };
+  return {
+    operations: bound,
+    missing,
+    credentialPlaces: places,
+    basePath: '',
+    definitions: answers.definitions,
+  };
 }
 
 /** @throws UsageError if no operation has a field of the user's name. */

@@ -2,7 +2,7 @@ import { hidesTryIt } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Method, Operation, RequestBody, Stability, WireFormat } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { type ConvertSchema, toAnswers } from './answers.ts';
+import type { AnswerReader } from './answers.ts';
 import { type DocumentOperation, isSecured, successStatuses } from './document.ts';
 import type { Match } from './match.ts';
 import { pagingOf, toParameters } from './parameters.ts';
@@ -14,7 +14,7 @@ export function toOperation(
   tableOperation: TableOperation,
   { operation: from, why }: Extract<Match, { state: 'bound' }>,
   document: JsonObject,
-  toSchema: ConvertSchema,
+  answers: AnswerReader,
 ): Operation {
   const { id, noun, many } = tableOperation;
   const { source, pathItem, responses, method } = from;
@@ -50,7 +50,7 @@ export function toOperation(
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
-    answers: toAnswers(responses, toSchema),
+    answers: answers.read(responses),
     secured: isSecured(source, document),
     stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
     deprecated: source.deprecated === true,

@@ -10,18 +10,15 @@ import { addName, objectOf } from './schema.ts';
 export interface Description {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
+  /** The name in messages, as the user wrote it. */
+  readonly label: string;
   readonly document: JsonObject;
   /** The version of Swagger that the document was converted from. */
   readonly convertedFrom?: string | undefined;
 }
 
-/** A document as text, and access to the documents that it refers to. */
-interface DescriptionSource {
-  readonly url: string;
-  /** The name in messages; by default its URL. */
-  readonly label?: string;
-  /** The text of the document, or its value if it was parsed before. */
-  readonly content: string | JsonObject;
+/** A parsed document, and access to the documents that it refers to. */
+interface DescriptionSource extends Pick<Description, 'url' | 'label' | 'document'> {
   /**
    * The text of another document.
    *
@@ -39,65 +36,59 @@ const maxDocuments = 200;
 export const maxBytes = 64 * 1024 * 1024;
 
 /**
- * Parses a description, converts it if it is Swagger 2.0, and resolves its references.
+ * Converts a document to OpenAPI 3.1, and resolves its references.
  *
- * @throws UsageError for text that is not JSON or YAML, or not an OpenAPI 3.0, 3.1 or Swagger 2.0 document, that takes
- *   too long to read, or has a reference that leads nowhere or must not be followed.
+ * @throws UsageError for a document that is not OpenAPI 3.0, 3.1 or Swagger 2.0, that takes too long to read, or has a
+ *   reference that leads nowhere or must not be followed.
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
-  const label = source.label ?? source.url;
-  const { content } = source;
-  const parsed = typeof content === 'string' ? await parseDocument(content, label) : content;
-  const convertedFrom = /^2(\.|$)/.test(String(parsed.swagger)) ? String(parsed.swagger) : undefined;
-  if (convertedFrom === undefined) checkVersion(parsed, label);
-  const document = await convert(parsed, label);
+  const { url, label } = source;
+  const { swagger } = source.document;
+  const convertedFrom = /^2(\.|$)/.test(String(swagger)) ? String(swagger) : undefined;
+  if (convertedFrom === undefined) checkVersion(source.document, label);
+  const document = await convert(source.document, label);
   if (convertedFrom !== undefined) checkVersion(document, label);
-  await dereference(document, source, (reference, schema) => {
-    checkEnds(reference, schema, label);
-    addName(schema, lastPart(reference));
-  });
+  await dereference(document, source);
   const schemas = objectOf(objectOf(document.components).schemas);
   for (const [name, schema] of Object.entries(schemas)) addName(schema, name);
-  return { url: source.url, document, convertedFrom };
+  return { url, label, document, convertedFrom };
 }
 
-async function dereference(
-  document: JsonObject,
-  source: DescriptionSource,
-  onReference: (reference: string, schema: unknown) => void,
-): Promise<void> {
+/** Puts what they refer to in place of all references. */
+async function dereference(document: JsonObject, { url, label, read }: DescriptionSource): Promise<void> {
   let readError: unknown;
   let count = 1;
-  const readOther = async ({ url }: { url: string }) => {
+  const readOther = async (other: { url: string }) => {
     try {
       count += 1;
       if (count > maxDocuments)
-        throw new InputError(`description ${source.url}: refers to more than ${maxDocuments} documents`);
-      return await source.read(url);
+        throw new InputError(`description ${label}: refers to more than ${maxDocuments} documents`);
+      return await read(other.url);
     } catch (thrown) {
       readError ??= thrown;
       throw thrown;
     }
   };
+  const parse = (other: { data: unknown; url: string }) => parseDocument(String(other.data), other.url);
+  const onDereference = (reference: string, schema: unknown) => {
+    checkEnds(reference, schema, label);
+    addName(schema, lastPart(reference));
+  };
   try {
-    await new $RefParser().dereference(source.url, document, {
+    await new $RefParser().dereference(url, document, {
       resolve: { file: false, http: false, other: { order: 1, canRead: true, read: readOther } },
       parse: {
         json: false,
         yaml: false,
         text: false,
         binary: false,
-        document: {
-          order: 1,
-          canParse: true,
-          parse: ({ data, url }: { data: unknown; url: string }) => parseDocument(String(data), url),
-        },
+        document: { order: 1, canParse: true, parse },
       },
-      dereference: { circular: true, onDereference: onReference, excludedPathMatcher: isExample },
+      dereference: { circular: true, onDereference, excludedPathMatcher: isExample },
       timeoutMs: readingLimitMs,
     });
   } catch (thrown) {
-    throw readError ?? new InputError(`description ${source.label ?? source.url}: ${parserReason(thrown)}`);
+    throw readError ?? new InputError(`description ${label}: ${parserReason(thrown)}`);
   }
 }
 
@@ -142,17 +133,17 @@ export function decodeText(bytes: Uint8Array, label: string): string {
  *
  * @throws UsageError for any other text, and one that takes too long to read.
  */
-export async function parseDocument(text: string, url: string): Promise<JsonObject> {
+export async function parseDocument(text: string, label: string): Promise<JsonObject> {
   const isJson = /^\ufeff?\s*[{[]/.test(text);
   const parse = isJson ? parseJson : (await loadYaml()).parse;
-  const value = readWithin(url, () => {
+  const value = readWithin(label, () => {
     try {
       return parse(text);
     } catch (thrown) {
-      throw new InputError(`description ${url}: ${parserReason(thrown)}`);
+      throw new InputError(`description ${label}: ${parserReason(thrown)}`);
     }
   });
-  if (!isJsonObject(value)) throw new InputError(`description ${url}: is not an OpenAPI document`);
+  if (!isJsonObject(value)) throw new InputError(`description ${label}: is not an OpenAPI document`);
   return value;
 }
 
@@ -177,17 +168,17 @@ export function readWithin<Value>(label: string, work: () => Value): Value {
   return whileKillable(() => withinTime(readingLimitMs, work, late, { endsOnCtrlC: true }));
 }
 
-function checkVersion({ openapi, swagger, paths }: JsonObject, url: string): void {
+function checkVersion({ openapi, swagger, paths }: JsonObject, label: string): void {
   if (typeof openapi !== 'string' || !/^3\.[01](\.|$)/.test(openapi)) {
     const stated = openapi ?? swagger;
     const version =
       typeof stated === 'string' || typeof stated === 'number' ? `version ${stated}` : 'no version';
     throw new InputError(
-      `description ${url}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
+      `description ${label}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
       'give the OpenAPI document itself, not a page about it',
     );
   }
-  if (!isJsonObject(paths)) throw new InputError(`description ${url}: has no paths`);
+  if (!isJsonObject(paths)) throw new InputError(`description ${label}: has no paths`);
 }
 
 /**

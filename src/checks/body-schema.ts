@@ -14,14 +14,19 @@ export interface BodyResult {
 }
 
 /**
- * Checks a body against a JSON Schema of draft 2020-12, which must contain everything that it refers to. Integers of
- * the format int64 are compared exactly.
+ * Checks a body against a JSON Schema of draft 2020-12. Integers of the format int64 are compared exactly.
  *
  * @param limitMs the longest time, because a hostile pattern can keep a regular expression busy for years.
+ * @param definitions the `$defs` of the schema, if it does not have them itself.
  * @throws Error if the schema itself is wrong.
  */
-export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number): BodyResult {
-  const { validator, root, unreadable } = prepare(schema);
+export function checkBody(
+  schema: JsonObject,
+  body: JsonValue,
+  limitMs: number,
+  definitions?: JsonObject,
+): BodyResult {
+  const { validator, root, unreadable } = prepare(schema, definitions);
   const value = toDoubles(body);
   const result = withinTime(
     limitMs,
@@ -47,8 +52,9 @@ interface SchemaValidator {
 /** The schemas of a description may be large, and each is used many times in a run. */
 const validators = new WeakMap<JsonObject, SchemaValidator>();
 
-function prepare(schema: JsonObject): SchemaValidator {
-  const prepared = validators.get(schema) ?? createValidator(schema);
+function prepare(schema: JsonObject, definitions: JsonObject | undefined): SchemaValidator {
+  const prepared =
+    validators.get(schema) ?? createValidator(definitions ? { ...schema, $defs: definitions } : schema);
   validators.set(schema, prepared);
   return prepared;
 }

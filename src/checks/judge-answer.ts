@@ -64,7 +64,8 @@ export function judge(
   if (!/[/+]json$/.test(mediaType)) return {};
   if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
-  const result = schema && !skipsSchema ? compareWithSchema(operation, schema, json, reply.text.length) : {};
+  const result =
+    schema && !skipsSchema ? compareWithSchema(context, operation, schema, json, reply.text.length) : {};
   if (result.fault) {
     const { reason, got, ...details } = result.fault;
     throw fault(reason, { ...details, got: excerpt(printJson(got), context.round.mask) });
@@ -140,13 +141,15 @@ function answersOfTable({ success, errors, result, many }: Operation): NonNullab
 
 /** Compares a body with its schema. The time limit grows with the body. */
 function compareWithSchema(
-  { id }: Operation,
+  { round }: CheckContext,
+  { id, answers }: Operation,
   schema: JsonObject,
   body: JsonValue,
   length: number,
 ): BodyResult {
   try {
-    return checkBody(schema, body, 2000 * (1 + Math.floor(length / 1_000_000)));
+    const definitions = answers && round.client.contract.definitions;
+    return checkBody(schema, body, 2000 * (1 + Math.floor(length / 1_000_000)), definitions);
   } catch (error) {
     throw new CliError('failed', `the schema of ${id} cannot be used: ${(error as Error).message}`);
   }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
-import { type Operation, operationIds } from '../api/operations.ts';
+import type { Operation, OperationId } from '../api/operations.ts';
 import { InputError } from '../process/errors.ts';
-import { type JsonObject, type JsonValue, parseJson, printJson } from '../process/exact-json.ts';
+import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing, systemReason } from '../process/system-error.ts';
 import { shellWord } from '../process/text.ts';
@@ -28,7 +28,7 @@ interface BoundContract {
  */
 export type BindingKey = { readonly profile: string } | { readonly origin: string };
 
-const version = 6;
+const version = 7;
 
 /** The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
@@ -37,7 +37,8 @@ export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
  * The contract for calls to an origin: the one that the settings name if it was bound to this origin, else that of the
  * origin; undefined if neither is bound.
  *
- * @throws UsageError if a file is missing that the settings name, cannot be read or does not hold a contract.
+ * @throws UsageError if a file is missing that the settings name, cannot be read or does not hold a contract. A file of
+ *   an earlier version of the program is an error too: without it a write could go to another path than the user expects.
  */
 export function readBoundContract(
   io: Io,
@@ -45,31 +46,21 @@ export function readBoundContract(
   { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
 ): Contract | undefined {
   if (io.env[builtInVariable]) return undefined;
-  const repair = bindingFlags(profile ? { profile: profile.value } : { origin });
+  const key = profile ? { profile: profile.value } : { origin };
   const { value: path, givenBy } = explain('contract');
   if (path !== undefined) {
-    const named = readContract(path, repair);
-    if (named === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, repair);
-    if (named.origin === origin) return named.contract;
-  } else if (profile) checkNotBoundBefore(contractPath(io, { profile: profile.value }), repair);
+    const bound = readContract(path, key);
+    if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, key);
+    if (bound.origin === origin) return bound.contract;
+  } else if (profile && existsSync(contractPath(io, key)))
+    throw unusable(contractPath(io, key), 'an earlier version of this program wrote it', key);
   const formerFile = join(dirname(resolvePaths(io).configFile), 'contract.json');
   if (existsSync(formerFile))
     throw new InputError(
       `contract ${formerFile}: an earlier version of this program wrote it, for every address`,
-      `bind again with \`petstore api bind <file or URL>${repair}\` if this service needs it, and remove the file`,
+      `bind again with \`petstore api bind <file or URL>${bindingFlags(key)}\` if this service needs it, and remove the file`,
     );
-  const key = { origin };
-  return readContract(contractPath(io, key), bindingFlags(key))?.contract;
-}
-
-/**
- * An earlier version of the program had a contract for each profile, which the profile did not name. Without it a write
- * would go to another path than the user expects, so it is not passed over.
- *
- * @throws UsageError if there is one.
- */
-function checkNotBoundBefore(path: string, repair: string): void {
-  if (existsSync(path)) throw unusable(path, 'an earlier version of this program wrote it', repair);
+  return readContract(contractPath(io, { origin }), { origin })?.contract;
 }
 
 /** The path of a contract, next to the config file. */
@@ -87,30 +78,22 @@ function bindingFlags(key: BindingKey): string {
   return 'profile' in key ? ` --profile ${shellWord(key.profile)}` : ` --base-url ${key.origin}`;
 }
 
-/** @throws UsageError if the file cannot be read or does not hold a contract. */
-function readContract(path: string, repair: string): BoundContract | undefined {
+/** Undefined if there is no such file. @throws UsageError if it cannot be read or does not hold a contract. */
+function readContract(path: string, key: BindingKey): BoundContract | undefined {
   try {
-    const text = readIfPresent(path);
-    return text === undefined ? undefined : fromStored(parseJson(text) as object as StoredContract);
-  } catch (error) {
-    throw unusable(path, systemReason(error), repair);
-  }
-}
-
-function unusable(path: string, why: string, repair: string): InputError {
-  return new InputError(
-    `contract ${path}: ${why}`,
-    `bind again with \`petstore api bind <file or URL>${repair}\`, or go back to the built-in contract with \`petstore api unbind${repair}\``,
-  );
-}
-
-function readIfPresent(path: string): string | undefined {
-  try {
-    return readTrusted(path);
+    return fromStored(parseJson(readTrusted(path)) as object as StoredContract);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw error;
+    throw unusable(path, systemReason(error), key);
   }
+}
+
+function unusable(path: string, why: string, key: BindingKey): InputError {
+  const flags = bindingFlags(key);
+  return new InputError(
+    `contract ${path}: ${why}`,
+    `bind again with \`petstore api bind <file or URL>${flags}\`, or go back to the built-in contract with \`petstore api unbind${flags}\``,
+  );
 }
 
 /** Replaces the stored contract, completely or not at all, and names it in its profile. */
@@ -142,50 +125,29 @@ export async function removeContract(io: Io, key: BindingKey): Promise<boolean> 
   );
 }
 
-/** A contract as it is stored. All schemas of answers share one set of `$defs`, which is stored once. */
+/** A contract as it is stored: the maps as JSON can hold them. */
 interface StoredContract extends Omit<BoundContract, 'contract'>, Omit<Contract, 'operations' | 'missing'> {
   readonly version: number;
-  readonly missing: Readonly<Record<string, string>>;
   readonly operations: readonly Operation[];
-  readonly definitions: JsonValue;
+  readonly missing: readonly (readonly [OperationId, string])[];
 }
 
 function toStored({ contract, ...binding }: BoundContract): StoredContract {
-  let definitions: JsonValue = {};
-  const operations = [...contract.operations.values()].map((operation) =>
-    withSchemas(operation, ({ $defs = {}, ...schema }) => {
-      definitions = $defs;
-      return schema;
-    }),
-  );
-  const missing = Object.fromEntries(contract.missing);
-  return { version, ...binding, ...contract, missing, operations, definitions };
+  const operations = [...contract.operations.values()];
+  return { version, ...binding, ...contract, operations, missing: [...contract.missing] };
 }
 
 function fromStored(stored: StoredContract): BoundContract {
   if (stored?.version !== version) throw new Error('another version of this program wrote it');
-  const { definitions, operations, missing, credentialPlaces, basePath, ...binding } = stored;
-  const complete = operations.map((operation) =>
-    withSchemas(operation, (schema) => ({ ...schema, $defs: definitions })),
-  );
-  const reasons = operationIds.flatMap((id) =>
-    missing[id] === undefined ? [] : ([[id, missing[id]]] as const),
-  );
+  const { origin, source, boundAt, operations, missing, ...contract } = stored;
   return {
+    origin,
+    source,
+    boundAt,
     contract: {
-      operations: new Map(complete.map((operation) => [operation.id, operation])),
-      missing: new Map(reasons),
-      credentialPlaces,
-      basePath,
+      ...contract,
+      operations: new Map(operations.map((operation) => [operation.id, operation])),
+      missing: new Map(missing),
     },
-    ...binding,
   };
-}
-
-function withSchemas(operation: Operation, change: (schema: JsonObject) => JsonObject): Operation {
-  const answers = Object.entries(operation.answers ?? {}).map(([status, { schema, ...answer }]) => [
-    status,
-    { ...answer, schema: schema && change(schema) },
-  ]);
-  return { ...operation, answers: Object.fromEntries(answers) };
 }

@@ -1,13 +1,17 @@
-import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
+import type { CredentialPlace } from '../../api/contract.ts';
+import type { NounName, OperationId } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/bound-contract.ts';
-import { formatRoute, type Route } from '../../binding/document.ts';
+import type { Description } from '../../binding/description.ts';
+import { formatRoute, type Route, serversOf } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
+import { valueProblem } from '../../config/keys.ts';
+import { type Settings, unsetLine } from '../../config/settings.ts';
+import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
-import { addressOf, credentialNote, noBaseUrl } from './binding-target.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
@@ -18,7 +22,7 @@ export async function bindDescription(
   map: readonly string[],
   withToken: boolean,
 ): Promise<void> {
-  await checkOnline(context, 'api bind');
+  checkOnline(context, 'api bind');
   const maps = readMaps(map);
   const printer = await context.printer();
   await printer.check(view);
@@ -30,14 +34,14 @@ export async function bindDescription(
   if (contract.operations.size === 0) {
     await show();
     throw new UsageError(
-      `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; the previous binding is unchanged`,
+      `api bind ${description.label}: it has none of the operations that this program knows; the previous binding is unchanged`,
       "name them with --map, as in --map listPets='GET /animals'",
     );
   }
   const { settings } = context;
   const { origin, basePath, note } = addressOf(settings, description);
   if (note !== undefined) await context.warn(note);
-  const key = await bindingKey(context, origin);
+  const key = bindingKey(settings, origin);
   const { dryRun } = context.flags;
   if (!dryRun) {
     const boundAt = context.now().toISOString();
@@ -55,11 +59,11 @@ export async function bindDescription(
 
 /** Removes the contract that applies to the base URL: that of the profile, or if it has none that of the origin. */
 export async function unbind(context: Context): Promise<void> {
-  await checkOnline(context, 'api unbind');
+  checkOnline(context, 'api unbind');
   const baseUrl = context.settings.get('base-url');
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const { origin } = new URL(baseUrl);
-  const active = await bindingKey(context, origin);
+  const active = bindingKey(context.settings, origin);
   for (const key of [active, { origin }])
     if (await removeContract(context.io, key))
       return context.print(`${nameOfKey(key)} has the built-in contract again`);
@@ -67,17 +71,23 @@ export async function unbind(context: Context): Promise<void> {
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
-async function checkOnline(context: Context, what: string): Promise<void> {
-  if (context.settings.offline)
+function checkOnline({ settings }: Context, command: string): void {
+  if (settings.offline)
     throw new UsageError(
-      `${what}: the embedded store has the built-in contract`,
+      `${command}: the embedded store has the built-in contract`,
       'leave out --offline, or name another profile with --profile <name>',
     );
 }
 
-/** The binding belongs to the active profile, or to the origin if there is none. */
-async function bindingKey(context: Context, origin: string): Promise<BindingKey> {
-  const { profile } = context.settings;
+function noBaseUrl(command: string): UsageError {
+  return new UsageError(
+    `${command}: no base URL is set, and a binding belongs to an address`,
+    'give --base-url <url>, or name a profile with --profile <name>',
+  );
+}
+
+/** A binding belongs to the active profile, or to the origin if there is none. */
+function bindingKey({ profile }: Settings, origin: string): BindingKey {
   return profile ? { profile: profile.value } : { origin };
 }
 
@@ -91,45 +101,102 @@ function nameOfKey(key: BindingKey): string {
  * @throws UsageError for another form, an unknown operation or field, or one that is given twice.
  */
 function readMaps(values: readonly string[]): Maps {
-  const routes = new Map<OperationId, Route>();
+  const operations = new Map<OperationId, Route>();
   const fields = new Map<NounName, Map<string, string>>();
   for (const value of values) {
-    const [, name = '', method = '', path = ''] =
-      /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
-    const [, noun = '', field = '', written = ''] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
-    if (name !== '') {
-      const id = findOperation(name, '--map');
-      if (routes.has(id)) throw new UsageError(`--map ${id}: given twice`);
-      routes.set(id, { method: method.toUpperCase(), path });
-    } else if (written !== '') {
-      const names = fields.get(nounCalled(noun)) ?? new Map<string, string>();
-      checkFieldName(nounCalled(noun), field);
-      if (names.has(field)) throw new UsageError(`--map ${noun}.${field}: given twice`);
-      fields.set(nounCalled(noun), names.set(field, written));
+    const [, name, method = '', path = ''] = /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
+    const [, noun = '', field = '', written] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
+    if (name !== undefined)
+      setOnce(operations, findOperation(name, '--map'), { method: method.toUpperCase(), path });
+    else if (written !== undefined) {
+      const names = fields.get(checkField(noun, field)) ?? new Map<string, string>();
+      setOnce(names, field, written);
+      fields.set(noun as NounName, names);
     } else
       throw new UsageError(
         `--map ${value}: must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>`,
         "as in --map updateInventory='PATCH /stock/{petId}' or --map pets.name=title",
       );
   }
-  return { operations: routes, fields };
+  return { operations, fields };
 }
 
-/** @throws UsageError if there is no such noun. */
-function nounCalled(name: string): NounName {
-  const nouns = [...new Set(operationIds.map((id) => operations[id].noun))];
-  const noun = nouns.find((each) => each === name);
-  if (noun !== undefined) return noun;
-  throw new UsageError(`--map ${name}: there is no such noun`, `one of ${nouns.join(', ')}`);
+function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (map.has(key)) throw new UsageError(`--map ${key}: given twice`);
+  map.set(key, value);
 }
 
-/** @throws UsageError if the records of a noun have no such field. */
-function checkFieldName(noun: NounName, field: string): void {
-  if (recordFieldsOf(noun).includes(field)) return;
-  throw new UsageError(
-    `--map ${noun}.${field}: ${noun} have no such field`,
-    `one of ${recordFieldsOf(noun).join(', ')}`,
+/** Returns the noun. @throws UsageError if there is no such noun, or its records have no such field. */
+function checkField(noun: string, field: string): NounName {
+  const nouns: readonly NounName[] = ['pets', 'categories', 'orders', 'inventory'];
+  const match = nouns.find((name) => name === noun);
+  if (match === undefined)
+    throw new UsageError(`--map ${noun}: there is no such noun`, `one of ${nouns.join(', ')}`);
+  const fields = recordFieldsOf(match);
+  if (fields.includes(field)) return match;
+  throw new UsageError(`--map ${noun}.${field}: ${noun} have no such field`, `one of ${fields.join(', ')}`);
+}
+
+/** The address that a binding is for. */
+interface BindingAddress {
+  readonly origin: string;
+  /** The path below which the operations lie, if the base URL has none: `/v1`; empty for none. */
+  readonly basePath: string;
+  /** A line that tells the user about the address. */
+  readonly note: string | undefined;
+}
+
+/**
+ * The base URL that is set, below the path of the description's first server of that origin; else the first server of the
+ * description, else the origin that the description came from.
+ *
+ * @throws UsageError if there is none: a binding belongs to an address.
+ */
+function addressOf(settings: Settings, description: Description): BindingAddress {
+  const baseUrl = settings.get('base-url');
+  const { url } = description;
+  const servers = serversOf(description, baseUrl).filter(
+    (server) => valueProblem('base-url', server) === undefined,
   );
+  const address = baseUrl ?? servers[0] ?? (/^https?:/.test(url) ? new URL(url).origin : undefined);
+  if (address === undefined) throw noBaseUrl('api bind');
+  const { origin } = new URL(address);
+  const server = servers.find((other) => new URL(other).origin === origin);
+  const hasPath = baseUrl !== undefined && pathOf(baseUrl) !== '';
+  const basePath = server === undefined || hasPath ? '' : pathOf(server);
+  const notes = [
+    baseUrl === undefined && `note: no base URL is set: petstore config set base-url ${address}`,
+    basePath !== '' && `its operations lie below ${origin}${basePath}, as the description says`,
+    servers.length > 0 &&
+      !servers.includes(address) &&
+      `note: the description is that of ${servers.join(', ')}; commands go to ${address}`,
+  ];
+  return { origin, basePath, note: notes.find((note) => note !== false) };
+}
+
+/** The path of a URL without a trailing slash; empty for none. */
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/$/, '');
+}
+
+/**
+ * A note about the place of the token in requests, because a service that expects it in another place refuses every
+ * request. Undefined if the token is sent in the usual place.
+ *
+ * @param places those of the description.
+ */
+function credentialNote(settings: Settings, places: readonly CredentialPlace[]): string | undefined {
+  const [first] = places;
+  const place = credentialPlace(settings, places);
+  if (places.includes(place))
+    return `note: a token is sent in ${describePlace(place)}, as the description asks`;
+  if (first === undefined || places.some((other) => isSamePlace(other, place))) return undefined;
+  const lines = (['auth-header', 'auth-scheme'] as const).flatMap((key) => {
+    const { source } = settings.explain(key);
+    const profile = source === 'profile' ? settings.profile?.value : undefined;
+    return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
+  });
+  return `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`;
 }
 
 function checkTies(matches: Matches): void {

@@ -55,13 +55,13 @@ export async function findDescription(
     const below = [...bases].flatMap((base) => usualPaths.map((path) => base + path));
     const failures: string[] = [];
     for (const url of new Set([href, ...linked, ...below])) {
-      const content = url === href ? await examine(first, url) : await tryUrl(client, url);
-      if (typeof content === 'string') {
-        failures.push(`${url} (${content})`);
+      const document = await documentIn(url === href ? first : await tryUrl(client, url), url);
+      if (typeof document === 'string') {
+        failures.push(`${url} (${document})`);
         continue;
       }
       await context.print(`found the description at ${url}`);
-      return await readDescription({ url, content, read: (other) => readOther(client, other) });
+      return await readDescription({ url, label: url, document, read: (other) => readOther(client, other) });
     }
     const status = typeof first === 'string' ? undefined : first.status;
     throw new UsageError(
@@ -88,18 +88,20 @@ async function readOther(client: Client, url: string): Promise<string> {
   return decodeText(body, url);
 }
 
-/** The description at a URL, or why there is none. */
-async function tryUrl(client: Client, url: string): Promise<JsonObject | string> {
+/** The answer at a URL, or why there is none. */
+async function tryUrl(client: Client, url: string): Promise<RawAnswer | string> {
   if (new URL(url).origin !== client.baseUrl) return 'of another origin';
-  const answer = await get(client, url, 0).catch((error: unknown) => {
+  return get(client, url, 0).catch((error: unknown) => {
     if (error instanceof UnavailableError) return error.message;
     throw error;
   });
-  return examine(answer, url);
 }
 
-/** Many servers answer 200 with a web page, so it must parse and contain `openapi` or `swagger`. */
-async function examine(answer: RawAnswer | string, url: string): Promise<JsonObject | string> {
+/**
+ * The description in an answer, or why there is none. Many servers answer 200 with a web page, so it must parse and
+ * contain `openapi` or `swagger`.
+ */
+async function documentIn(answer: RawAnswer | string, url: string): Promise<JsonObject | string> {
   if (typeof answer === 'string') return answer;
   const { status, body } = answer;
   if (status < 200 || status >= 300) return String(status);

@@ -6,11 +6,11 @@ import {
   decodeText,
   forbiddenReference,
   maxBytes,
+  parseDocument,
   readDescription,
 } from '../../binding/description.ts';
 import type { Context } from '../../context.ts';
 import { InputError, messageOf } from '../../process/errors.ts';
-import type { Io } from '../../process/io.ts';
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 
@@ -26,8 +26,8 @@ export async function readDescriptionAt(
   argument: string | undefined,
   withToken: boolean,
 ): Promise<Description> {
-  const { io } = context;
-  const location = argument ?? context.settings.get('base-url');
+  const { io, settings } = context;
+  const location = argument ?? settings.get('base-url');
   if (location === undefined)
     throw new InputError(
       'api bind: no description is given, and no base URL is set',
@@ -35,28 +35,26 @@ export async function readDescriptionAt(
     );
   if (/^https?:\/\//i.test(location))
     return (await import('./find-description.ts')).findDescription(context, location, withToken);
-  if (location === '-') {
-    const url = pathToFileURL(resolve(io.cwd, 'stdin')).href;
-    const read = (other: string) => readBeside(io.cwd, other);
-    return readDescription({ url, label: 'stdin', content: await readStdin(io), read });
-  }
-  const path = location.startsWith('file:') ? toPath(location) : resolve(io.cwd, location);
+  const isStdin = location === '-';
+  const label = isStdin ? 'stdin' : location;
+  const path = isStdin ? resolve(io.cwd, 'stdin') : toPath(location, io.cwd);
+  const text = await readText(
+    label,
+    isStdin ? collectBytes(io.stdin.bytes(), maxBytes) : readWhole(path, maxBytes),
+  );
   return readDescription({
     url: pathToFileURL(path).href,
-    content: await readDocument(path, location),
-    read: (other) => readBeside(dirname(path), other),
+    label,
+    document: await parseDocument(text, label),
+    read: (url) => readBeside(dirname(path), url),
   });
-}
-
-async function readStdin({ stdin }: Io): Promise<string> {
-  return decodeText(await readLimited('stdin', collectBytes(stdin.bytes(), maxBytes)), 'stdin');
 }
 
 /** The text of a file that a description refers to. @throws UsageError if it is not in the description's folder. */
 async function readBeside(folder: string, url: string): Promise<string> {
   const why = 'a file may refer to files in its own folder only';
   if (/^https?:/i.test(url)) throw forbiddenReference(url, why);
-  const path = toPath(url);
+  const path = toPath(url, folder);
   const real = await realpath(path).catch((error) => {
     throw new InputError(`description refers to ${path}: ${systemReason(error)}`);
   });
@@ -65,27 +63,21 @@ async function readBeside(folder: string, url: string): Promise<string> {
   // A pipe may never end, so only the user may name one.
   if (!(await stat(real)).isFile())
     throw new InputError(`description refers to ${path}: is not a regular file`);
-  return readDocument(real, path);
+  return readText(path, readWhole(real, maxBytes));
 }
 
 /** @throws UsageError if it cannot be the URL of a file. */
-function toPath(url: string): string {
+function toPath(location: string, folder: string): string {
   try {
-    return url.startsWith('file:') ? fileURLToPath(url) : decodeURIComponent(url);
+    return location.startsWith('file:') ? fileURLToPath(location) : resolve(folder, location);
   } catch (error) {
-    throw new InputError(`description ${url}: ${messageOf(error)}`);
+    throw new InputError(`description ${location}: ${messageOf(error)}`);
   }
 }
 
-/** Reads any file: a pipe, such as `<(command)`, too. @throws UsageError that names it */
-async function readDocument(path: string, label: string): Promise<string> {
-  return decodeText(await readLimited(label, readWhole(path, maxBytes)), label);
-}
-
-async function readLimited(label: string, bytes: Promise<Buffer>): Promise<Buffer> {
-  try {
-    return await bytes;
-  } catch (error) {
+async function readText(label: string, bytes: Promise<Buffer>): Promise<string> {
+  const content = await bytes.catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
-  }
+  });
+  return decodeText(content, label);
 }
