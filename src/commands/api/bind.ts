@@ -1,4 +1,5 @@
 import type { CredentialPlace } from '../../api/contract.ts';
+import { nouns } from '../../api/nouns.ts';
 import type { NounName, OperationId } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/bound-contract.ts';
 import type { Description } from '../../binding/description.ts';
@@ -128,10 +129,10 @@ function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, valu
 
 /** Returns the noun. @throws UsageError if there is no such noun, or its records have no such field. */
 function checkField(noun: string, field: string): NounName {
-  const nouns: readonly NounName[] = ['pets', 'categories', 'orders', 'inventory'];
-  const match = nouns.find((name) => name === noun);
+  const names = Object.keys(nouns) as NounName[];
+  const match = names.find((name) => name === noun);
   if (match === undefined)
-    throw new UsageError(`--map ${noun}: there is no such noun`, `one of ${nouns.join(', ')}`);
+    throw new UsageError(`--map ${noun}: there is no such noun`, `one of ${names.join(', ')}`);
   const fields = recordFieldsOf(match);
   if (fields.includes(field)) return match;
   throw new UsageError(`--map ${noun}.${field}: ${noun} have no such field`, `one of ${fields.join(', ')}`);
