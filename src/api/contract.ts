@@ -6,6 +6,7 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { lowerFirst } from '../process/text.ts';
+import { nouns } from './nouns.ts';
 import { type Operation, type OperationId, operations } from './operations.ts';
 
 /** A place for a credential in a request. */
@@ -56,9 +57,25 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Whether the body of an operation takes a field; true if the description does not say. */
+/** Whether a list is ordered by id and can begin after an id. */
+export function canSeek(list: Operation): boolean {
+  return takesParameter(list, 'after');
+}
+
+/** Whether the body of an operation takes a field. */
 export function takesField({ body }: Operation, name: string): boolean {
-  return !body?.fields || Object.hasOwn(body.fields, name);
+  return body !== undefined && Object.hasOwn(body.fields, name);
+}
+
+/** The required fields of a body that are missing; the id of an update is added to every body that has it. */
+export function lackingFields(
+  { body, noun }: Operation,
+  values: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.entries(body?.fields ?? {}).flatMap(([name, { required }]) => {
+    const isAdded = body?.hasId && name === nouns[noun].idField;
+    return required && !isAdded && values[name] === undefined ? [name] : [];
+  });
 }
 
 /**

@@ -32,24 +32,15 @@ export interface Operation {
   readonly result?: ResultName | undefined;
   /** True if the answer holds a list of `result`, read page by page. */
   readonly many: boolean;
-  /**
-   * Our names of the fields that a bound operation's records have. Undefined in the table, whose records have all, and if
-   * the description does not list them.
-   */
-  readonly fields?: readonly string[] | undefined;
-  /** The other fields of a bound operation's records. */
-  readonly furtherFields?: readonly string[] | undefined;
-  /** How a bound service writes bodies and answers; undefined in the table. */
-  readonly wire?: WireFormat | undefined;
+  /** How the service writes the records of the noun in its answers. */
+  readonly records: RecordFormat;
   /** Why this operation of the description was bound, a clause. */
   readonly why?: string | undefined;
   /** How the pages of a list follow each other; undefined if the operation is no list. */
   readonly paging?: Paging | undefined;
-  /** True if a list is ordered by id and can begin after an id (`after`). */
-  readonly ordered: boolean;
   /** True if an update takes only what changes; otherwise its body is made from the record as it was read. */
   readonly partial: boolean;
-  /** True if records have all the fields and only the values of the service's specification; a bound service may differ. */
+  /** True for the built-in contract: its records are checked against the full schema. */
   readonly strict: boolean;
   /** Documented statuses of success, the usual one first. */
   readonly success: readonly number[];
@@ -82,44 +73,45 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
-  /** The service's default. If the request has no value, the list has only the records with this one. */
+  /** The service's default: a list that is requested without this parameter has only the records with this value. */
   readonly fallback?: string | undefined;
   /** A value that every request has: the only one that the description allows, of a parameter that the table lacks. */
   readonly value?: string | undefined;
 }
 
+/** How a service writes records. */
+export interface RecordFormat {
+  /** The fields that lead from an answer to its record or records; empty if they are the whole answer. */
+  readonly envelope: readonly string[];
+  /** The service's name of each field of ours that the records have. */
+  readonly names: Readonly<Record<string, string>>;
+  /** The other fields of the records. */
+  readonly furtherFields: readonly string[];
+}
+
 export interface RequestBody {
   readonly name: BodyName;
   readonly mediaType: string;
-  /** Required fields, by our names. */
-  readonly required: readonly string[];
-  /** Bounds by field, checked before a request. */
-  readonly bounds: Readonly<Record<string, Bounds>>;
-  /**
-   * A valid value for each field of a bound body, by our name, its category as an id or `{id, name}`. Undefined in the
-   * table, and if the description lists no fields.
-   */
-  readonly fields?: Readonly<Record<string, JsonValue>> | undefined;
-  /** Fields that occur only in answers. */
-  readonly readOnly?: readonly string[] | undefined;
-  /** Fields that an update with only changes can remove by null; undefined if it takes whole records. */
-  readonly removable?: readonly string[] | undefined;
-  /** True if the body must not have fields other than `fields`. */
-  readonly isClosed?: true | undefined;
-  /** The field with the record's id, if the path has none or the description requires it in the body too. */
-  readonly idField?: 'id' | 'petId' | undefined;
+  /** The fields that it takes, by our names; of a description also those that are not ours. */
+  readonly fields: Readonly<Record<string, BodyField>>;
+  /** The service's names of fields that occur only in answers. */
+  readonly readOnly: readonly string[];
+  /** True if it must not have other fields. */
+  readonly isClosed: boolean;
+  /** True if an update has the id of the record in the body: its path has none, or the description requires it there too. */
+  readonly hasId: boolean;
 }
 
-/** How a bound service writes what an operation takes and answers. */
-export interface WireFormat {
-  /** The fields that lead from an answer to its record or records; empty if they are the whole answer. */
-  readonly envelope: readonly string[];
-  /** The service's names of the fields in records, by ours, if they differ. */
-  readonly names: Readonly<Record<string, string>>;
-  /** The service's names of the fields in the body, by ours, if they differ. */
-  readonly bodyNames: Readonly<Record<string, string>>;
-  /** True if the body has the category of a pet as an object `{id, name}`. */
-  readonly hasCategoryObject: boolean;
+export interface BodyField {
+  /** The service's name of the field. */
+  readonly wireName: string;
+  readonly required: boolean;
+  /** Checked before a request; undefined in the table, whose schemas have them. */
+  readonly bounds?: Bounds | undefined;
+  /** A valid value by the description; of a category an id or `{id, name}`. */
+  readonly example?: JsonValue | undefined;
+  /** True if a PATCH can remove the field with null. */
+  readonly removable?: boolean | undefined;
 }
 
 /** How the pages of a list follow each other. The names are those of the service. A link in a header always counts. */
@@ -170,21 +162,40 @@ interface Example {
 
 // The rows of the table share these parts: the collection or the record that an operation is about, and its kind.
 
-const pets = { noun: 'pets', tag: 'Pets', path: '/pets', result: 'Pet' } as const;
+const pets = {
+  noun: 'pets',
+  tag: 'Pets',
+  path: '/pets',
+  result: 'Pet',
+  records: recordFormat('id', 'name', 'categoryId', 'status'),
+} as const;
 const pet = { ...pets, path: '/pets/{petId}', parameters: [idInPath('petId')] } as const;
-const categories = { noun: 'categories', tag: 'Pets', path: '/categories', result: 'Category' } as const;
+const categories = {
+  noun: 'categories',
+  tag: 'Pets',
+  path: '/categories',
+  result: 'Category',
+  records: recordFormat('id', 'name', 'description'),
+} as const;
 const category = {
   ...categories,
   path: '/categories/{categoryId}',
   parameters: [idInPath('categoryId')],
 } as const;
-const orders = { noun: 'orders', tag: 'Store', path: '/store/orders', result: 'Order' } as const;
+const orders = {
+  noun: 'orders',
+  tag: 'Store',
+  path: '/store/orders',
+  result: 'Order',
+  records: recordFormat('id', 'petId', 'quantity', 'shipDate', 'complete'),
+} as const;
 const order = { ...orders, path: '/store/orders/{orderId}', parameters: [idInPath('orderId')] } as const;
 const inventory = {
   noun: 'inventory',
   tag: 'Store',
   path: '/store/inventory',
   result: 'InventoryItem',
+  records: recordFormat('petId', 'quantity', 'status'),
 } as const;
 const entry = { ...inventory, path: '/store/inventory/{petId}', parameters: [idInPath('petId')] } as const;
 
@@ -194,7 +205,6 @@ const usual = {
   stability: 'stable',
   deprecated: false,
   hideTryIt: false,
-  ordered: false,
   partial: false,
   strict: true,
   source: 'chosen',
@@ -204,7 +214,6 @@ const list = {
   method: 'GET',
   many: true,
   paging: { kind: 'link' },
-  ordered: true,
   success: [200],
   errors: [400],
 } as const;
@@ -225,11 +234,11 @@ const remove = {
   errors: [400, 404, 412],
 } as const;
 
-const petBody = toBody('NewPet', ['name', 'categoryId']);
-const categoryBody = toBody('NewCategory', ['name']);
-const orderBody = toBody('Order', []);
-const entryBody = toBody('InventoryItem', ['petId', 'quantity', 'status']);
-const countBody = toBody('InventoryUpdate', ['quantity']);
+const petBody = toBody('NewPet', ['name', 'categoryId'], ['status']);
+const categoryBody = toBody('NewCategory', ['name'], ['description']);
+const orderBody = toBody('Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']);
+const entryBody = toBody('InventoryItem', ['petId', 'quantity', 'status'], []);
+const countBody = toBody('InventoryUpdate', ['quantity'], []);
 
 const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
 const paging = [{ ...inQuery('limit'), bounds: pageSize }, inQuery('after')] as const;
@@ -403,9 +412,30 @@ function inQuery<const Name extends QueryName>(name: Name) {
   return { name, wireName: name, in: 'query', required: false } as const;
 }
 
-/** The required fields are stated here too, because loading the schemas would slow down `help`. */
-function toBody<const Name extends BodyName>(name: Name, required: readonly (keyof BodyOf<Name>)[]) {
-  return { name, mediaType: 'application/json', required, bounds: {} } as const;
+function recordFormat(...fields: readonly string[]): RecordFormat {
+  return { envelope: [], names: Object.fromEntries(fields.map((name) => [name, name])), furtherFields: [] };
+}
+
+/** The fields are stated here too, because loading the schemas would slow down `help`. */
+function toBody<const Name extends BodyName>(
+  name: Name,
+  required: readonly (keyof BodyOf<Name> & string)[],
+  optional: readonly (keyof BodyOf<Name> & string)[],
+) {
+  const fields: Readonly<Record<string, BodyField>> = Object.fromEntries(
+    [...required, ...optional].map((field) => [
+      field,
+      { wireName: field, required: required.includes(field) },
+    ]),
+  );
+  return {
+    name,
+    mediaType: 'application/json',
+    fields,
+    readOnly: [],
+    isClosed: false,
+    hasId: false,
+  } as const;
 }
 
 type BodyOf<Name extends BodyName> = v.InferOutput<(typeof bodySchemas)[Name]>;

@@ -1,27 +1,25 @@
 import { originalOf, type RecordView, takesField, toView } from '../api/contract.ts';
-import type { Operation, RequestBody } from '../api/operations.ts';
-import { bodySchemas, resultSchemas } from '../api/schemas.ts';
+import { nouns } from '../api/nouns.ts';
+import { type Operation, operations, type RequestBody } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 
 // The two directions between the records of the program and those of a service. Above the client there are only our
-// field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it. An operation of
-// the table has no wire format: only the reference to a category is rewritten.
+// field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it.
 
 /** The view of a record that a service sent. */
-export function translateRecord({ noun, wire }: Operation, record: JsonObject): JsonObject & RecordView {
-  if (!wire) return record;
-  const { names } = wire;
-  const ours = Object.entries(names);
-  const { categoryId: reference = 'category' in record && !('categoryId' in record) ? 'category' : '' } =
-    names;
+export function translateRecord({ noun, records }: Operation, record: JsonObject): JsonObject & RecordView {
+  const renamed = Object.entries(records.names).filter(([name, written]) => name !== written);
+  const { categoryId = 'category' } = records.names;
+  const reference = categoryId in record ? categoryId : 'category';
   const hasCategory = noun === 'pets' && isJsonObject(record[reference]);
-  if (ours.length === 0 && !hasCategory) return record;
+  if (renamed.length === 0 && !hasCategory) return record;
   const fields = Object.entries(record).flatMap(([written, value]) => {
     if (hasCategory && written === reference) return Object.entries(readCategory(value));
-    const name = ours.find(([, other]) => other === written)?.[0];
+    const name = renamed.find(([, other]) => other === written)?.[0];
     // A field with our name that means something else there is in the original only.
-    return name === undefined && Object.hasOwn(names, written) ? [] : [[name ?? written, value] as const];
+    const isOther = name === undefined && renamed.some(([ours]) => ours === written);
+    return isOther ? [] : [[name ?? written, value] as const];
   });
   return toView(Object.fromEntries(fields), record);
 }
@@ -36,10 +34,13 @@ function readCategory(value: JsonValue | undefined): JsonObject {
 }
 
 /** The record or the records in an answer, without the envelope around them; undefined if it has another shape. */
-export function contentOf({ wire, many }: Operation, answer: JsonValue | undefined): JsonValue | undefined {
+export function contentOf(
+  { records, many }: Operation,
+  answer: JsonValue | undefined,
+): JsonValue | undefined {
   if (many && Array.isArray(answer)) return answer;
   let content: JsonValue | undefined = answer;
-  for (const field of wire?.envelope ?? []) content = isJsonObject(content) ? content[field] : undefined;
+  for (const field of records.envelope) content = isJsonObject(content) ? content[field] : undefined;
   return content;
 }
 
@@ -51,38 +52,41 @@ export function contentOf({ wire, many }: Operation, answer: JsonValue | undefin
  * @throws UsageError for a field that the service does not take, or that it cannot remove.
  */
 export function toWire(operation: Operation, changes: JsonObject, before?: object): JsonObject {
-  const { id, body, wire, method } = operation;
-  // A short cut for bulk runs: without a wire format the body stays as it is.
-  if (!wire && !before && typeof changes.categoryId !== 'object') return changes;
-  const { bodyNames = {}, hasCategoryObject = false } = wire ?? {};
+  const { id, body, method } = operation;
+  if (!body) return changes;
   const original = before && (originalOf(before) as JsonObject);
   const fields: [string, JsonValue][] = [];
   for (const [name, value] of Object.entries(changes)) {
-    const written = bodyNames[name] ?? name;
+    const wireName = wireNameOf(body, name);
     if (value === undefined) {
-      if (method === 'PATCH' && original && Object.hasOwn(original, written))
-        fields.push([written, nullFor(operation, name)]);
+      if (method === 'PATCH' && original && Object.hasOwn(original, wireName))
+        fields.push([wireName, nullFor(id, body, name)]);
       continue;
     }
     // The status of an entry is that of its pet: not every service asks for it.
     if (id === 'createInventory' && name === 'status' && !takesField(operation, name)) continue;
-    checkTaken(id, body, name);
-    fields.push([written, name === 'categoryId' ? writeCategory(value, hasCategoryObject, body) : value]);
+    checkTaken(operation, name);
+    fields.push([wireName, name === 'categoryId' ? writeCategory(value, body) : value]);
   }
   // Not by assignment: a field may be called `__proto__`.
   const sent: JsonObject = Object.fromEntries(fields);
-  if (!original || !body) return sent;
+  if (!original) return sent;
   // In the order of the record, so that a PUT changes nothing else.
   const kept = Object.entries(original).filter(
-    ([written, value]) =>
-      Object.hasOwn(sent, written) || isSentBack(operation, body, changes, written, value),
+    ([wireName, value]) =>
+      Object.hasOwn(sent, wireName) || isSentBack(operation, body, changes, wireName, value),
   );
   return { ...Object.fromEntries(kept), ...sent };
 }
 
+/** The service's name of a field of a body. */
+export function wireNameOf({ fields }: RequestBody, name: string): string {
+  return Object.hasOwn(fields, name) ? (fields[name]?.wireName ?? name) : name;
+}
+
 /** Null for a field that an update removes. @throws UsageError if the service takes no null there. */
-function nullFor({ id, body }: Operation, name: string): null {
-  if (body?.removable?.includes(name)) return null;
+function nullFor(id: string, { fields }: RequestBody, name: string): null {
+  if (fields[name]?.removable) return null;
   throw new UsageError(
     `${name} cannot be removed: ${id} of the service takes only changes, and no null for it`,
   );
@@ -90,47 +94,43 @@ function nullFor({ id, body }: Operation, name: string): null {
 
 /** Whether an update has a field of the record as it was read, which is not among the changes. */
 function isSentBack(
-  { noun, method, result, wire }: Operation,
-  body: RequestBody,
+  { id, noun, method }: Operation,
+  { fields, readOnly, isClosed }: RequestBody,
   changes: JsonObject,
-  written: string,
+  wireName: string,
   value: JsonValue | undefined,
 ): boolean {
-  const { bodyNames = {} } = wire ?? {};
-  const mapped = Object.entries(bodyNames).find(([, other]) => other === written)?.[0];
+  const ours = Object.entries(fields).find(([, field]) => field.wireName === wireName)?.[0];
   // A field with our name that means something else there is not ours.
-  const name = mapped ?? (Object.hasOwn(bodyNames, written) ? '' : written);
+  const name = ours ?? (Object.hasOwn(fields, wireName) ? '' : wireName);
   if (Object.hasOwn(changes, name)) return false;
-  if (method === 'PATCH') return body.required.includes(name);
-  if (body.readOnly?.includes(name)) return false;
-  const isOurs = Object.hasOwn(bodySchemas[body.name].entries, name);
-  const isOfRecord = result !== undefined && Object.hasOwn(resultSchemas[result].entries, name);
-  if (isOurs && value === null) return false;
-  const isListed = body.fields !== undefined && Object.hasOwn(body.fields, name || written);
+  if (method === 'PATCH') return fields[name]?.required === true;
+  if (readOnly.includes(wireName)) return false;
+  const { body, records } = operations[id];
+  if (body && Object.hasOwn(body.fields, name) && value === null) return false;
+  const isListed = Object.hasOwn(fields, name || wireName);
   // A count is set in a body of its own, which has further fields of the entry only if it says so.
-  if (noun === 'inventory') return isListed;
-  if (body.fields && (body.isClosed || isOfRecord)) return isListed;
-  return isOurs || !isOfRecord;
+  return isListed || (noun !== 'inventory' && !isClosed && !Object.hasOwn(records.names, name));
 }
 
 /** @throws UsageError for a field of ours, or any other in a closed body, that the service does not take. */
-function checkTaken(id: string, body: RequestBody | undefined, name: string): void {
-  if (!body?.fields || Object.hasOwn(body.fields, name) || name === body.idField) return;
-  if (!body.isClosed && !Object.hasOwn(bodySchemas[body.name].entries, name)) return;
-  throw new UsageError(`${id} of the service has no field ${name}`, 'see `petstore api operations`');
+function checkTaken(operation: Operation, name: string): void {
+  const { id, noun, body } = operation;
+  if (takesField(operation, name) || (body?.hasId && name === nouns[noun].idField)) return;
+  const isOurs = Object.hasOwn(operations[id].body?.fields ?? {}, name);
+  if (body?.isClosed || isOurs)
+    throw new UsageError(`${id} of the service has no field ${name}`, 'see `petstore api operations`');
 }
 
 /** @param value an id, a name, or `{id, name}`. */
-function writeCategory(value: JsonValue, isObject: boolean, body: RequestBody | undefined): JsonValue {
+function writeCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
   const category = isJsonObject(value) ? value : { [typeof value === 'string' ? 'name' : 'id']: value };
   const { id, name } = category;
-  if (isObject) {
-    const { categoryId: example = {} } = body?.fields ?? {};
-    const isTaken = (field: string) => isJsonObject(example) && field in example;
+  const example = fields.categoryId?.example;
+  if (isJsonObject(example))
     return Object.fromEntries(
-      Object.entries(category).filter(([field]) => !/^(id|name)$/.test(field) || isTaken(field)),
+      Object.entries(category).filter(([field]) => !/^(id|name)$/.test(field) || field in example),
     );
-  }
   if (id !== undefined) return id;
   throw new UsageError(
     `category '${name}': the service takes the id of a category, and has no list of categories to find it in`,

@@ -80,8 +80,8 @@ function toContract(
 
 /** @throws UsageError if no operation has a field of the user's name. */
 function checkMapped(bound: readonly Operation[], noun: NounName, field: string, name: string): void {
-  const isUsed = ({ noun: other, wire }: Operation) =>
-    other === noun && [wire?.names[field], wire?.bodyNames[field]].includes(name);
+  const isUsed = ({ noun: other, records, body }: Operation) =>
+    other === noun && [records.names[field], body?.fields[field]?.wireName].includes(name);
   if (field === name || bound.some(isUsed)) return;
   throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
 }

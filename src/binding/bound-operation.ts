@@ -1,12 +1,12 @@
 import { hidesTryIt } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
-import type { Method, Operation, RequestBody, Stability, WireFormat } from '../api/operations.ts';
+import type { BodyField, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { AnswerReader } from './answers.ts';
 import { type DocumentOperation, isSecured, successStatuses } from './document.ts';
 import type { Match } from './match.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-format.ts';
+import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
 
 /** An operation of the table as a document describes it. */
@@ -16,35 +16,30 @@ export function toOperation(
   document: JsonObject,
   answers: AnswerReader,
 ): Operation {
-  const { id, noun, many } = tableOperation;
-  const { source, pathItem, responses, method } = from;
+  const { id, noun, many, fieldMap } = tableOperation;
+  const { source, pathItem, responses } = from;
   const success = successStatuses(responses);
   const [tag] = listOf(source.tags);
-  const {
-    hasCategoryObject: isObjectInAnswer,
-    envelope,
-    names,
-    ...records
-  } = toRecordFormat(tableOperation, from);
-  const { body, bodyNames, hasCategoryObject = isObjectInAnswer } = toBoundBody(tableOperation, from);
-  const mapped = [...tableOperation.fieldMap].filter(([field, name]) =>
-    [names[field], bodyNames[field]].includes(name),
-  );
+  const answer = readAnswer(tableOperation, from);
+  const body = toBody(tableOperation, from);
+  const isMapped = ([name, written]: readonly [string, string]) =>
+    [answer.records.names[name], body?.fields[name]?.wireName].includes(written);
+  const mapped = [...fieldMap]
+    .filter(isMapped)
+    .map(([name, written]) => `${name} is called ${written} (--map)`);
   return {
     id,
     noun,
     tag: nonBlankText(tag) ?? tableOperation.tag,
     summary: tableOperation.summary,
-    method,
+    method: from.method,
     path: from.path,
     parameters: toParameters(from, id).parameters,
     body,
-    ...records,
+    ...answer,
     many,
-    wire: { envelope, names, bodyNames, hasCategoryObject },
     paging: many ? pagingOf(from, id) : undefined,
-    ordered: false,
-    partial: isPartial(tableOperation, method, body),
+    partial: isPartial(tableOperation, from, body),
     strict: false,
     success: success.length > 0 ? usualFirst(success, tableOperation.success) : tableOperation.success,
     errors: Object.keys(responses)
@@ -57,111 +52,88 @@ export function toOperation(
     sunset: sunsetOf(source) ?? sunsetOf(pathItem),
     hideTryIt: hidesTryIt(document, pathItem, source),
     source: 'bound',
-    why: [why, ...mapped.map(([field, name]) => `${field} is called ${name} (--map)`)].join('; '),
+    why: [why, ...mapped].join('; '),
   };
 }
-
-type RecordFormat = Pick<Operation, 'result' | 'fields' | 'furtherFields'> &
-  Pick<WireFormat, 'envelope' | 'names' | 'hasCategoryObject'>;
 
 /** The records in the answer of an operation; no `result` if the answer has none. */
-function toRecordFormat(tableOperation: TableOperation, { answer }: DocumentOperation): RecordFormat {
-  const { result } = tableOperation;
-  const open = {
-    result,
-    fields: undefined,
-    furtherFields: undefined,
-    envelope: [],
-    names: {},
-    hasCategoryObject: false,
-  };
-  if (!result || answer === 'unknown') return open;
-  if (typeof answer === 'string') return { ...open, result: undefined };
-  const content = recordsIn(tableOperation, answer.shape);
-  if (!content || content.shape.kind === 'unknown') return open;
-  const { envelope, shape } = content;
+function readAnswer(
+  tableOperation: TableOperation,
+  { answer }: DocumentOperation,
+): Pick<Operation, 'result' | 'records'> {
+  const { result, records } = tableOperation;
+  if (!result || typeof answer === 'string')
+    return { result: answer === 'unknown' ? result : undefined, records };
+  const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
+  if (!shape || shape.kind === 'unknown') return { result, records };
   // A write may be answered with something else, such as a message; then there is no record to print.
-  if (!isRecord(tableOperation, shape)) return { ...open, result: undefined };
-  const { names, hasCategoryObject } = fieldNamesOf(tableOperation, shape);
+  if (!isRecord(tableOperation, shape)) return { result: undefined, records };
+  const names = fieldNamesOf(tableOperation, shape);
   const written = new Set(names.values());
-  return {
-    result,
-    fields: [...names.keys()],
-    furtherFields: [...shape.fields.keys()].filter((name) => !written.has(name)),
-    envelope,
-    names: differing(names),
-    hasCategoryObject,
-  };
+  const furtherFields = [...shape.fields.keys()].filter((name) => !written.has(name));
+  return { result, records: { envelope, names: Object.fromEntries(names), furtherFields } };
 }
 
-/** Whether a body for an update needs no field but those that change. */
-function isPartial({ noun, method }: TableOperation, used: Method, body: RequestBody | undefined): boolean {
+/** Whether an update takes a body with nothing but what changes. */
+function isPartial(
+  { noun, method }: TableOperation,
+  from: DocumentOperation,
+  body: RequestBody | undefined,
+): boolean {
   if (method !== 'PUT' || !body) return false;
-  if (used !== 'PATCH' && noun !== 'inventory') return false;
-  const names = used === 'PATCH' ? body.required : Object.keys(body.fields ?? {});
-  return names.every((name) => name === 'quantity' || name === 'petId' || body.readOnly?.includes(name));
-}
-
-interface BoundBody {
-  readonly body: RequestBody | undefined;
-  readonly bodyNames: WireFormat['bodyNames'];
-  readonly hasCategoryObject?: boolean;
+  const isPatch = from.method === 'PATCH';
+  const needed = Object.entries(body.fields).filter(([, { required }]) => required || !isPatch);
+  return (isPatch || noun === 'inventory') && needed.every(([name]) => /^(quantity|petId)$/.test(name));
 }
 
 /** The body of a bound operation; that of the table if the document describes none. */
-function toBoundBody(tableOperation: TableOperation, from: DocumentOperation): BoundBody {
-  if (!tableOperation.body || typeof from.body === 'string')
-    return { body: tableOperation.body, bodyNames: {} };
+function toBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
+  const { noun, method, body } = tableOperation;
+  if (!body || typeof from.body === 'string') return body;
   const { mediaType, shape } = from.body;
-  const { names, hasCategoryObject } = fieldNamesOf(tableOperation, shape);
-  const ours = new Map([...names].map(([name, written]) => [written, name]));
-  const fields = [...shape.fields].map(
-    ([written, schema]) => [ours.get(written) ?? written, schema] as const,
-  );
-  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
-  const readOnly = fields.flatMap(([name, schema]) => (objectOf(schema).readOnly === true ? [name] : []));
-  const offered = fields.filter(([name]) => !readOnly.includes(name));
-  const idField = nouns[tableOperation.noun].idField;
-  // A schema that a create shares with its answer requires the id that the service gives.
-  const isServiceId = (name: string) => tableOperation.method === 'POST' && name === 'id';
-  const required = [...shape.required]
-    .map((written) => ours.get(written) ?? written)
-    .filter((name) => !readOnly.includes(name) && !isServiceId(name));
-  const isInPath = from.parameters.some((each) => each.in === 'path');
-  const isIdInBody = tableOperation.method === 'PUT' && (required.includes(idField) || !isInPath);
-  const isObject = (name: string) => name === 'categoryId' && hasCategoryObject;
-  const bounds = offered.flatMap(([name, schema]) => {
-    const stated = isObject(name) ? undefined : boundsOf(schema);
-    return stated ? [[name, stated] as const] : [];
-  });
-  const examples = offered.map(([name, schema]) => [
-    name,
-    isObject(name) ? categoryExample(schema) : exampleOf(schema),
-  ]);
   const isMerged = /merge-patch\+json/i.test(mediaType);
-  const removable = offered.filter(
-    ([name, schema]) => !required.includes(name) && (isMerged || takesNull(schema)),
-  );
-  const body: RequestBody = {
-    name: tableOperation.body.name,
-    mediaType,
-    required,
-    bounds: Object.fromEntries(bounds),
-    fields: fields.length > 0 ? Object.fromEntries(examples) : undefined,
-    readOnly: readOnly.length > 0 ? readOnly : undefined,
-    removable: from.method === 'PATCH' ? removable.map(([name]) => name) : undefined,
-    isClosed: shape.isClosed ? true : undefined,
-    idField: isIdInBody ? idField : undefined,
+  const ours = new Map([...fieldNamesOf(tableOperation, shape)].map(([name, written]) => [written, name]));
+  const toField = (written: string): [string, BodyField] => {
+    const name = ours.get(written) ?? written;
+    const schema = shape.fields.get(written);
+    // A schema that a create shares with its answer requires the id that the service gives.
+    const required = shape.required.has(written) && !(method === 'POST' && name === 'id');
+    const isCategory = name === 'categoryId' && isCategoryObject(schema);
+    return [
+      name,
+      {
+        wireName: written,
+        required,
+        bounds: isCategory ? undefined : boundsOf(schema),
+        example: isCategory ? categoryExample(schema) : exampleOf(schema),
+        removable: from.method === 'PATCH' && !required && (isMerged || takesNull(schema)),
+      },
+    ];
   };
-  return { body, bodyNames: differing(names), hasCategoryObject };
-}
-
-function differing(names: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
-  return Object.fromEntries([...names].filter(([name, written]) => name !== written));
+  const written = [...new Set([...shape.fields.keys(), ...shape.required])];
+  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
+  const readOnly = written.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
+  // A field that is called like one of ours, and means something else, is not ours.
+  const isOurs = (name: string) => Number(ours.has(name));
+  const fields = written
+    .filter((name) => !readOnly.includes(name))
+    .sort((a, b) => isOurs(a) - isOurs(b))
+    .map(toField);
+  const unlisted = Object.entries(body.fields).map(([name, field]) => [name, { ...field, required: false }]);
+  const isInPath = from.parameters.some(({ in: place }) => place === 'path');
+  const described: RequestBody['fields'] = Object.fromEntries(written.length > 0 ? fields : unlisted);
+  return {
+    name: body.name,
+    mediaType,
+    fields: described,
+    readOnly,
+    isClosed: shape.isClosed,
+    hasId: method === 'PUT' && (!isInPath || described[nouns[noun].idField]?.required === true),
+  };
 }
 
 /** A category that is an object, with only an id and a name. */
-function categoryExample(schema: JsonValue): JsonValue {
+function categoryExample(schema: JsonValue | undefined): JsonValue {
   const { fields } = shapeOf(schema);
   const names = ['id', 'name'].filter((name) => fields.has(name));
   return Object.fromEntries(names.map((name) => [name, exampleOf(fields.get(name))]));

@@ -1,7 +1,14 @@
 import { withArticle } from '../process/text.ts';
 import type { DocumentOperation } from './document.ts';
 import { toParameters } from './parameters.ts';
-import { fieldNamesOf, isRecord, missingKeys, recordsIn, type TableOperation } from './record-format.ts';
+import {
+  fieldNamesOf,
+  isCategoryObject,
+  isRecord,
+  missingKeys,
+  recordsIn,
+  type TableOperation,
+} from './record-format.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
 /** Why an operation cannot be called as the one of the table, whatever its path, a clause. */
@@ -21,7 +28,7 @@ function wrongBody(tableOperation: TableOperation, shape: Shape): string | undef
   const { noun, method } = tableOperation;
   const label = shape.names[0] ?? 'body';
   if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
-  const { names } = fieldNamesOf(tableOperation, shape);
+  const names = fieldNamesOf(tableOperation, shape);
   const key = noun === 'inventory' ? 'quantity' : noun !== 'orders' && method === 'POST' ? 'name' : undefined;
   if (key !== undefined && !names.has(key)) return lacks(noun, label, [key]);
   if (names.size === 0) return `its ${label} has none of the fields that petstore knows`;
@@ -55,9 +62,8 @@ const integers = new Set(['id', 'petId', 'categoryId', 'quantity']);
 
 function wrongType(tableOperation: TableOperation, shape: Shape, label: string): string | undefined {
   if (shape.kind !== 'object') return `its ${label} is ${withArticle(shape.kind)}`;
-  const { names, hasCategoryObject } = fieldNamesOf(tableOperation, shape);
-  for (const [field, name] of names) {
-    if (field === 'categoryId' && hasCategoryObject) continue;
+  for (const [field, name] of fieldNamesOf(tableOperation, shape)) {
+    if (field === 'categoryId' && isCategoryObject(shape.fields.get(name))) continue;
     const { kind } = shapeOf(shape.fields.get(name));
     const isNumber = kind === 'integer' || kind === 'number';
     if (kind === 'unknown' || isNumber === integers.has(field)) continue;

@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
-import type { NounName, Operation } from '../api/operations.ts';
-import { fieldTypes } from '../api/schemas.ts';
+import { type NounName, type Operation, operations } from '../api/operations.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { type Shape, shapeOf } from './schema.ts';
 import { compactName, nounOf, wordsOf } from './words.ts';
 
@@ -14,22 +14,17 @@ export interface TableOperation extends Operation {
 
 /** Our names of the fields of a noun's records. */
 export function recordFieldsOf(noun: NounName): string[] {
-  return [...fieldTypes(nouns[noun].schema).keys()];
+  return Object.keys(operations[nouns[noun].operations.get].records.names);
 }
 
-/** How a schema writes the fields that the program knows. */
-interface FieldNames {
-  /** The service's name of each field that it has, by our name. */
-  readonly names: ReadonlyMap<string, string>;
-  /** Whether the category is an object `{id, name}`. */
-  readonly hasCategoryObject: boolean;
-}
-
-/** The known fields that the schema of a body or a record has: as the user says, by our names, or in other spellings. */
+/**
+ * The service's name of each field of ours that the schema of a body or a record has: as the user says, by our names, or
+ * in other spellings.
+ */
 export function fieldNamesOf(
   { noun, fieldMap }: Pick<TableOperation, 'noun' | 'fieldMap'>,
   shape: Shape,
-): FieldNames {
+): ReadonlyMap<string, string> {
   const mapped = new Set(fieldMap.values());
   const free = [...shape.fields.keys()].filter((name) => !mapped.has(name));
   const names = new Map<string, string>();
@@ -39,12 +34,16 @@ export function fieldNamesOf(
     const name = fieldMap.get(field) ?? (free.includes(field) ? field : free.find(isSpelled));
     if (name !== undefined && shape.fields.has(name)) names.set(field, name);
   }
-  if (noun !== 'pets') return { names, hasCategoryObject: false };
-  const written = names.get('categoryId') ?? free.find((name) => name === 'category') ?? '';
-  const { kind, fields } = shapeOf(shape.fields.get(written));
-  const hasCategoryObject = kind === 'object' && (fields.has('id') || fields.has('name'));
-  if (kind === 'integer' || hasCategoryObject) names.set('categoryId', written);
-  return { names, hasCategoryObject };
+  if (noun !== 'pets' || names.has('categoryId') || !free.includes('category')) return names;
+  const category = shape.fields.get('category');
+  const isReference = shapeOf(category).kind === 'integer' || isCategoryObject(category);
+  return isReference ? names.set('categoryId', 'category') : names;
+}
+
+/** Whether a category is an object `{id, name}`. */
+export function isCategoryObject(schema: JsonValue | undefined): boolean {
+  const { kind, fields } = shapeOf(schema);
+  return kind === 'object' && (fields.has('id') || fields.has('name'));
 }
 
 /** The fields that a record of a noun must have; an order needs only one of them. */
@@ -57,7 +56,7 @@ const keys: Readonly<Record<NounName, readonly string[]>> = {
 
 /** The key fields that a schema lacks; undefined if it describes a record of the noun. */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
-  const { names } = fieldNamesOf(tableOperation, shape);
+  const names = fieldNamesOf(tableOperation, shape);
   const lacking = keys[tableOperation.noun].filter((field) => !names.has(field));
   const isLacking =
     tableOperation.noun === 'orders' ? lacking.length === keys.orders.length : lacking.length > 0;

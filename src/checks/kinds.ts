@@ -3,6 +3,7 @@ import type { Contract } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { isJsonObject } from '../process/exact-json.ts';
 import { readsOf } from './round.ts';
 
 /** One kind of record that `--write` creates, changes and removes, with the operations that the service has for it. */
@@ -101,18 +102,17 @@ function resolveKind(
 
 /** Whether records of a kind refer to another: the pets of a bound service may have no id of a category. */
 function needsParent({ noun, parent }: KindRow, { operations }: Contract): boolean {
-  const { fields, required = [] } = operations.get(`create${noun}`)?.body ?? {};
-  if (parent !== 'category' || !fields) return true;
+  if (parent !== 'category') return true;
+  const { categoryId } = operations.get(`create${noun}`)?.body?.fields ?? {};
   // A category that is an object or a name needs no record of its own.
-  const { categoryId } = fields;
-  const isId = categoryId !== undefined && typeof categoryId !== 'string';
-  const isRequired = required.includes('categoryId') && typeof categoryId === 'number';
-  return isId && (isRequired || operations.has('createCategory'));
+  if (!categoryId || typeof categoryId.example === 'string') return false;
+  const isRequiredId = categoryId.required && !isJsonObject(categoryId.example);
+  return isRequiredId || operations.has('createCategory');
 }
 
 /** The most characters of the name of a record that this operation creates. */
 export function maxNameLength({ body }: Operation): number {
-  return Number(body?.bounds.name?.maxLength ?? Number.POSITIVE_INFINITY);
+  return Number(body?.fields.name?.bounds?.maxLength ?? Number.POSITIVE_INFINITY);
 }
 
 const prefix = 'petstore-smoke-';

@@ -1,3 +1,4 @@
+import { canSeek } from '../api/contract.ts';
 import { fieldValue, linkTarget } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
@@ -114,7 +115,7 @@ function comparePages(
       : fault('the next page repeats records of the page before', `id ${repeated.join(', ')}`);
   const ids = [...before, ...after];
   const at = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
-  if (at !== -1 && operation.ordered)
+  if (at !== -1 && canSeek(operation))
     return fault('the list is not ordered by id', `id ${ids[at]} after ${ids[at - 1]}`, 'ids that grow');
   const idsOfBoth = new Set(ids);
   const missing = idsOfLarge.filter((id) => !idsOfBoth.has(id));

@@ -1,3 +1,4 @@
+import { canSeek } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { ListId } from '../api/operations.ts';
 import { otherRecord } from '../client/response.ts';
@@ -96,8 +97,8 @@ interface ListLook {
 /** The record with this id in its list: at its place if the list can begin there, else on the first pages. */
 export async function findInList(context: CheckContext, { list }: Kind, id: bigint): Promise<ListLook> {
   if (!list) return { record: undefined, isWhole: false };
-  const canSeek = list.ordered && id > 0n;
-  const range = canSeek ? { after: id - 1n, limit: 1 } : {};
+  const isSought = canSeek(list) && id > 0n;
+  const range = isSought ? { after: id - 1n, limit: 1 } : {};
   const { client } = context.round;
   let pages = 0;
   for await (const page of client.list(list.id as ListId, {}, { ...range, ...context.callOptions() })) {
@@ -105,7 +106,7 @@ export async function findInList(context: CheckContext, { list }: Kind, id: bigi
     const record = records.find((candidate) => jsonId(candidate[nouns[list.noun].idField]) === id);
     if (record) return { record, isWhole: true };
     pages += 1;
-    if (canSeek || pages === maxPages) return { record: undefined, isWhole: canSeek };
+    if (isSought || pages === maxPages) return { record: undefined, isWhole: isSought };
   }
   const isCut = list.paging?.kind === 'unknown' && list.paging.by !== undefined;
   return { record: undefined, isWhole: !isCut };

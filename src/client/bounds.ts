@@ -104,17 +104,14 @@ const filterFlags: Readonly<Record<string, string>> = {
 
 function addBodyProblems(
   problems: string[],
-  { body: requestBody, method, wire }: Operation,
+  { body: requestBody, method }: Operation,
   { body }: CallInput,
 ): void {
   if (!requestBody || !isJsonObject(body)) return;
-  const sentValue = (field: string) => body[wire?.bodyNames[field] ?? field];
-  if (method !== 'PATCH')
-    for (const field of requestBody.required)
-      if (sentValue(field) === undefined) problems.push(`${field} is required`);
-  for (const field in requestBody.bounds) {
-    const [value, bounds] = [sentValue(field), requestBody.bounds[field]];
-    const broken = value === undefined || value === null ? undefined : bounds && brokenBound(value, bounds);
-    if (broken) problems.push(`${field} ${broken}`);
+  for (const [name, { wireName, required, bounds }] of Object.entries(requestBody.fields)) {
+    const value = body[wireName];
+    const broken = bounds && value !== undefined && value !== null ? brokenBound(value, bounds) : undefined;
+    if (broken) problems.push(`${name} ${broken}`);
+    if (required && value === undefined && method !== 'PATCH') problems.push(`${name} is required`);
   }
 }

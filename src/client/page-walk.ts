@@ -1,4 +1,4 @@
-import type { Contract } from '../api/contract.ts';
+import { type Contract, canSeek } from '../api/contract.ts';
 import { type HttpRequest, linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
@@ -61,7 +61,7 @@ export async function* pagesOf(
       walk.base = 1;
     } else {
       if (isSame) throw invalidAnswer('the page repeats the one before');
-      if (operation.ordered) checkOrder(before, records, idField);
+      if (canSeek(operation)) checkOrder(before, records, idField);
       yield records;
       before = records;
       walk.count += records.length;

@@ -1,4 +1,4 @@
-import { offeredOperation, takesField } from '../api/contract.ts';
+import { canSeek, offeredOperation, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
@@ -61,14 +61,18 @@ export async function readFromList<Record = JsonObject>(
 ): Promise<Answer<Record>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
-  const canSeek = offeredOperation(client.contract, list).ordered && id > 0n;
-  const after = canSeek ? id - 1n : undefined;
+  const isSought = canSeek(offeredOperation(client.contract, list)) && id > 0n;
+  const after = isSought ? id - 1n : undefined;
   for await (const page of client.list(list, {}, { ...options, after })) {
     const records = page as readonly object[] as readonly JsonObject[];
     const value = records.find((record) => record[idField] === id);
     if (value) return { value: value as Record, status: 200, fields: {}, etag: undefined, attempts: [] };
     // The list began at the id, so that its later pages have only larger ones.
-    if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[idField] ?? 0)) > id))
+    if (
+      isSought &&
+      records.length > 0 &&
+      records.every((record) => BigInt(String(record[idField] ?? 0)) > id)
+    )
       break;
   }
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);

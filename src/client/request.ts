@@ -1,6 +1,8 @@
+import { lackingFields, takesField } from '../api/contract.ts';
 import type { HttpFields, HttpRequest } from '../api/http.ts';
+import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import { toWire } from '../binding/adapt.ts';
+import { toWire, wireNameOf } from '../binding/adapt.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { checkField } from './fields.ts';
@@ -78,13 +80,13 @@ export function fillTemplate(template: RequestTemplate, input: CallInput): HttpR
 
 /** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
 export function toWireInput(operation: Operation, input: CallInput): CallInput {
-  const { body: requestBody, wire } = operation;
+  const { body: requestBody, noun } = operation;
   const { body, before } = input;
   if (!requestBody || !isJsonObject(body)) return input;
   const wireBody = toWire(operation, body, before);
-  const { idField } = requestBody;
-  const wireName = idField && (wire?.bodyNames[idField] ?? idField);
-  if (wireName === undefined || wireBody[wireName] !== undefined)
+  const { idField } = nouns[noun];
+  const wireName = wireNameOf(requestBody, idField);
+  if (!requestBody.hasId || wireBody[wireName] !== undefined)
     return wireBody === body ? input : { ...input, body: wireBody };
   const { id } = input;
   return { ...input, body: typeof id === 'bigint' ? { [wireName]: id, ...wireBody } : wireBody };
@@ -94,17 +96,16 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
  * An input that the service accepts, if the values of the request do not matter: a required filter gets one of its values,
  * a required field of the body gets an example, and a field that the service does not take is left out.
  */
-export function toAcceptedInput({ parameters, body: requestBody }: Operation, input: CallInput): CallInput {
+export function toAcceptedInput(operation: Operation, input: CallInput): CallInput {
+  const { parameters, body: requestBody } = operation;
   const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.value);
   const values = filters.flatMap(({ name, bounds }) => (bounds?.enum ? [[name, bounds.enum[0]]] : []));
   const query = { ...Object.fromEntries(values), ...input.query };
   const { body, before = {} } = input;
-  if (!requestBody?.fields || !isJsonObject(body)) return { ...input, query };
-  const { fields, required, idField } = requestBody;
-  const taken = Object.entries(body).filter(([name]) => Object.hasOwn(fields, name));
-  const isLacking = (name: string) => body[name] === undefined && !Object.hasOwn(before, name);
-  const lacking = required.filter((name) => isLacking(name) && name !== idField);
-  const examples = lacking.map((name) => [name, fields[name] ?? null]);
+  if (!requestBody || !isJsonObject(body)) return { ...input, query };
+  const taken = Object.entries(body).filter(([name]) => takesField(operation, name));
+  const lacking = lackingFields(operation, { ...before, ...body });
+  const examples = lacking.map((name) => [name, requestBody.fields[name]?.example ?? null]);
   return { ...input, query, body: Object.fromEntries([...taken, ...examples]) };
 }
 

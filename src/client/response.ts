@@ -36,7 +36,7 @@ export function readResult(
   if (text === undefined) throw invalidAnswer(`the service answered ${response.status} with no body`);
   const answer = parse(text);
   const value = contentOf(operation, answer);
-  const envelope = Array.isArray(answer) ? [] : (operation.wire?.envelope ?? []);
+  const envelope = Array.isArray(answer) ? [] : operation.records.envelope;
   const pointer = envelope.map((field) => `/${field}`).join('');
   if (!operation.many) return checkId(operation, id, parseRecord(operation, value, pointer));
   if (!Array.isArray(value)) {

@@ -15,7 +15,7 @@ export type Filters = Readonly<Record<string, unknown>>;
 export interface ListOptions extends CallOptions {
   /** How many records are wanted: the list ends with the page that has the last of them. Default: all. */
   readonly limit?: number | undefined;
-  /** Begin after this id, if the list is `ordered`. */
+  /** Begin after this id, if the list is ordered by id. */
   readonly after?: bigint | undefined;
   /** True if the caller needs every record: a list that may be cut is then an error, not a warning. */
   readonly whole?: boolean | undefined;
@@ -90,9 +90,9 @@ function pageSize(operation: Operation, limit: number | undefined): number | und
   return isStated || (size.fallback !== undefined && hasNoPages) ? largest : undefined;
 }
 
-/** Whether the records of a list have a field; true if the description does not say. */
-function hasField({ fields }: Operation, name: string): boolean {
-  return !fields || fields.includes(name);
+/** Whether the records of a list have a field. */
+function hasField({ records }: Operation, name: string): boolean {
+  return Object.hasOwn(records.names, name);
 }
 
 /**

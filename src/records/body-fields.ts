@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { takesField } from '../api/contract.ts';
-import type { Operation } from '../api/operations.ts';
 import { notAnId } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
@@ -42,10 +41,9 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, texts: RecordFla
 /** Checks fields from flags. @throws UsageError for a field that the body does not have, or an id that it does not need. */
 export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entity>, body: Body): void {
   for (const name of Object.keys(body)) {
-    if (name === 'id' && !(operation.method === 'POST' && Object.hasOwn(operation.body?.fields ?? {}, 'id')))
+    if (name === 'id' && !(operation.method === 'POST' && takesField(operation, 'id')))
       throw new UsageError(`--field 'id=${body.id}': the id of a record cannot be given`);
-    const isKnown = operation.body?.fields !== undefined || Object.hasOwn(noun.schema.entries, name);
-    if (isKnown && takesField(operation, name)) continue;
+    if (takesField(operation, name)) continue;
     const field = noun.fields.find((candidate) => candidate.name === name);
     throw new UsageError(
       `${field ? flagOf(field) : `--field ${name}`}: ${operation.id} of the service has no field ${name}`,
@@ -59,8 +57,7 @@ export async function noteUnknownFields<Entity>(
   { context, noun: { schema, plural }, operation }: EditAccess<Entity>,
   records: readonly { readonly fields: Body }[],
 ): Promise<void> {
-  const { bounds = {}, required = [], fields = {} } = operation.body ?? {};
-  const knownNames = new Set([schema.entries, bounds, fields].flatMap(Object.keys).concat(required));
+  const knownNames = new Set([schema.entries, operation.body?.fields ?? {}].flatMap(Object.keys));
   const unknown = new Set<string>();
   for (const record of records)
     for (const name of Object.keys(record.fields)) if (!knownNames.has(name)) unknown.add(name);
@@ -98,9 +95,4 @@ export function checkFields<Entity>(
   }
   // The schema drops unknown fields.
   return { ...fields, ...values };
-}
-
-/** The required fields of a body that are missing. */
-export function missingFields({ body }: Operation, fields: Body): readonly string[] {
-  return (body?.required ?? []).filter((name) => fields[name] === undefined && name !== body?.idField);
 }

@@ -1,16 +1,10 @@
-import { takesField } from '../api/contract.ts';
+import { lackingFields, takesField } from '../api/contract.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { shellWord } from '../process/text.ts';
-import {
-  checkOfferedFields,
-  extraFields,
-  flagFields,
-  missingFields,
-  type RecordFlags,
-} from './body-fields.ts';
+import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
 import {
   type Body,
   columnOf,
@@ -57,7 +51,7 @@ function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Wri
  */
 function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, body: Body) {
   const open = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
-  let missing = missingFields(operation, body);
+  let missing = lackingFields(operation, body);
   const wantedFields = open.filter((field) => field.isWanted);
   if (missing.length === 0 && wantedFields.length > 0 && context.prompt()) return open;
   // If no field is required and none was given, one is named, because an empty body makes no sense.
@@ -68,7 +62,9 @@ function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, b
   if (hasFlags && context.prompt()) return open;
   const flagTexts = missing.map((name) => {
     const field = findField(noun, name);
-    return field ? flagOf(field) : `--field ${name}=${asArgument(operation.body?.fields?.[name] ?? 'value')}`;
+    return field
+      ? flagOf(field)
+      : `--field ${name}=${asArgument(operation.body?.fields[name]?.example ?? 'value')}`;
   });
   throw new UsageError(
     `create ${noun.singular}: ${flagTexts.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,

@@ -1,3 +1,4 @@
+import { lackingFields } from '../api/contract.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { readRecord } from '../client/read-record.ts';
@@ -6,7 +7,7 @@ import { editUntilValid, findEditor, openDraft, withDraft } from '../input/edito
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { checkFields, missingFields } from './body-fields.ts';
+import { checkFields } from './body-fields.ts';
 import { type Body, type EditAccess, type EditableNoun, openAccess } from './noun.ts';
 import type { IdOrName } from './parse-values.ts';
 import type { Write } from './send-write.ts';
@@ -82,7 +83,7 @@ function checkRecord<Entity extends object>(
       ([name, value]) => value !== null || !Object.hasOwn(noun.schema.entries, name),
     ),
   );
-  const fields = checkFields(noun, present, missingFields(operation, present));
+  const fields = checkFields(noun, present, lackingFields(operation, present));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
   // A field that was removed is left out of what is sent.
   const removed = Object.keys(old).filter((name) => name !== 'id' && !Object.hasOwn(fields, name));

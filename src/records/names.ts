@@ -1,3 +1,4 @@
+import { canSeek } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { readFromList } from '../client/read-record.ts';
@@ -166,8 +167,8 @@ export class Names {
   async addPet(id: bigint, names: Map<bigint, string>): Promise<string | undefined> {
     const { client } = this;
     const list = client.contract.operations.get('listPets');
-    const canSeek = list?.ordered && id > 0n;
-    if (!canSeek || this.lists.has('pets')) return this.addAll('pets', names);
+    const isSought = list !== undefined && canSeek(list) && id > 0n;
+    if (!isSought || this.lists.has('pets')) return this.addAll('pets', names);
     try {
       const pet = await readFromList<NamedRecord>(client, 'pets', id, { limit: 1 });
       names.set(id, pet.value.name);

@@ -111,7 +111,7 @@ export function viewOf<Entity>(
 ): View<Entity> {
   const nounColumns = columns(names);
   const isFurther = (name: string) => nounColumns.every((column) => column.name !== name);
-  const further = (operation?.furtherFields ?? []).filter(isFurther).map(
+  const further = (operation?.records.furtherFields ?? []).filter(isFurther).map(
     (name): Column<Entity> => ({
       name,
       value: (record) => (record as JsonObject)[name],

@@ -1,3 +1,4 @@
+import { lackingFields } from '../api/contract.ts';
 import { toId } from '../api/values.ts';
 import type { Problem } from '../input/issues.ts';
 import type { RawRecord } from '../input/raw-record.ts';
@@ -6,7 +7,7 @@ import { isRejectColumn } from '../input/rejects.ts';
 import { withoutGuard } from '../output/formats.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson, printJson } from '../process/exact-json.ts';
-import { checkFields, missingFields } from './body-fields.ts';
+import { checkFields } from './body-fields.ts';
 import { isName } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
 import { jsonOrText, parseId } from './parse-values.ts';
@@ -178,7 +179,7 @@ function toFields<Entity>(
   const names = Object.entries(fields).filter(
     ([name, value]) => isName(name, value) || (name === 'categoryId' && isJsonObject(value as JsonValue)),
   );
-  const missing = isNew ? missingFields(operation, fields) : [];
+  const missing = isNew ? lackingFields(operation, fields) : [];
   // An id stands for each name until the names are looked up.
   const checked = checkFields(
     noun,

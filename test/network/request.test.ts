@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
-import type { Operation, OperationId } from '../../src/api/operations.ts';
+import type { Operation, OperationId, RequestBody } from '../../src/api/operations.ts';
 import type { Bounds } from '../../src/api/schemas.ts';
 import { checkInput } from '../../src/client/bounds.ts';
 import {
@@ -70,13 +70,16 @@ test('spaces and letters beyond ASCII in the path of a description are sent perc
   expect(urlOf(boundOperation, { id: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
 });
 
+const bodyOf = (fields: RequestBody['fields']): RequestBody => ({
+  ...{ name: 'NewPet', mediaType: 'application/json', readOnly: [], isClosed: false, hasId: false },
+  fields,
+});
+
 test('the bounds of a description are checked before a request', () => {
-  const body = {
-    name: 'NewPet',
-    mediaType: 'application/json',
-    required: ['name'],
-    bounds: { name: { maxLength: 3 }, status: { enum: ['sold'] } },
-  } as const;
+  const body = bodyOf({
+    name: { wireName: 'name', required: true, bounds: { maxLength: 3 } },
+    status: { wireName: 'status', required: false, bounds: { enum: ['sold'] } },
+  });
   const boundOperation = operation('createPet', { body });
   expect(() => checkInput(boundOperation, { body: { name: 'Bella', status: 'pending' } })).toThrow(
     'name must have at most 3 characters; status must be one of sold (createPet)',
@@ -90,12 +93,7 @@ test('the bounds of a description are checked before a request', () => {
 test('a text must match the pattern of a description, unless that takes too long: then the service decides', () => {
   const slow = `${'a'.repeat(60)}!`;
   const check = (name: string, bounds: Bounds) => {
-    const body = {
-      name: 'NewPet',
-      mediaType: 'application/json',
-      required: [],
-      bounds: { name: bounds },
-    } as const;
+    const body = bodyOf({ name: { wireName: 'name', required: false, bounds } });
     return () => checkInput(operation('createPet', { body }), { body: { name } });
   };
   expect(check('rex', { pattern: '^[A-Z]' })).toThrow(/name must match \^\[A-Z\] \(createPet\)$/);

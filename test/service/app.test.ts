@@ -257,10 +257,13 @@ test.each(operationIds)(
     const schema = result && (many ? v.array(resultSchemas[result]) : resultSchemas[result]);
     if (schema) expect(v.safeParse(schema, body(response)).issues).toBeUndefined();
     else expect(response.body).toBe('');
-    // The table states the required fields too, because loading the schemas would slow down `help`.
+    // The table states the fields too, because loading the schemas would slow down `help`.
     const entries = Object.entries(taken ? bodySchemas[taken.name].entries : {});
-    const required = entries.filter(([, entry]) => entry.type !== 'optional').map(([field]) => field);
-    expect(taken?.required ?? []).toEqual(required);
+    const required = entries.map(([name, { type }]) => [name, type !== 'optional'] as const);
+    const stated = Object.entries(taken?.fields ?? {}).map(
+      ([name, field]) => [name, field.required] as const,
+    );
+    expect(stated).toEqual(required);
   },
 );
 

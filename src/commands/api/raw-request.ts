@@ -146,10 +146,8 @@ function readField(written: string): RawField {
  */
 function toBody(fields: readonly RawField[], operation: Operation | undefined): JsonObject {
   const types = operation?.body ? fieldTypes(operation.body.name) : new Map<string, string>();
-  const bounds = operation?.body?.bounds ?? {};
-  return Object.fromEntries(
-    fields.map((field) => [field.key, toValue(field, types.get(field.key) ?? bounds[field.key]?.type)]),
-  );
+  const typeOf = (name: string) => types.get(name) ?? operation?.body?.fields[name]?.bounds?.type;
+  return Object.fromEntries(fields.map((field) => [field.key, toValue(field, typeOf(field.key))]));
 }
 
 function toValue(field: RawField, type: string | undefined): JsonValue {
