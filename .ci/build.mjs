@@ -95,26 +95,24 @@ await build({
   plugins: [rawText],
   stdin: {
     contents: `export { toManual } from './cli/manual.ts';
-      export { loadCommand } from './cli/verb.ts';
+      export { commandsOf } from './cli/verb.ts';
       export { program } from './commands/index.ts';`,
     resolveDir: 'src',
   },
   outfile: manual,
 });
-const { toManual, loadCommand, program } = createRequire(import.meta.url)(manual);
+const { commandsOf, toManual, program } = createRequire(import.meta.url)(manual);
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 await writeFile(join(outdir, 'petstore.1'), await toManual(program, version));
 await rm(manual);
-await writeFile(join(outdir, 'commands.txt'), (await commandsOf(program)).join('\n'));
-
-/** `pets list`, or `overview`: the command lines for which bin/petstore.js keeps a code cache each. */
-async function commandsOf({ verbs }) {
-  const lines = verbs.map(async (noun) => {
-    const { verbs = [] } = await loadCommand(noun);
-    return [...verbs.map(({ name }) => `${noun.name} ${name}`), noun.name];
-  });
-  return ['__complete', ...(await Promise.all(lines)).flat()];
-}
+// The command lines for which bin/petstore.js keeps a code cache each: `pets list` before `pets`, because the first that
+// fits counts.
+const lines = ['__complete'];
+for await (const { path } of commandsOf(program)) lines.push(path.join(' '));
+await writeFile(
+  join(outdir, 'commands.txt'),
+  lines.sort((a, b) => b.split(' ').length - a.split(' ').length).join('\n'),
+);
 
 /** The packages of which a bundle holds something. */
 function packagesIn({ metafile }) {

@@ -18,17 +18,17 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const runtime = openRuntime(processIo);
   // A signal may come while the words are read: the race below then ends at once.
   runtime.interrupts.interrupted.catch(() => {});
-  const [{ readCommandLine, carryOut, usesConfig }, { program }] = await Promise.all([
+  const [{ readCommandLine }, { program }] = await Promise.all([
     import('./cli/dispatch.ts'),
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);
-  const { flags, name } = commandLine;
-  const file = usesConfig(commandLine) ? readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
+  const { flags, name, usesConfig } = commandLine;
+  const file = usesConfig ? readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
   const settings = resolveSettings(runtime.io, flags, file);
   const context = openContext(runtime, flags, settings, name);
   const { interrupts } = runtime;
-  const running = carryOut(commandLine, context, program);
+  const running = commandLine.run(context);
   try {
     return await Promise.race([running, interrupts.interrupted]);
   } catch (error) {

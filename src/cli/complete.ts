@@ -3,8 +3,8 @@ import { withDeadline } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
+import { type ParsedLine, parseLine } from './parse-line.ts';
 import { topicNames } from './topics.ts';
-import { type Line, readLine } from './tree.ts';
 import {
   type Action,
   type CommandName,
@@ -30,7 +30,7 @@ export interface Unfinished {
   /** The flag in that word, such as `--status=`; empty if there is none. */
   readonly attached: string;
   /** All words, with the mark of the cursor in place of the current one. */
-  readonly line: Line;
+  readonly line: ParsedLine;
 }
 
 /** @param argv `-- <words> <current>`, without their quotes. */
@@ -38,12 +38,7 @@ export async function readUnfinished(argv: readonly string[], program: Program):
   const words = argv.slice(argv[0] === '--' ? 1 : 0);
   const [before, current] = [words.slice(0, -1), words.at(-1) ?? ''];
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
-  return {
-    before,
-    current,
-    attached,
-    line: await readLine(program, [...before, attached + cursorMark], true),
-  };
+  return { before, current, attached, line: await parseLine(program, [...before, attached + cursorMark]) };
 }
 
 /**

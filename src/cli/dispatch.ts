@@ -3,18 +3,17 @@ import { colorModes } from '../config/setting-values.ts';
 import { type Context, warnOfSettings } from '../context.ts';
 import { createStyle } from '../output/style.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
-import type { Io } from '../process/io.ts';
-import type { Unfinished } from './complete.ts';
-import { argumentsOf, nameOf, valuesOf } from './flag.ts';
-import { type GlobalFlags, globalsOf } from './global-flags.ts';
+import { closest } from '../process/text.ts';
+import { nameOf } from './flag.ts';
+import type { GlobalFlags } from './global-flags.ts';
+import { type ParsedLine, parseLine } from './parse-line.ts';
 import { topicNames } from './topics.ts';
-import type { Line } from './tree.ts';
 import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
 // From words to a command: `verb.ts` and `flag.ts` say what a command is, as data, and `global-flags.ts` has the flags of
-// all of them. `tree.ts` lets commander read the words by that data. This file makes a task of what was read, and carries
-// it out. `words-error.ts` says what is wrong with the words. `help.ts`, `find-help.ts`, `topics.ts` with `topics.txt`, and
-// `manual.ts` make help of the same data; `complete.ts` answers the Tab key.
+// all of them. `parse-line.ts` lets commander read the words by that data. This file decides what the line asks for, or what is
+// wrong with it. `help.ts` lets commander make the help of a command; `topics.ts` with `topics.txt` has the help of several,
+// and `manual.ts` makes a page of both; `complete.ts` answers the Tab key.
 
 /** A command line, read and not yet carried out. */
 export interface CommandLine {
@@ -22,117 +21,83 @@ export interface CommandLine {
   readonly flags: GlobalFlags;
   /** The names of the command, such as `pets get`. */
   readonly name: string;
-  readonly task: Task;
+  /** Whether it may depend on the config. Help and the version do not open it, and work whatever it holds. */
+  readonly usesConfig: boolean;
+  /** Carries it out, and gives the exit code. @throws CliError */
+  run(context: Context): Promise<number>;
 }
 
-/** Whether a command line may depend on the config. Help and the version do not open it, and work whatever it holds. */
-export function usesConfig({ task }: CommandLine): boolean {
-  if (task.kind === 'action') return !task.action.opensNoConfig;
-  return task.kind === 'refusal' || task.kind === 'completion';
-}
-
-/** What a command line asks for. */
-type Task =
-  | { readonly kind: 'introduction' }
-  | { readonly kind: 'version' }
-  | { readonly kind: 'help'; readonly line: Line }
-  /** A group without a verb. */
-  | { readonly kind: 'usage'; readonly line: Line }
-  /** The help of a word that is neither a command nor a topic. */
-  | { readonly kind: 'search'; readonly word: string; readonly error: UsageError }
-  | { readonly kind: 'completion'; readonly unfinished: Unfinished }
-  | { readonly kind: 'action'; readonly action: Action; readonly values: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'refusal'; readonly error: unknown };
-
-/** Reads the words of a command line. Never throws: an error in the words is a task too. */
+/** Reads the words of a command line. Never throws: to run a line with an error in its words throws that error. */
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
-    const unfinished = await (await import('./complete.ts')).readUnfinished(argv.slice(1), program);
-    return { flags: globalsOf(unfinished.line.flagUses), name: '', task: { kind: 'completion', unfinished } };
+    const { complete, readUnfinished } = await import('./complete.ts');
+    const unfinished = await readUnfinished(argv.slice(1), program);
+    const run = (context: Context) => complete(unfinished, context, program);
+    return { flags: unfinished.line.flags, name: '', usesConfig: true, run };
   }
-  if (argv.length === 0) return { flags: {}, name: '', task: { kind: 'introduction' } };
+  if (argv.length === 0) {
+    const run = async ({ io }: Context) => print(io.stdout, (await import('./help.ts')).introduction);
+    return { flags: {}, name: '', usesConfig: false, run };
+  }
   const helpWords = wordsOfHelp(argv);
-  const line = await readWords(program, helpWords ?? argv, helpWords !== undefined);
-  const flags = globalsOf(line.flagUses);
-  const name = line.path.join(' ');
-  const isGiven = (key: string) => line.flagUses.some((each) => each.key === key);
-  if (isGiven('version')) return { flags, name, task: { kind: 'version' } };
+  const line = await parseLine(program, helpWords ?? argv);
+  const { flags, path } = line;
+  const common = { flags, name: path.join(' ') };
+  if (flags.version === true)
+    return { ...common, usesConfig: false, run: ({ io }) => print(io.stdout, `${version}\n`) };
   try {
-    const task = await taskOf(line, helpWords !== undefined || isGiven('help'));
-    return { flags: task.kind === 'action' ? (task.values as GlobalFlags) : flags, name, task };
+    const asksHelp = helpWords !== undefined || flags.help === true;
+    return { ...common, ...(asksHelp ? helpLine(line, program) : actionLine(line)) };
   } catch (error) {
-    return { flags, name, task: { kind: 'refusal', error } };
+    return { ...common, usesConfig: true, run: () => Promise.reject(error) };
   }
+}
+
+type Task = Pick<CommandLine, 'usesConfig' | 'run'>;
+
+/** @throws UsageError if the words do not name a command. */
+function helpLine(line: ParsedLine, program: Program): Task {
+  const { path, problem, operands } = line;
+  if (problem?.code !== 'commander.unknownCommand')
+    return { usesConfig: false, run: ({ io }) => printHelp(io, 'stdout', line) };
+  const isTopicPossible = path.length === 0;
+  const error = wordsError(line, problem, isTopicPossible ? topicNames : []);
+  if (!isTopicPossible || error.details.hint?.startsWith('did you mean')) throw error;
+  const run = async ({ io }: Context) => {
+    const { helpWidth, helpWith } = await import('./help.ts');
+    const text = await helpWith(operands[0] ?? '', program, helpWidth(io));
+    if (text === undefined) throw error;
+    return print(io.stdout, text);
+  };
+  return { usesConfig: false, run };
 }
 
 /** @throws UsageError if the words are wrong, or a value is. */
-async function taskOf(line: Line, asksHelp: boolean): Promise<Task> {
-  const { path, command, operands, flagUses, problem } = line;
-  const isWrong = problem && problem.code !== (asksHelp ? '' : 'commander.help');
-  if (isWrong && (!asksHelp || problem.code === 'commander.unknownCommand')) {
-    const isSearch = asksHelp && path.length === 0;
-    const error = (await import('./words-error.ts')).wordsError(line, problem, isSearch ? topicNames : []);
-    const [word = ''] = operands;
-    if (isSearch && !error.details.hint?.startsWith('did you mean')) return { kind: 'search', word, error };
-    throw error;
-  }
-  if (asksHelp) return { kind: 'help', line };
+function actionLine(line: ParsedLine): Task {
+  const { path, command, problem, flagUses } = line;
   const action = isGroup(command) ? command.alone : command;
-  if (!action) return { kind: 'usage', line };
+  if (problem && problem.code !== 'commander.help') throw wordsError(line, problem);
+  if (!action)
+    return {
+      usesConfig: false,
+      run: async ({ io }) => {
+        await printHelp(io, 'stderr', line);
+        return exitCodes.usage;
+      },
+    };
   const flags = flagsOf(action);
   const misplaced = flagUses.find(({ key }) => !(key in flags));
   if (misplaced) throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplaced.flag)}'`);
-  return {
-    kind: 'action',
-    action,
-    values: { ...argumentsOf(operands, action.args), ...valuesOf(flagUses, flags) },
+  const values = { ...line.args, ...line.flags };
+  const wrong = Object.values(values).find((value) => value instanceof UsageError);
+  if (wrong) throw wrong;
+  const run = async (context: Context) => {
+    await checkSettings(context, action);
+    await action.run(context, values);
+    await context.printNotices();
+    return context.exitCode;
   };
-}
-
-/** `petstore --help` alone does without commander. */
-async function readWords(program: Program, words: readonly string[], isLenient: boolean): Promise<Line> {
-  if (words.length === 0)
-    return { path: [], entry: program, command: program, group: program, flagUses: [], operands: [] };
-  return (await import('./tree.ts')).readLine(program, words, isLenient);
-}
-
-/**
- * Carries out a command line, and gives its exit code.
- *
- * @throws CliError
- */
-export async function carryOut(
-  { flags, task }: CommandLine,
-  context: Context,
-  program: Program,
-): Promise<number> {
-  const { io } = context;
-  switch (task.kind) {
-    case 'introduction':
-      await io.stdout.write((await import('./help.ts')).introduction);
-      return exitCodes.done;
-    case 'version':
-      await io.stdout.write(`${version}\n`);
-      return exitCodes.done;
-    case 'help':
-      await writeHelp(io, 'stdout', flags, task.line);
-      return exitCodes.done;
-    case 'usage':
-      await writeHelp(io, 'stderr', flags, task.line);
-      return exitCodes.usage;
-    case 'search':
-      await io.stdout.write(await searchResult(task, io, program));
-      return exitCodes.done;
-    case 'completion':
-      return (await import('./complete.ts')).complete(task.unfinished, context, program);
-    case 'action':
-      await checkSettings(context, task.action);
-      await task.action.run(context, task.values);
-      await context.printNotices();
-      return context.exitCode;
-    case 'refusal':
-      throw task.error;
-  }
+  return { usesConfig: !action.opensNoConfig, run };
 }
 
 /** @throws UsageError for a wrong flag, and also for a wrong setting if the command does not work in spite of it. */
@@ -146,28 +111,17 @@ async function checkSettings(context: Context, { repairs, opensNoConfig }: Actio
   await warnOfSettings(context);
 }
 
-/** The topics and commands whose help has the word. @throws UsageError if there are none */
-async function searchResult(
-  { word, error }: Extract<Task, { kind: 'search' }>,
-  io: Io,
-  program: Program,
-): Promise<string> {
-  const { helpWidth } = await import('./help.ts');
-  const text = await (await import('./find-help.ts')).helpWith(word, program, helpWidth(io));
-  if (text === undefined) throw error;
-  return text;
+async function print(stream: Context['io']['stdout'], text: string): Promise<number> {
+  await stream.write(text);
+  return exitCodes.done;
 }
 
 /** Help has the colours that the command line asks for, whatever the settings say. */
-async function writeHelp(
-  io: Io,
-  stream: 'stdout' | 'stderr',
-  { color }: GlobalFlags,
-  line: Line,
-): Promise<void> {
+async function printHelp(io: Context['io'], stream: 'stdout' | 'stderr', line: ParsedLine): Promise<number> {
   const { helpWidth, helpOf } = await import('./help.ts');
-  const { bold } = await createStyle(io[stream], io.env, colorModes.find((mode) => mode === color) ?? 'auto');
-  await io[stream].write(helpOf(line, helpWidth(io)).replace(/^\w[\w ]*:$/gm, (title) => bold(title)));
+  const color = colorModes.find((mode) => mode === line.flags.color) ?? 'auto';
+  const { bold } = await createStyle(io[stream], io.env, color);
+  return print(io[stream], helpOf(line, helpWidth(io), bold));
 }
 
 /**
@@ -183,4 +137,33 @@ function wordsOfHelp(argv: readonly string[]): readonly string[] | undefined {
   if (at === 0 && isTopic) return undefined;
   if (at !== -1) return others.filter((_, index) => index !== at);
   return others.length < words.length ? others : undefined;
+}
+
+/**
+ * The error for a line that commander cannot read, in its words, with the command or flag that is one typo away.
+ *
+ * @param topics further words that can stand for a command.
+ */
+function wordsError(
+  { path, command, group, operands }: ParsedLine,
+  { code, message }: NonNullable<ParsedLine['problem']>,
+  topics: readonly string[] = [],
+): UsageError {
+  const name = commandName(path);
+  // The value of an unknown flag may be a token.
+  const sentence = message.replace('error: ', '').replace(/^(unknown option '-[^=]*)=.*'$/s, "$1'");
+  const flag = operands.find((word) => word.startsWith('-'))?.replace(/=.*/s, '');
+  if (code === 'commander.unknownOption' && flag === '--token')
+    return new UsageError(
+      `${name}: ${sentence}`,
+      'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile',
+    );
+  const candidates =
+    code === 'commander.unknownOption'
+      ? Object.values(flagsOf(command)).map(nameOf)
+      : code === 'commander.unknownCommand' && isGroup(command)
+        ? [...group.verbs.flatMap((verb) => [verb.name, ...(verb.aliases ?? [])]), ...topics]
+        : [];
+  const near = closest((code === 'commander.unknownOption' ? flag : operands[0]) ?? '', candidates);
+  return new UsageError(`${name}: ${sentence}`, near ? `did you mean ${near}?` : `see \`${name} --help\``);
 }

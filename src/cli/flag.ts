@@ -45,8 +45,8 @@ export interface Flag<Value = unknown> extends Argument<Value> {
   readonly topic?: string | undefined;
   /** Keys of flags that cannot be combined with it. */
   readonly conflicts?: readonly string[] | undefined;
-  /** The flag for which this is another spelling: `--json` gives `output` the value `json`. */
-  readonly stands?: { readonly key: string; readonly value: unknown } | undefined;
+  /** The key of the flag that it also sets: `--json` gives `output` the value `json`. */
+  readonly key?: string | undefined;
 }
 
 /** The values of flags or arguments, by their keys. */
@@ -54,7 +54,7 @@ export type ValuesOf<Specs extends Record<string, Argument>> = {
   readonly [Key in keyof Specs]: Specs[Key] extends Argument<infer Value> ? Value : never;
 };
 
-type More = Omit<Flag, 'syntax' | 'summary' | 'parse' | 'stands'>;
+type More = Omit<Flag, 'syntax' | 'summary' | 'parse' | 'key'>;
 
 interface Options<Value> extends More {
   /**
@@ -179,46 +179,4 @@ export function nameOf({ syntax }: WithSyntax): string {
 /** Whether an argument takes all words that follow: `<id...>`. */
 export function takesMany({ syntax }: WithSyntax): boolean {
   return syntax.includes('...');
-}
-
-/** A flag on a command line, not yet parsed. */
-export interface FlagUse {
-  /** Its key among the flags of the command. */
-  readonly key: string;
-  readonly flag: Flag;
-  /** Its value; undefined if it has none. */
-  readonly text?: string | undefined;
-}
-
-/**
- * The values of the given flags among some, by their keys. Of a flag that is given again its parser decides which value
- * counts.
- *
- * @throws UsageError that names the flag.
- */
-export function valuesOf(flagUses: readonly FlagUse[], flags: Readonly<Record<string, Flag>>) {
-  const values: Record<string, unknown> = {};
-  for (const { key, flag, text } of flagUses) {
-    if (!(key in flags)) continue;
-    const { stands, parse } = flag;
-    if (stands) values[stands.key] = stands.value;
-    else values[key] = parse ? parse(text ?? '', values[key]) : (text ?? true);
-  }
-  return values;
-}
-
-/**
- * The values of the arguments of a command, by their keys.
- *
- * @throws UsageError that names the argument.
- */
-export function argumentsOf(operands: readonly string[], args: Readonly<Record<string, Argument>> = {}) {
-  const values: Record<string, unknown> = {};
-  for (const [at, [key, argument]] of Object.entries(args).entries()) {
-    const parse = argument.parse ?? ((text: string) => text);
-    const texts = operands.slice(at, takesMany(argument) ? undefined : at + 1);
-    if (takesMany(argument)) values[key] = [];
-    for (const text of texts) values[key] = parse(text, values[key]);
-  }
-  return values;
 }

@@ -6,7 +6,7 @@ import {
   type SettingKey,
   settingKeys,
 } from '../config/keys.ts';
-import { count, type Flag, type FlagUse, flag, type ValuesOf, value, values, valuesOf } from './flag.ts';
+import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
 
 /** The flag of a setting, derived from the row of its key. */
 function keyFlag(key: SettingKey): Flag<string | undefined> {
@@ -32,7 +32,7 @@ export const globalFlags = {
     syntax: '-o, --output <format>',
     parse: (text: string) => text.replace(/^=/, ''),
   },
-  json: { ...flag('--json', 'short for -o json'), stands: { key: 'output', value: 'json' } },
+  json: { ...flag('--json', 'short for -o json'), key: 'output', parse: () => 'json' },
   fields: value('--fields <a,b>', 'columns to show, in this order; help lists them', {
     offers: 'field',
     isList: true,
@@ -75,8 +75,3 @@ export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Obje
  * given.
  */
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & KeyFlags;
-
-/** The values of the global flags among the given ones. */
-export function globalsOf(flagUses: readonly FlagUse[]): GlobalFlags {
-  return valuesOf(flagUses, { ...globalFlags, ...writeFlags }) as GlobalFlags;
-}

@@ -1,9 +1,20 @@
+import { Command, Help, Option } from 'commander';
 import { type OperationId, operations } from '../api/operations.ts';
+import { fold, leastRoom } from '../output/fold.ts';
 import type { Io } from '../process/io.ts';
-import { type Flag, meaningOf, nameOf } from './flag.ts';
-import { type Block, formatBlock, type Item, type TermList, topicNames } from './topics.ts';
-import type { Line } from './tree.ts';
-import { type Action, type CommandName, commandFlags, commandName, type Group, isGroup } from './verb.ts';
+import { type Flag, meaningOf } from './flag.ts';
+import { type Block, formatBlock, formatTopic, type Item, readTopics, topicNames } from './topics.ts';
+import {
+  type Action,
+  type CommandName,
+  type CommandPlace,
+  commandFlags,
+  commandName,
+  commandsOf,
+  type Group,
+  isGroup,
+  type Program,
+} from './verb.ts';
 
 /** The text of `petstore` without a command: a first orientation, not the whole help. */
 export const introduction = `petstore works with a pet store service: pets, categories, orders and inventory.
@@ -30,20 +41,46 @@ export function helpWidth({ stdout, stderr }: Io): number {
   return Math.min(stdout.width ?? stderr.width ?? maxWidth, maxWidth);
 }
 
-/** The help of a command: description, usage, examples, and then its verbs or flags. */
-export function helpOf({ path, entry, command }: Line, width: number): string {
-  const sections = isGroup(command)
-    ? [commandsSection(path, command.verbs), ...flagSections(command)]
-    : [argumentsSection(command), ...flagSections(command)];
+/**
+ * The help of a command, made by commander: usage, description, arguments, flags or verbs; then examples.
+ *
+ * @param styleTitle makes a title such as `Usage:` bold.
+ */
+export function helpOf(place: CommandPlace, width: number, styleTitle = (title: string) => title): string {
+  const { path, entry, command } = place;
   const format = (block: Block) => formatBlock(block, width);
-  const parts = [
-    ...descriptionOf(entry, command).map(format),
-    `Usage:\n  ${usageOf(path, command)}`,
-    ['Examples:', ...command.examples].join('\n  '),
-    ...sections.filter(({ items }) => items.length > 0).map(format),
-    format(footerOf(path, command)),
-  ];
-  return `${parts.join('\n\n')}\n`;
+  const page = new Command(entry.name)
+    .usage(usageOf(path, command))
+    .description(descriptionOf(entry, command).map(format).join('\n\n'))
+    .commandsGroup(path.length === 0 ? 'Commands:' : 'Verbs:')
+    .helpOption(false)
+    .helpCommand(false);
+  for (const flag of flagsToShow(command))
+    page.addOption(new Option(flag.syntax, meaningOf(flag)).helpGroup(flag.group ?? 'Flags:'));
+  if (isGroup(command))
+    for (const { name, aliases = [], summary, operation } of command.verbs)
+      page
+        .command(name)
+        .aliases(aliases)
+        .summary(`${summary} ${lifecycleMark(operation)}`.trimEnd());
+  else
+    for (const argument of Object.values(command.args ?? {}))
+      page.argument(argument.syntax, meaningOf(argument));
+  const help = Object.assign(new Help(), {
+    helpWidth: width,
+    minWidthToWrap: leastRoom,
+    commandUsage: () => page.usage(),
+    subcommandTerm: (verb: Command) => [verb.name(), ...verb.aliases()].join(', '),
+    boxWrap: (text: string, room: number) => fold(text, room),
+    styleTitle,
+  });
+  const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');
+  return `${help.formatHelp(page, help)}\n${examples}\n\n${format(footerOf(path, command))}\n`;
+}
+
+/** The flags of this command, without those that a topic of help explains. */
+function flagsToShow(command: Action | Group): Flag[] {
+  return Object.values(commandFlags(command)).filter(({ topic }) => topic === undefined);
 }
 
 /** The description of a command, with the life cycle of its operation. */
@@ -75,35 +112,6 @@ function lifecycleMark(id: OperationId | undefined): string {
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }
 
-function commandsSection(path: readonly string[], commands: readonly CommandName[]): TermList {
-  return {
-    title: path.length === 0 ? 'Commands:' : 'Verbs:',
-    items: commands.map(({ name, aliases = [], summary, operation }) => [
-      [name, ...aliases].join(', '),
-      `${summary} ${lifecycleMark(operation)}`.trimEnd(),
-    ]),
-  };
-}
-
-function argumentsSection({ args = {} }: Action): TermList {
-  return { title: 'Arguments:', items: Object.values(args).map((each) => [nameOf(each), meaningOf(each)]) };
-}
-
-function flagSections(command: Action | Group): TermList[] {
-  const byTitle = new Map<string, Item[]>([['Flags:', []]]);
-  for (const flag of Object.values(commandFlags(command))) {
-    if (flag.topic !== undefined) continue;
-    const title = flag.group ?? 'Flags:';
-    byTitle.set(title, [...(byTitle.get(title) ?? []), [flagTerm(flag), meaningOf(flag)]]);
-  }
-  return [...byTitle].map(([title, items]) => ({ title, items }));
-}
-
-/** A flag's term; long flags are aligned, with or without a short form. */
-function flagTerm({ syntax }: Flag): string {
-  return syntax.startsWith('--') ? `    ${syntax}` : syntax;
-}
-
 function footerOf(path: readonly string[], command: Action | Group): string {
   if (path.length === 0)
     return `\`petstore <command> --help\` shows more; \`petstore help <topic>\` explains what several commands share: ${topicNames.join(', ')}.`;
@@ -112,4 +120,22 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   const names = topicFlags.map(({ syntax }) => syntax.split(' ')[0]).join(', ');
   const also = names === '' ? '' : `also ${names}: petstore help ${topicFlags[0]?.topic}\n`;
   return `${also}also -o, --fields, --sort, --base-url, --offline, -y, -q, …: petstore help flags`;
+}
+
+/**
+ * The topics and commands whose help has a word that is neither, topics first: what `petstore help csv` prints.
+ *
+ * @returns undefined if no help has the word.
+ */
+export async function helpWith(word: string, program: Program, width: number): Promise<string | undefined> {
+  const topics = await readTopics();
+  const hasWord = (text: string) => text.toLowerCase().includes(word.toLowerCase());
+  const items: Item[] = topicNames
+    .filter((name) => hasWord(formatTopic(topics[name], width)))
+    .map((name) => [`petstore help ${name}`, topics[name].title]);
+  for await (const place of commandsOf(program))
+    if (!isGroup(place.command) && hasWord(helpOf(place, width)))
+      items.push([`${commandName(place.path)} --help`, place.entry.summary]);
+  if (items.length === 0) return undefined;
+  return `${formatBlock({ title: `There is no topic or command ${word}. The word is in the help of:`, items }, width)}\n`;
 }

@@ -3,8 +3,15 @@ import { meaningOf, nameOf } from './flag.ts';
 import { globalFlags } from './global-flags.ts';
 import { descriptionOf, usageOf } from './help.ts';
 import { type Block, flagItem, type Item, readTopics, type Topic } from './topics.ts';
-import type { Program } from './verb.ts';
-import { type Action, type CommandName, commandFlags, type Group, isGroup, loadCommand } from './verb.ts';
+import {
+  type Action,
+  type CommandPlace,
+  commandFlags,
+  commandsOf,
+  type Group,
+  isGroup,
+  type Program,
+} from './verb.ts';
 
 /**
  * The manual page petstore(1) in roff, generated from the verbs and the help topics.
@@ -13,6 +20,8 @@ import { type Action, type CommandName, commandFlags, type Group, isGroup, loadC
  */
 export async function toManual(program: Program, version: string): Promise<string> {
   const topics = await readTopics();
+  const commands: string[] = [];
+  for await (const place of commandsOf(program)) commands.push(...commandLines(place));
   const lines = [
     `.TH PETSTORE 1 "" "petstore ${roff(version)}" "User Commands"`,
     // Words that people copy must not be divided.
@@ -27,7 +36,7 @@ export async function toManual(program: Program, version: string): Promise<strin
     '.B petstore \\-\\-version',
     ...topicLines('DESCRIPTION', topics.description),
     '.SH COMMANDS',
-    ...(await verbLines([], program)),
+    ...commands,
     '.SH GLOBAL FLAGS',
     'They can stand before or after the noun and the verb.',
     ...Object.values(globalFlags).map(flagItem).flatMap(termLines),
@@ -45,26 +54,13 @@ export async function toManual(program: Program, version: string): Promise<strin
   return `${lines.join('\n')}\n`;
 }
 
-/** The commands of a group, each with all that it contains. */
-async function verbLines(path: readonly string[], group: Group): Promise<string[]> {
-  const lines = group.verbs.map(async (verb) =>
-    commandLines([...path, verb.name], verb, await loadCommand(verb)),
-  );
-  return (await Promise.all(lines)).flat();
-}
-
-async function commandLines(
-  path: readonly string[],
-  entry: CommandName,
-  command: Action | Group,
-): Promise<string[]> {
+function commandLines({ path, entry, command }: CommandPlace): string[] {
   const aliases = path.length === 1 ? [] : (entry.aliases ?? []).map((alias) => ` (also ${alias})`);
   const usage = roff(usageOf(path, command) + aliases.join(''));
   const [about, ...more] = descriptionOf(entry, command);
-  const verbs = isGroup(command) ? await verbLines(path, command) : [];
   const details = [...more, ...detailBlocks(path, command)].flatMap(blockLines);
-  if (path.length === 1) return [`.SS ${usage}`, roff(about), ...details, ...verbs];
-  return ['.TP', `.B ${usage}`, roff(about), '.RS', ...details, ...verbs, '.RE'];
+  if (path.length === 1) return [`.SS ${usage}`, roff(about), ...details];
+  return ['.TP', `.B ${usage}`, roff(about), '.RS', ...details, '.RE'];
 }
 
 function detailBlocks(path: readonly string[], command: Action | Group): Block[] {

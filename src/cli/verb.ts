@@ -72,6 +72,24 @@ export async function loadCommand(command: Command): Promise<Action | Group> {
   return 'load' in command ? command.load() : command;
 }
 
+/** A command, and where it is in the command line. */
+export interface CommandPlace {
+  /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
+  readonly path: readonly string[];
+  /** Its name and summary in the list of the group that contains it. */
+  readonly entry: CommandName;
+  readonly command: Action | Group;
+}
+
+/** Every command below a group, each before those that it contains. */
+export async function* commandsOf(group: Group, path: readonly string[] = []): AsyncGenerator<CommandPlace> {
+  for (const entry of group.verbs) {
+    const place = { path: [...path, entry.name], entry, command: await loadCommand(entry) };
+    yield place;
+    if (isGroup(place.command)) yield* commandsOf(place.command, place.path);
+  }
+}
+
 type Definition<Base, Args extends Record<string, Argument>, Flags extends Record<string, Flag>> = Omit<
   Base,
   'args' | 'flags' | 'run'

@@ -73,7 +73,8 @@ const { get, create, update, edit, remove } = recordVerbs({
     complete: flag('--complete', 'the order is fulfilled'),
     noComplete: {
       ...flag('--no-complete', 'the order is not fulfilled yet'),
-      stands: { key: 'complete', value: false },
+      key: 'complete',
+      parse: () => false,
     },
   },
   deleteSummary: 'Delete orders, after asking',

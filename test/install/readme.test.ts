@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTopics } from '../../src/cli/topics.ts';
+import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
-import { commandsOf } from '../helpers/commands.ts';
 import { openDesk } from '../helpers/desk.ts';
 import { runCli } from '../helpers/run-cli.ts';
 

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
 import { globalFlags } from '../../src/cli/global-flags.ts';
-import { commandFlags, isGroup } from '../../src/cli/verb.ts';
+import { commandFlags, commandsOf, isGroup } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { main } from '../../src/main.ts';
-import { commandsOf } from '../helpers/commands.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -40,7 +39,7 @@ test.each(['--version', '--version -o json', '--quiet --version', '--profile non
 );
 
 test('help and completion tell of --version, which no command takes', async () => {
-  expect((await runCli('--help')).stdout).toMatch(/^Flags:\n {2} *--version {2}print the version$/m);
+  expect((await runCli('--help')).stdout).toMatch(/^Flags:\n {2}--version +print the version$/m);
   expect((await runCli('__complete -- --vers')).stdout).toBe('--version\tprint the version\n');
   expect((await runCli('pets list --version')).code).toBe(2);
 });

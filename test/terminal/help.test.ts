@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readTopics, topicNames } from '../../src/cli/topics.ts';
+import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { settingKeys, variableName } from '../../src/config/keys.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';
 import { exitCodes } from '../../src/process/errors.ts';
-import { commandsOf } from '../helpers/commands.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -22,8 +22,8 @@ test.each([60, 80, 140])(
       const prose = stdout.replace(/\x1b\[\d+m/g, '').split('\n');
       const wide = prose.filter((line) => line.length > columns && !line.startsWith('  petstore '));
       expect(wide, path.join(' ')).toEqual([]);
-      const [first, second] = prose.flatMap((line) => /^(?!Keys:)([A-Z]\w*):$/.exec(line)?.[1] ?? []);
-      expect([first, second], path.join(' ')).toEqual(['Usage', 'Examples']);
+      expect(prose[0], path.join(' ')).toMatch(/^Usage: petstore/);
+      expect(prose, path.join(' ')).toContain('Examples:');
     }
   },
 );
@@ -101,7 +101,7 @@ test.each([
 test.each(['completion bash --help', 'help completion bash', 'pets get 3 --help'])(
   'a command with arguments shows its help: petstore %s',
   async (line) => {
-    const stdout = expect.stringMatching(/\nUsage:\n {2}petstore \w+( get)? \[flags\] </);
+    const stdout = expect.stringMatching(/^Usage: petstore \w+( get)? \[flags\] </);
     expect(await runCli(line)).toMatchObject({ code: 0, stdout });
   },
 );

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { usageOf } from '../../src/cli/help.ts';
 import { toManual } from '../../src/cli/manual.ts';
 import { readTopics } from '../../src/cli/topics.ts';
-import { flagsOf } from '../../src/cli/verb.ts';
+import { commandsOf, flagsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
-import { commandsOf } from '../helpers/commands.ts';
 
 const manual = await toManual(program, '1.2.3');
 const plain = manual.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('\\&', '');

@@ -1,0 +1,132 @@
+import { Command, CommanderError, Option } from 'commander';
+import { UsageError } from '../process/errors.ts';
+import type { Flag } from './flag.ts';
+import {
+  type Action,
+  type CommandPlace,
+  flagsOf,
+  type Group,
+  isGroup,
+  loadCommand,
+  type Program,
+} from './verb.ts';
+
+/** What commander has read of a command line. */
+export interface ParsedLine extends CommandPlace {
+  /** The group that contains the command, or the command itself if it is a group. */
+  readonly group: Group;
+  /** The flags in their order. */
+  readonly flagUses: readonly FlagUse[];
+  /** The values of the flags by their keys; a wrong value is its error. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** The values of the arguments by their keys; a wrong value is its error. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The words that are neither names of commands nor flags; after a problem, the words that were left. */
+  readonly operands: readonly string[];
+  /** What is wrong with the words. The line has what was read nevertheless, for help and for completion. */
+  readonly problem?: CommanderError | undefined;
+}
+
+/** A flag on a command line, with the text of its value. */
+export interface FlagUse {
+  readonly key: string;
+  readonly flag: Flag;
+  readonly text: string | null | undefined;
+}
+
+type Position = CommandPlace & Pick<ParsedLine, 'group'>;
+
+/**
+ * Lets commander read the words. The tree of commands grows with the words: commander names a command, and only that one is
+ * loaded and gets its flags, arguments and verbs. Every level takes the global flags, so that they may stand anywhere.
+ */
+export async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
+  const flagUses: FlagUse[] = [];
+  // The levels share the options of the global flags: to make all of them at each level would take a millisecond.
+  const options = new Map<Flag, Option>();
+  const root = new Command(program.name);
+  let position: Position = { path: [], entry: program, command: program, group: program };
+  let entered = root;
+  // The program prints errors and help. To find out how wide stderr is, commander would load all of node:net.
+  root
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({
+      writeErr: () => {},
+      outputError: () => {},
+      getErrHelpWidth: () => 80,
+      getErrHasColors: () => false,
+    });
+
+  function enter(command: Command, next: Position): void {
+    position = next;
+    entered = command;
+    command.helpOption(false).helpCommand(false).enablePositionalOptions();
+    for (const [key, value] of Object.entries(command.parent?.opts() ?? {}))
+      command.setOptionValue(key, value);
+    for (const [key, flag] of Object.entries(flagsOf(next.command))) {
+      const option = options.get(flag) ?? toOption(key, flag);
+      options.set(flag, option);
+      command.addOption(option);
+      command.on(`option:${option.name()}`, (text?: string | null) => flagUses.push({ key, flag, text }));
+    }
+    const action = isGroup(next.command) ? next.command.alone : next.command;
+    if (action) takeArguments(command, action);
+    if (isGroup(next.command)) addVerbs(command, next.command);
+  }
+
+  function addVerbs(parent: Command, group: Group): void {
+    for (const { name, aliases = [] } of group.verbs) parent.command(name).aliases(aliases);
+    parent.hook('preSubcommand', async (_, subcommand) => {
+      const entry = group.verbs.find(({ name }) => name === subcommand.name());
+      if (!entry) return;
+      const command = await loadCommand(entry);
+      const path = [...position.path, entry.name];
+      enter(subcommand, { path, entry, command, group: isGroup(command) ? command : group });
+    });
+  }
+
+  enter(root, position);
+  const problem = await root.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    (thrown: unknown) => {
+      if (thrown instanceof CommanderError) return thrown;
+      throw thrown;
+    },
+  );
+  const keys = Object.keys(('args' in position.command && position.command.args) || {});
+  const args = Object.fromEntries(keys.map((key, at) => [key, entered.processedArgs[at]]));
+  return { ...position, flagUses, flags: entered.opts(), args, operands: entered.args, problem };
+}
+
+function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
+  const option = new Option(syntax).conflicts([...conflicts]);
+  // `--no-header` is a flag of its own, not the opposite of `--header`.
+  option.negate = false;
+  option.attributeName = () => otherKey ?? key;
+  if (parse) option.preset('').argParser(keepError(parse));
+  return option;
+}
+
+function takeArguments(command: Command, { args = {} }: Action): void {
+  command.action(() => {});
+  for (const { syntax, parse } of Object.values(args)) {
+    const argument = command.createArgument(syntax);
+    if (parse) argument.argParser(keepError(parse));
+    command.addArgument(argument);
+  }
+}
+
+/** A wrong value is kept as its error, because a later word may say how errors are printed. */
+function keepError(parse: (text: string, before: unknown) => unknown) {
+  return (text: string, before: unknown): unknown => {
+    if (before instanceof UsageError) return before;
+    try {
+      return parse(text, before);
+    } catch (error) {
+      if (error instanceof UsageError) return error;
+      throw error;
+    }
+  };
+}
