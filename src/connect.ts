@@ -80,7 +80,6 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
     retries: settings.get('retries'),
     retriesUnreachable: connection.use === 'bulk' || settings.explain('retries').source !== 'default',
     signal: context.interrupts.signal,
-    pendingWrites: context.interrupts.pendingWrites,
     secrets: context.secrets,
     observe: observer(context, (event) => {
       waiting?.observe(event);

@@ -81,8 +81,7 @@ export interface SendOptions {
 /**
  * Sends one request and returns the complete answer, without retries, redirects or decoding.
  *
- * `send` throws UnavailableError with the bare reason as its message, and `sent` true if the service may have received
- * a byte of the request. If the body of an error is truncated or too long, it returns the part that it has read.
+ * `send` throws a CliError with a reason, whose message is only that. If the body of an error is truncated or too long, it returns the part that it has read.
  */
 export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;

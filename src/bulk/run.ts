@@ -1,6 +1,6 @@
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { Pace, type PaceFlags, pacedOptions, type StopReason } from '../client/pace.ts';
+import { Pace, type PaceFlags, type StopReason } from '../client/pace.ts';
 import type { Issue } from '../input/issues.ts';
 import { type InputRow, isTable, type RowLayout } from '../input/read-rows.ts';
 import type { Source } from '../input/source.ts';
@@ -77,7 +77,7 @@ export class Run implements RunParts {
     this.laterReadings = laterReadings;
     this.noun = createNoun(client, header.noun, isTable(header.format));
     this.pace = new Pace(pace, this.stop);
-    this.options = pacedOptions(this.pace, this.stop);
+    this.options = { pace: this.pace };
     this.retries = retries;
     this.id = earlier?.header.run;
   }

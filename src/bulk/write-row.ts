@@ -1,8 +1,7 @@
-import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
+import { attemptsOf, mayHaveBeenApplied, retryDelay, shouldRetry } from '../client/attempt.ts';
 import type { Judgement } from '../client/judge-write.ts';
-import { retryDelay, shouldRetry } from '../client/retry.ts';
 import { sleep } from '../process/deadline.ts';
-import { ApiError, CliError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
+import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { isSentAfter, type Outcome, type Reason, type Row, textOf } from './decide.ts';
@@ -149,8 +148,7 @@ async function send(run: Run, row: Row, reading: Reading | undefined, number: nu
     const requestId = last?.requestId;
     if (error instanceof StoppedError) return { status: undefined, isInterrupted: true, isSent };
     if (!(error instanceof CliError)) throw error;
-    const ended = error instanceof UnavailableError && !last?.response ? error : last?.response;
-    const mayRetry = shouldRetry(method, ended, { retriesUnreachable: true });
+    const mayRetry = last !== undefined && shouldRetry(method, last, { retriesUnreachable: true });
     const delayMs = mayRetry ? retryDelay(number, last?.retryAfterMs) : undefined;
     return { status: last?.response?.status, error, isSent, requestId, delayMs };
   }
@@ -172,12 +170,11 @@ const maxTransportFailures = 20;
 function stopIfFatal(run: Run, error: CliError): void {
   const { stop } = run;
   const { message, kind, details } = error;
-  const { hint, status } = details;
-  const reason = error instanceof UnavailableError ? error.reason : undefined;
+  const { hint, status, reason } = details;
   run.transportFailures = reason !== undefined && status === undefined ? run.transportFailures + 1 : 0;
   const fatal = reason && fatalReasons[reason];
   if (fatal) stop.stop({ kind, message: `${fatal}: ${message}`, hint });
-  else if (error instanceof ApiError && kind === 'auth') stop.stop({ kind, message, hint });
+  else if (kind === 'auth') stop.stop({ kind, message, hint });
   else if (run.transportFailures >= maxTransportFailures)
     stop.stop({
       kind: 'unavailable',
@@ -269,6 +266,5 @@ function mayPass(error: CliError): boolean {
 }
 
 function codeOf(error: CliError): string {
-  if (error instanceof UnavailableError) return error.reason;
-  return error.details.code ?? String(error.details.status ?? error.kind);
+  return error.details.reason ?? error.details.code ?? String(error.details.status ?? error.kind);
 }

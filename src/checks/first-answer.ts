@@ -1,5 +1,5 @@
 import { describePlace } from '../config/token.ts';
-import { CliError, type ExitCode, exitCodes, UnavailableError } from '../process/errors.ts';
+import { CliError, type ExitCode, exitCodes } from '../process/errors.ts';
 import { excerpt } from '../process/text.ts';
 import { type Check, type Details, type Finding, fail, findingOfError, pass, statusText } from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';
@@ -23,7 +23,7 @@ export async function checkHttp(context: CheckContext): Promise<Finding[]> {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
     const finding = findingOfError(error);
-    const isRedirect = error instanceof UnavailableError && error.reason === 'redirect';
+    const isRedirect = error.details.reason === 'redirect';
     if (!isRedirect) return [{ ...finding, state: 'fail', exitCode: unavailable }];
     const reason = `${finding.reason}; ${tokenClause(context)}`;
     return [{ ...finding, state: 'fail', reason, hint: finding.hint ?? loginHint, exitCode: failed }];

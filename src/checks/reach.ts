@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { toUnavailable } from '../client/transport/transport-error.ts';
+import { transportError } from '../client/transport/transport-error.ts';
 import { race } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
@@ -61,7 +61,7 @@ export async function checkDns(sockets: Sockets): Promise<Finding> {
     const addresses = await sockets.resolve();
     return pass(`${host} is ${addresses.slice(0, 4).join(', ')}${addresses.length > 4 ? ', …' : ''}`);
   } catch (error) {
-    const { message, details } = toUnavailable(error as Error, { sent: false });
+    const { message, details } = transportError(error as Error);
     const hint = details.hint ?? 'is the host of the base URL right?';
     return fail(`${host} has no address: ${message}`, { hint, exitCode });
   }
@@ -75,9 +75,9 @@ export async function checkConnection(sockets: Sockets): Promise<Finding> {
     await sockets.connect();
     return pass(`${place} accepts connections`);
   } catch (error) {
-    const { message, reason } = toUnavailable(error as Error, { sent: false });
+    const { message, details } = transportError(error as Error);
     const hint =
-      reason === 'timeout'
+      details.reason === 'timeout'
         ? 'is there a firewall, or a proxy that is not configured, in between?'
         : 'is the service running, and the port of the base URL right?';
     return fail(`${place}: ${withoutPlace(message)}`, { hint, exitCode });
@@ -102,7 +102,7 @@ export async function checkTls(
     if (name === 'expiry') return judgeExpiry(handshake, now);
     return name === 'valid' ? judgeTrust(handshake, sockets) : judgeProtocol(handshake);
   } catch (error) {
-    const { message, details } = toUnavailable(error as Error, { sent: false });
+    const { message, details } = transportError(error as Error);
     const hint =
       details.hint ?? (/plain http/.test(message) ? 'is the base URL http:// instead?' : undefined);
     return fail(`the TLS handshake failed: ${message.replace(/^TLS: /, '')}`, { hint, exitCode });

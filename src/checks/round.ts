@@ -95,7 +95,7 @@ export interface CheckContext {
   readonly round: Round;
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
-  /** Sends an operation. @throws UnavailableError if no answer came. */
+  /** Sends an operation. @throws CliError if no answer came. */
   ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<Reply>;
   /** Sends a GET of a path below the base URL, or of a URL of the service. */
   get(path: string, options?: AskOptions): Promise<Reply>;

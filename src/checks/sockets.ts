@@ -7,7 +7,7 @@ import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createTlsContext, type TlsFiles } from '../client/transport/tls.ts';
 import { trustHint } from '../client/transport/transport-error.ts';
 import { withDeadline } from '../process/deadline.ts';
-import { UnavailableError } from '../process/errors.ts';
+import { unansweredError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { systemCode } from '../process/system-error.ts';
 import { durationText } from '../process/text.ts';
@@ -100,7 +100,7 @@ export class Sockets {
   private within<Value>(work: Promise<Value>): Promise<Value> {
     return withDeadline(work, this.options.timeoutMs, () => {
       const message = `no answer within ${durationText(this.options.timeoutMs)}`;
-      throw new UnavailableError(message, { reason: 'timeout', sent: false });
+      throw unansweredError('timeout', message);
     });
   }
 }

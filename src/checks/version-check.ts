@@ -1,4 +1,4 @@
-import { retryAfter } from '../client/retry.ts';
+import { retryAfter } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type Check, type Finding, findingOfError, pass, statusText } from './check.ts';
 import { type Condition, differenceTo, meetsHeader } from './condition.ts';

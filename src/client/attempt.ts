@@ -1,5 +1,5 @@
-import type { HttpRequest, HttpResponse } from '../api/http.ts';
-import { CliError, messageOf } from '../process/errors.ts';
+import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 
 /**
@@ -29,20 +29,13 @@ export interface Attempt {
   readonly note?: string | undefined;
 }
 
-/** The caller's signal ended the call. The last of its attempts may be unfinished. */
-export class StoppedCallError extends StoppedError {
-  readonly attempts: readonly Attempt[];
-
-  constructor(attempts: readonly Attempt[], cause: unknown) {
-    super(messageOf(cause), { cause });
-    this.attempts = attempts;
-  }
-}
+/** What an attempt has brought. */
+type Outcome = Pick<Attempt, 'isSent' | 'response' | 'error'>;
 
 /** The attempts of the call that threw this error; empty if no call did. */
 export function attemptsOf(error: unknown): readonly Attempt[] {
-  if (error instanceof StoppedCallError) return error.attempts;
   // Errors know nothing of HTTP, so they keep the attempts without their type.
+  if (error instanceof StoppedError) return error.attempts as readonly Attempt[];
   return error instanceof CliError ? ((error.details.attempts ?? []) as readonly Attempt[]) : [];
 }
 
@@ -52,13 +45,10 @@ export function isReading(method: string): boolean {
 }
 
 /**
- * Whether a write may have been applied: at least one of its attempts was sent and not refused. The answer to a later
- * attempt does not change that.
+ * Whether a write may have been applied: one of its attempts was sent and not refused. The answer to a later attempt does
+ * not change that.
  */
-export function mayHaveBeenApplied(
-  method: string,
-  attempts: readonly Pick<Attempt, 'isSent' | 'response'>[],
-): boolean {
+export function mayHaveBeenApplied(method: string, attempts: readonly Outcome[]): boolean {
   return !isReading(method) && attempts.some((attempt) => !isRefusal(attempt));
 }
 
@@ -69,9 +59,75 @@ const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
  * 505, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the write,
  * and a 303 answers a write that was applied (RFC 9110, 15.4.4).
  */
-function isRefusal({ isSent, response }: Pick<Attempt, 'isSent' | 'response'>): boolean {
+function isRefusal({ isSent, response }: Outcome): boolean {
   if (!response) return !isSent;
   const { status, fields } = response;
   if (status === 503) return fields['retry-after'] !== undefined;
   return refusals.has(status) || (status >= 400 && status < 500 && status !== 408);
+}
+
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+/** Statuses and failures that may pass: the same request may succeed later. */
+export const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+export const retriedReasons: ReadonlySet<UnavailableReason> = new Set<UnavailableReason>([
+  'refused',
+  'reset',
+  'timeout',
+  'proxy',
+  'dns',
+]);
+
+/** Whether sending a request twice has the same effect as once. PATCH and POST do not. @see RFC 9110, 9.2.2 */
+export function isIdempotent(method: string): boolean {
+  return isReading(method) || method === 'PUT' || method === 'DELETE';
+}
+
+interface RetryPolicy {
+  /** The statuses after which the same request may succeed. */
+  readonly statuses?: ReadonlySet<number> | undefined;
+  /** Whether a service that refuses the connection, or whose name is unknown, may come back. */
+  readonly retriesUnreachable?: boolean | undefined;
+}
+
+/** Whether a further attempt may help and cannot apply a write twice. */
+export function shouldRetry(
+  method: string,
+  { isSent, response, error }: Outcome,
+  { statuses = retriedStatuses, retriesUnreachable = false }: RetryPolicy = {},
+): boolean {
+  if (error) {
+    const { reason, retryable } = error instanceof CliError ? error.details : {};
+    if (retryable === false || reason === undefined || !retriedReasons.has(reason)) return false;
+    if (!retriesUnreachable && (reason === 'refused' || reason === 'dns')) return false;
+    return isIdempotent(method) || !isSent;
+  }
+  if (!response || !statuses.has(response.status)) return false;
+  const { status, fields } = response;
+  return isIdempotent(method) || ((status === 429 || status === 503) && fields['retry-after'] !== undefined);
+}
+
+/**
+ * Delay before the next attempt, in milliseconds: full jitter over 500 ms doubled per attempt, at most 30 s, and never
+ * less than Retry-After.
+ *
+ * @param attempt 1 for the first retry.
+ * @param random from 0 to 1.
+ */
+export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.random()): number {
+  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt - 1, 16));
+  return Math.max(retryAfterMs, Math.ceil(random * ceiling));
+}
+
+/**
+ * The answer's Retry-After in milliseconds from now; undefined if it is missing or malformed.
+ *
+ * @see RFC 9110, 10.2.3
+ */
+export function retryAfter(fields: HttpFields, nowMs: number): number | undefined {
+  const text = fieldValue(fields, 'retry-after')?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const at = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

@@ -1,21 +1,25 @@
 import { type HttpResponse, shownUrl } from '../api/http.ts';
-import { ApiError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
-import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
+import { CliError, type ErrorDetails, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
+import {
+  type Attempt,
+  isIdempotent,
+  mayHaveBeenApplied,
+  retriedReasons,
+  retriedStatuses,
+} from './attempt.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './response.ts';
-import { idempotentMethods, retriedReasons, retriedStatuses } from './retry.ts';
 
 type Attempts = readonly Attempt[];
 
 /** An error answer as an error, whatever its body. */
-export function answeredError(call: Call, attempts: Attempts, response: HttpResponse): ApiError {
+export function answeredError(call: Call, attempts: Attempts, response: HttpResponse): CliError {
   const { status } = response;
   const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
+  // An empty list would still answer 200, so a 404 means that the address is wrong.
   const isMissingList = call.operation?.many === true && (status === 404 || status === 410);
-  return new ApiError(withCount(why, attempts), {
-    ...detailsOf(call, attempts),
-    // An empty list would still answer 200, so a 404 means that the address is wrong.
-    ...(isMissingList && { kind: 'unavailable' }),
+  return new CliError(isMissingList ? 'unavailable' : kindOfStatus(status), withCount(why, attempts), {
+    ...callDetails(call, attempts),
     status,
     code,
     serviceMessage: message,
@@ -24,28 +28,35 @@ export function answeredError(call: Call, attempts: Attempts, response: HttpResp
   });
 }
 
+function kindOfStatus(status: number): ErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 404 || status === 410) return 'not-found';
+  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
+  return 'failed';
+}
+
 /**
  * The error of a call that got no valid answer.
  *
- * @param thrown an UnavailableError whose message is only the reason; any other is returned as it is.
+ * @param thrown a CliError with a reason, whose message is only that; any other error is returned as it is.
  */
 export function callError(call: Call, attempts: Attempts, thrown: unknown): unknown {
-  if (!(thrown instanceof UnavailableError)) return thrown;
-  const { reason, details } = thrown;
-  const isOpen = mayHaveBeenApplied(call.request.method, attempts);
-  return new UnavailableError(withCount(call.client.secrets.mask(thrown.message), attempts), {
-    ...details,
-    ...detailsOf(call, attempts),
-    status: details.status ?? attempts.at(-1)?.response?.status,
+  if (!(thrown instanceof CliError)) return thrown;
+  const { kind, message, details } = thrown;
+  const { reason, status = attempts.at(-1)?.response?.status } = details;
+  if (reason === undefined) return thrown;
+  return new CliError(kind, withCount(call.client.secrets.mask(message), attempts), {
+    ...callDetails(call, attempts),
     reason,
-    sent: thrown.sent || isOpen,
+    status,
     hint: details.hint ?? hintOfReason[reason]?.(call),
     retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(call, attempts),
     cause: thrown,
   });
 }
 
-function detailsOf({ request }: Call, attempts: Attempts) {
+/** What an error says of the call that it ended. */
+export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails {
   const last = attempts.at(-1);
   return {
     method: request.method,
@@ -53,7 +64,7 @@ function detailsOf({ request }: Call, attempts: Attempts) {
     attempts,
     requestId: last?.requestId,
     addition: last?.note,
-    ...(mayHaveBeenApplied(request.method, attempts) && { applied: 'unknown' as const }),
+    ...(mayHaveBeenApplied(request.method, attempts) && { applied: 'unknown' }),
   };
 }
 
@@ -63,7 +74,7 @@ function withCount(why: string, attempts: Attempts): string {
 
 /** Whether the request may be sent again without applying it twice. */
 function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean {
-  return idempotentMethods.has(method) || !mayHaveBeenApplied(method, attempts);
+  return isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
 }
 
 function hintOfStatus(status: number, call: Call, attempts: Attempts): string | undefined {

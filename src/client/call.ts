@@ -1,15 +1,15 @@
 import type { Contract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import type { PendingWrite } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './attempt.ts';
+import type { Pace } from './pace.ts';
 import type { CredentialParameter } from './request.ts';
 
 // A call, from its operation to its answer:
 //
 //   create-client.ts  an operation and its input -> a request (request.ts, checked by bounds.ts)
-//   send-call.ts      the request -> attempts, within one deadline (retry.ts) -> the final answer (transport/)
+//   send-call.ts      the request -> attempts, within one deadline (attempt.ts) -> the final answer (transport/)
 //   response.ts       the answer of a reading -> a record, or the page of a list (page-walk.ts, whole-list.ts)
 //   judge-write.ts    the answer of a write -> whether it shows what was asked
 //   call-error.ts     anything else -> an error that tells of the attempts (attempt.ts)
@@ -34,8 +34,6 @@ export interface ClientOptions {
   readonly retriesUnreachable?: boolean | undefined;
   /** Aborted when the process is interrupted. */
   readonly signal: AbortSignal;
-  /** Holds the writes of this client that may have been applied and are not answered. */
-  readonly pendingWrites?: Set<PendingWrite> | undefined;
   /** Masked in every text of the service that an error quotes. */
   readonly secrets: Secrets;
   /** Called with every event, for traces, the waiting line and notices. */
@@ -66,15 +64,10 @@ export interface CallOptions {
   /** True if the user did not ask for this call, so that no notice names its endpoint. */
   readonly skipsNotices?: boolean | undefined;
   /**
-   * The longest Retry-After to wait for, in addition to the deadline; a longer one ends the call. If it is undefined, a
-   * Retry-After counts against the deadline, and ends the call if it does not fit.
+   * Paces the attempts: the wait for a turn, and for a Retry-After up to `maxRetryWaitMs`, does not count against the
+   * deadline. Its stop ends the call. Without a pace, a Retry-After that does not fit the deadline ends the call.
    */
-  readonly maxRetryAfterMs?: number | undefined;
-  /**
-   * Called before each attempt. A promise is awaited and does not count against the deadline: a rate limit, or a shared
-   * pause.
-   */
-  beforeAttempt?(): Promise<void> | undefined;
+  readonly pace?: Pace | undefined;
   afterAttempt?(attempt: Attempt): void;
 }
 

@@ -1,7 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import type { Input, ListId, OperationId, ReadId, Result } from '../api/operations.ts';
-import type { ApiError, UnavailableError } from '../process/errors.ts';
+import type { CliError } from '../process/errors.ts';
 import type { Attempt } from './attempt.ts';
 import type { CallOptions } from './call.ts';
 import type { Judgement } from './judge-write.ts';
@@ -18,8 +18,8 @@ export interface Client {
   /**
    * Sends one operation and returns its validated answer.
    *
-   * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds; ApiError
-   *   if the service answered with an error; UnavailableError if there is no valid answer.
+   * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds; CliError
+   *   with the attempts if the service answered with an error, or gave no valid answer.
    */
   call<K extends OperationId>(
     id: K,
@@ -81,5 +81,5 @@ export interface RawAnswer extends HttpResponse {
   readonly isRedirected: boolean;
   readonly attempts: readonly Attempt[];
   /** The answer as an error, if its status is not that of a success, nor 304. */
-  readonly error: ApiError | UnavailableError | undefined;
+  readonly error: CliError | undefined;
 }

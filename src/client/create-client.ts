@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse, shownUrl } from '../api/http.ts';
 import type { ListId, Operation, OperationId } from '../api/operations.ts';
-import { type ApiError, UnavailableError, UsageError } from '../process/errors.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { withinTime } from '../process/within-time.ts';
 import { type Attempt, isReading, mayHaveBeenApplied } from './attempt.ts';
@@ -117,7 +117,7 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
   try {
     checkStatus(operation.method, status);
     const fail = () => {
-      throw timeoutError(call, true);
+      throw timeoutError(call);
     };
     const read = () => readContent(call, intent, response);
     const { value, judgement } =
@@ -168,17 +168,13 @@ async function fetchRaw(call: Call): Promise<RawAnswer> {
 }
 
 /** The error of an answer that is not a success. A 304 is none: it answers a condition that the user sent. */
-function rawError(
-  call: Call,
-  attempts: readonly Attempt[],
-  response: HttpResponse,
-): ApiError | UnavailableError | undefined {
+function rawError(call: Call, attempts: readonly Attempt[], response: HttpResponse): CliError | undefined {
   if (response.status >= 400) return answeredError(call, attempts, response);
   try {
     if (response.status !== 304) checkStatus(call.request.method, response.status);
     return undefined;
   } catch (error) {
-    return callError(call, attempts, error) as UnavailableError;
+    return callError(call, attempts, error) as CliError;
   }
 }
 
@@ -228,7 +224,7 @@ async function* list(
       );
     note(`warning: there may be more records: ${doubt} (${id})`);
   } catch (error) {
-    const isUnnamed = error instanceof UnavailableError && error.details.url === undefined;
+    const isUnnamed = error instanceof CliError && error.details.url === undefined;
     throw last && isUnnamed ? callError(last.call, last.attempts, error) : error;
   }
 }

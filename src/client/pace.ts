@@ -1,8 +1,7 @@
 import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
-import { type ErrorKind, UnavailableError } from '../process/errors.ts';
+import { CliError, type ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import type { Attempt } from './attempt.ts';
-import type { CallOptions } from './call.ts';
 
 /** Why a run stopped before its last row. */
 export interface StopReason {
@@ -23,7 +22,7 @@ export interface PaceFlags {
 }
 
 /** The longest Retry-After that is waited for; a longer one stops the run. */
-const maxRetryWaitMs = 120_000;
+export const maxRetryWaitMs = 120_000;
 
 /**
  * The pace of requests, shared by all workers: the number of requests in flight, which is halved when the service is
@@ -52,6 +51,11 @@ export class Pace {
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
     stop.stopped.addEventListener('abort', () => this.turnAllAway());
+  }
+
+  /** Aborted when pending requests are abandoned. */
+  get cut(): AbortSignal {
+    return this.stop.cut;
   }
 
   /**
@@ -143,16 +147,6 @@ export class Pace {
   }
 }
 
-/** The options of a call that obeys a pace. */
-export function pacedOptions(pace: Pace, { cut }: Stop<StopReason>): CallOptions {
-  return {
-    signal: cut,
-    maxRetryAfterMs: maxRetryWaitMs,
-    beforeAttempt: () => pace.gate(),
-    afterAttempt: (attempt) => pace.observe(attempt),
-  };
-}
-
 /**
  * Does the work for each item, as many at a time as the pace ever allows; after an error no further one begins. When it
  * ends, none is in progress.
@@ -175,7 +169,7 @@ export async function eachAtPace<Item>(
 }
 
 function isTimeout(error: Error | undefined): boolean {
-  return error instanceof UnavailableError && error.reason === 'timeout';
+  return error instanceof CliError && error.details.reason === 'timeout';
 }
 
 function tooLongWait(status: number, waitMs: number): StopReason {

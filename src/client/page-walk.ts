@@ -21,7 +21,7 @@ export interface ListSource {
   readonly contract: Contract;
   /** The request with these parameters. @throws UsageError if they break the contract. */
   toRequest(query: Readonly<Record<string, unknown>>): HttpRequest;
-  /** @throws UnavailableError or ApiError that names the request. */
+  /** @throws CliError that names the request. */
   fetchPage(operation: Operation, request: HttpRequest): Promise<Page>;
 }
 
@@ -79,7 +79,7 @@ export async function* pagesOf(
   }
 }
 
-/** @throws UnavailableError if a list is longer than any real one. */
+/** @throws CliError if a list is longer than any real one. */
 function checkLimits({ pages, count, emptyPages }: Walk): void {
   if (emptyPages > maxEmptyPages) throw endless(`more than ${maxEmptyPages} empty pages in a row`);
   if (pages >= maxPages || count > maxRecords)
@@ -200,7 +200,7 @@ function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], 
   return before.every((record, at) => record[idField] != null && record[idField] === page[at]?.[idField]);
 }
 
-/** @throws UnavailableError if the ids do not grow, as the contract of the table orders them. */
+/** @throws CliError if the ids do not grow, as the contract of the table orders them. */
 function checkOrder(before: readonly JsonObject[], [first]: readonly JsonObject[], idField: string): void {
   const last = before.at(-1)?.[idField];
   const id = first?.[idField];
@@ -212,7 +212,7 @@ function endless(why: string): Error {
   return invalidAnswer(`the list does not end: ${why}`);
 }
 
-/** @throws UnavailableError if the link is not a URL or leads to another origin. */
+/** @throws CliError if the link is not a URL or leads to another origin. */
 function resolveNext(link: string, url: string): string {
   if (!URL.canParse(link, url)) throw invalidAnswer(`the link to the next page is not a URL: ${link}`);
   const next = new URL(link, url);

@@ -23,7 +23,7 @@ export interface ListAnswer {
  * as bigints.
  *
  * @param id the requested one, if the operation is about one record.
- * @throws UnavailableError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
+ * @throws CliError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
  *   with another id than the requested one.
  */
 export function readResult(
@@ -47,7 +47,7 @@ export function readResult(
   return { records, envelope: isJsonObject(answer) ? answer : undefined };
 }
 
-/** The JSON of an answer; undefined if the body is empty. @throws UnavailableError if it is anything else. */
+/** The JSON of an answer; undefined if the body is empty. @throws CliError if it is anything else. */
 export function readJson(response: HttpResponse, mask: Mask): JsonValue | undefined {
   const text = readJsonText(response, mask);
   return text === undefined ? undefined : parse(text);
@@ -68,7 +68,7 @@ export function fromWire(operation: Operation, answer: JsonValue): JsonValue | u
 
 const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 
-/** @throws UnavailableError for a status below 400 that is not known to mean success; 202 is one of a write. */
+/** @throws CliError for a status below 400 that is not known to mean success; 202 is one of a write. */
 export function checkStatus(method: string, status: number): void {
   if (successes.has(status) || (status === 202 && !isReading(method))) return;
   throw invalidAnswer(`the service answered ${status}, which is neither a success nor an error`);
@@ -102,7 +102,7 @@ function parse(text: string): JsonValue {
  * The record by our names, checked against its schema.
  *
  * @param pointer JSON pointer to the record in the body.
- * @throws UnavailableError if it breaks the schema.
+ * @throws CliError if it breaks the schema.
  */
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
   const { noun, strict, result = nouns[noun].schema } = operation;

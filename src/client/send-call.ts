@@ -1,20 +1,13 @@
-import {
-  fieldValue,
-  type HttpFields,
-  type HttpRequest,
-  type HttpResponse,
-  requestIdOf,
-  shownUrl,
-} from '../api/http.ts';
+import { fieldValue, type HttpRequest, type HttpResponse, requestIdOf } from '../api/http.ts';
 import { monotonicMs, race, sleep } from '../process/deadline.ts';
-import { type ErrorDetails, UnavailableError } from '../process/errors.ts';
+import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
-import { type Attempt, isReading, mayHaveBeenApplied, StoppedCallError } from './attempt.ts';
-import type { Call, ClientOptions } from './call.ts';
-import { callError } from './call-error.ts';
-import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
-import { isRedirect, retryAfter, retryDelay, shouldRetry } from './retry.ts';
+import { type Attempt, mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './attempt.ts';
+import type { Call } from './call.ts';
+import { callDetails, callError } from './call-error.ts';
+import { maxRetryWaitMs } from './pace.ts';
+import { withMaskedParameter, withParameter } from './request.ts';
 import { decodeBody } from './transport/answer.ts';
 
 /** The final answer of a call. */
@@ -30,174 +23,147 @@ export interface CallResult {
  * Sends the request until there is a final answer: within the deadline, with retries if they are safe and may help,
  * following redirects within one origin.
  *
- * @throws UnavailableError with the attempts, if no answer came; StoppedCallError if the signal of the options was
- *   aborted; the reason of the client's signal if that was.
+ * @throws CliError with the attempts, if no answer came; InterruptedError with them, if the client's signal was aborted;
+ *   StoppedError with them, if the signal of the options or the pace was.
  */
 export async function sendCall(call: Call): Promise<CallResult> {
-  const { client, options, request } = call;
-  const timeoutMs = options.timeoutMs ?? client.timeoutMs;
-  const signals = options.signal ? [client.signal, options.signal] : [client.signal];
+  const { client, options } = call;
+  const { pace } = options;
+  const signals = [client.signal, options.signal, pace?.cut].filter((signal) => signal !== undefined);
   const attempts: Attempt[] = [];
-  const pending = isReading(request.method)
-    ? undefined
-    : { method: request.method, url: shownUrl(request.url) };
-  let leftMs = timeoutMs;
+  let leftMs = timeoutOf(call);
   try {
     for (;;) {
-      const turn = options.beforeAttempt?.();
+      const turn = pace?.gate();
       if (turn) await turn;
-      const attempt = await tryOnce(call, attempts.length + 1, { leftMs, signals }, () => {
-        if (pending) client.pendingWrites?.add(pending);
-      });
+      const attempt = await tryOnce(call, attempts.length + 1, leftMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
       leftMs -= attempt.elapsedMs;
-      if (pending && !mayHaveBeenApplied(request.method, attempts)) client.pendingWrites?.delete(pending);
       client.observe?.({ kind: 'attempt', attempt });
+      pace?.observe(attempt);
       options.afterAttempt?.(attempt);
-      const { nextDelayMs, retryAfterMs } = attempt;
-      if (nextDelayMs === undefined) return await toResult(call, attempts, leftMs);
-      await sleep(nextDelayMs, ...signals);
-      const isFree = retryAfterMs !== undefined && options.maxRetryAfterMs !== undefined;
-      if (!isFree) leftMs -= nextDelayMs;
+      const { nextDelayMs, retryAfterMs, response, error } = attempt;
+      if (nextDelayMs !== undefined) {
+        await sleep(nextDelayMs, ...signals);
+        if (!pace || retryAfterMs === undefined) leftMs -= nextDelayMs;
+        continue;
+      }
+      if (error || !response) throw error;
+      const isEncoded = response.fields['content-encoding'] !== undefined;
+      return { response: isEncoded ? await decodeBody(response) : response, attempts, leftMs };
     }
   } catch (error) {
-    client.signal.throwIfAborted();
-    throw error instanceof StoppedError ? new StoppedCallError(attempts, error) : error;
-  } finally {
-    if (pending) client.pendingWrites?.delete(pending);
+    throw withAttempts(client.signal.aborted ? client.signal.reason : error, call, attempts);
   }
 }
 
-/** The answer to the last attempt. @throws UnavailableError if there is none. */
-function toResult(
-  call: Call,
-  attempts: readonly Attempt[],
-  leftMs: number,
-): CallResult | Promise<CallResult> {
-  const { response, error } = attempts.at(-1) as Attempt;
-  if (error || !response) throw callError(call, attempts, error);
-  if (!response.fields['content-encoding']) return { response, attempts, leftMs };
-  return decodeBody(response).then(
-    (plain) => ({ response: plain, attempts, leftMs }),
-    (thrown) => {
-      throw callError(call, attempts, thrown);
-    },
-  );
+function withAttempts(error: unknown, call: Call, attempts: readonly Attempt[]): unknown {
+  if (error instanceof StoppedError) return new StoppedError(error.message, attempts);
+  if (!(error instanceof InterruptedError)) return callError(call, attempts, error);
+  return mayHaveBeenApplied(call.request.method, attempts)
+    ? new InterruptedError(error.signal, callDetails(call, attempts))
+    : error;
 }
 
 /** Sends the request once, and follows redirects. Never throws; an abort is the error of the attempt. */
 async function tryOnce(
   call: Call,
   number: number,
-  { leftMs, signals }: { readonly leftMs: number; readonly signals: readonly AbortSignal[] },
-  onSending: () => void,
+  leftMs: number,
+  signals: readonly AbortSignal[],
 ): Promise<Attempt> {
   const { client } = call;
-  const parameter = parameterOf(call);
+  // The credential is added just before the request is sent, so that no trace or error has it.
+  const parameter =
+    call.options.parameter === undefined ? client.parameter : (call.options.parameter ?? undefined);
   const startMs = monotonicMs();
-  let request = call.request;
-  let response: HttpResponse | undefined;
-  let error: Error | undefined;
-  let isSent = false;
-  const toTimeout = () => timeoutError(call, isSent);
-  const markSent = () => {
-    isSent = true;
-    onSending();
-  };
-  try {
-    for (let redirects = 0; ; redirects += 1) {
-      isSent = false;
-      response = undefined;
-      const limits = { leftMs: leftMs - (monotonicMs() - startMs), timedOut: toTimeout, signals };
-      response = await race(limits, (cancellation) =>
-        client.transport.send(withParameter(request, parameter), { cancellation, onSending: markSent }),
-      );
+  let { request } = call;
+  for (let redirects = 0; ; redirects += 1) {
+    let response: HttpResponse | undefined;
+    let error: Error | undefined;
+    let next: HttpRequest | undefined;
+    let isSent = false;
+    const onSending = () => {
       isSent = true;
-      if (!isRedirect(response.status)) break;
-      const next = followRedirect(request, response, redirects);
-      const elapsedMs = monotonicMs() - startMs;
-      const hop = toAttempt(call, { request, number, elapsedMs, isSent, response, error });
-      client.observe?.({ kind: 'attempt', attempt: hop });
-      request = next;
+    };
+    try {
+      const limits = {
+        leftMs: leftMs - (monotonicMs() - startMs),
+        timedOut: () => timeoutError(call),
+        signals,
+      };
+      response = await race(limits, (cancellation) =>
+        client.transport.send(withParameter(request, parameter), { cancellation, onSending }),
+      );
+      if (isRedirect(response.status)) next = followRedirect(request, response, redirects);
+    } catch (thrown) {
+      error = thrown as Error;
+      // A proxy that fails has passed nothing on.
+      if (error instanceof CliError && error.details.reason === 'proxy') isSent = false;
     }
-  } catch (thrown) {
-    error = thrown as Error;
-    if (error instanceof UnavailableError) isSent = error.sent;
+    const elapsedMs = monotonicMs() - startMs;
+    const requestId = response && requestIdOf(response.fields);
+    const attempt: Attempt = {
+      request: withMaskedParameter(request, parameter),
+      isRedirected: redirects > 0,
+      number,
+      elapsedMs,
+      isSent,
+      response,
+      error,
+      requestId: requestId && client.secrets.mask(requestId),
+      retryAfterMs: response && retryAfter(response.fields, Date.now()),
+    };
+    if (!next) return { ...attempt, ...planRetry(call, attempt, leftMs - elapsedMs) };
+    client.observe?.({ kind: 'attempt', attempt });
+    request = next;
   }
-  const elapsedMs = monotonicMs() - startMs;
-  return toAttempt(call, { request, number, elapsedMs, isSent, response, error }, leftMs - elapsedMs);
-}
-
-type Outcome = Pick<Attempt, 'request' | 'number' | 'elapsedMs' | 'isSent' | 'response' | 'error'>;
-
-/** @param leftMs until the deadline; undefined if a redirect is followed. */
-function toAttempt(call: Call, outcome: Outcome, leftMs?: number): Attempt {
-  const { request, number, elapsedMs, isSent, response, error } = outcome;
-  const retryAfterMs = response && retryAfter(response.fields, Date.now());
-  const retry = leftMs === undefined ? undefined : planRetry(call, outcome, retryAfterMs, leftMs);
-  return {
-    request: withMaskedParameter(request, parameterOf(call)),
-    isRedirected: request !== call.request,
-    number,
-    elapsedMs,
-    isSent,
-    response,
-    error,
-    requestId: response && requestIdIn(call.client, response.fields),
-    retryAfterMs,
-    nextDelayMs: retry?.nextDelayMs,
-    note: retry?.note,
-  };
-}
-
-/** The credential for the query. It is added just before the request is sent, so that no trace or error has it. */
-function parameterOf({ client, options: { parameter } }: Call): CredentialParameter | undefined {
-  return parameter === null ? undefined : (parameter ?? client.parameter);
 }
 
 /** The delay before the next attempt, or why there is none although the status allows one. */
 function planRetry(
-  { request, options, client }: Call,
-  { number, response, error }: Outcome,
-  retryAfterMs: number | undefined,
+  call: Call,
+  attempt: Attempt,
   leftMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'note'> | undefined {
+  const { request, options, client } = call;
+  const { number, error, retryAfterMs } = attempt;
   if (number > (options.retries ?? client.retries)) return undefined;
   const policy = { statuses: options.retriedStatuses, retriesUnreachable: client.retriesUnreachable };
-  if (!shouldRetry(request.method, error ?? response, policy)) return undefined;
+  if (!shouldRetry(request.method, attempt, policy)) return undefined;
   const nextDelayMs = retryDelay(number, retryAfterMs);
-  const { maxRetryAfterMs } = options;
-  if (retryAfterMs !== undefined && maxRetryAfterMs !== undefined) {
-    if (retryAfterMs <= maxRetryAfterMs) return { nextDelayMs };
-    return { note: `the service asks to wait ${seconds(retryAfterMs)}` };
-  }
+  if (options.pace && retryAfterMs !== undefined)
+    return retryAfterMs <= maxRetryWaitMs
+      ? { nextDelayMs }
+      : { note: `the service asks to wait ${seconds(retryAfterMs)}` };
   if (nextDelayMs < leftMs) return { nextDelayMs };
   // If the deadline itself ended the attempt, the error says so.
   if (leftMs <= 0 && error) return undefined;
-  return { note: noTime(options.timeoutMs ?? client.timeoutMs, retryAfterMs) };
+  const deadline = `the deadline of ${seconds(timeoutOf(call))}`;
+  return {
+    note:
+      retryAfterMs === undefined
+        ? `no time for another attempt is left of ${deadline}`
+        : `the service asks to wait ${seconds(retryAfterMs)}, longer than what is left of ${deadline}`,
+  };
 }
 
-/** The service's id of a request, secrets masked. */
-function requestIdIn({ secrets }: ClientOptions, fields: HttpFields): string | undefined {
-  const id = requestIdOf(fields);
-  return id && secrets.mask(id);
+function timeoutOf({ client, options }: Call): number {
+  return options.timeoutMs ?? client.timeoutMs;
 }
 
-export function timeoutError({ client, options }: Call, isSent: boolean): UnavailableError {
-  const why = `no answer within ${seconds(options.timeoutMs ?? client.timeoutMs)}`;
-  return new UnavailableError(why, { reason: 'timeout', sent: isSent });
-}
-
-function noTime(timeoutMs: number, retryAfterMs: number | undefined): string {
-  const deadline = `the deadline of ${seconds(timeoutMs)}`;
-  return retryAfterMs === undefined
-    ? `no time for another attempt is left of ${deadline}`
-    : `the service asks to wait ${seconds(retryAfterMs)}, longer than what is left of ${deadline}`;
+export function timeoutError(call: Call): CliError {
+  return unansweredError('timeout', `no answer within ${seconds(timeoutOf(call))}`);
 }
 
 function seconds(ms: number): string {
   return `${Math.round(ms) / 1000} s`;
+}
+
+/** Whether a status leads to another place; a 304 is an answer. */
+function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
 const maxRedirects = 5;
@@ -205,7 +171,7 @@ const maxRedirects = 5;
 /**
  * The request that follows a redirect: a GET within the same origin.
  *
- * @throws UnavailableError `redirect` for any other; it names the target. Fields such as a credential must not go to
+ * @throws CliError `redirect` for any other; it names the target. Fields such as a credential must not go to
  *   another origin, and a write must not be sent to another URL.
  */
 function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
@@ -232,6 +198,6 @@ function followRedirect(request: HttpRequest, response: HttpResponse, redirects:
   return { method: request.method, url: to.href, fields: request.fields };
 }
 
-function redirectError(message: string, details: ErrorDetails = {}): UnavailableError {
-  return new UnavailableError(message, { ...details, reason: 'redirect', sent: true, retryable: false });
+function redirectError(why: string, details: ErrorDetails = {}): CliError {
+  return unansweredError('redirect', why, { ...details, retryable: false });
 }

@@ -27,7 +27,7 @@ export interface ListOptions extends CallOptions {
  *
  * Returns why the list may be cut, a clause; undefined if it is certainly whole.
  *
- * @throws UsageError for a filter that can be applied neither there nor here; UnavailableError, whose message is only the
+ * @throws UsageError for a filter that can be applied neither there nor here; CliError, whose message is only the
  *   reason, for a list that does not end.
  */
 export async function* readWholeList(

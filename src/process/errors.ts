@@ -19,6 +19,17 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** Every kind but `done` and `differs`, which are not errors. */
 export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 
+/** Why there is no valid answer. */
+export type UnavailableReason =
+  | 'refused'
+  | 'dns'
+  | 'tls'
+  | 'proxy'
+  | 'timeout'
+  | 'reset'
+  | 'redirect'
+  | 'invalid-response';
+
 export interface ErrorDetails {
   /** A remedy that the user can apply, one sentence. */
   readonly hint?: string | undefined;
@@ -28,6 +39,8 @@ export interface ErrorDetails {
   readonly serviceMessage?: string | undefined;
   /** A clause that people read after the message, such as `the service asks to wait 60 s`. */
   readonly addition?: string | undefined;
+  /** Why there is no valid answer, if that is the error. */
+  readonly reason?: UnavailableReason | undefined;
   /** HTTP status, if an answer came. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;
@@ -105,50 +118,13 @@ export class InputError extends UsageError {
   }
 }
 
-/**
- * The service answered with an error. If no kind is given, the status decides it: 401, 403 auth; 404, 410 not-found;
- * 408, 425, 429 and 5xx unavailable; else failed.
- */
-export class ApiError extends CliError {
-  readonly status: number;
-
-  constructor(
-    message: string,
-    details: ErrorDetails & { readonly status: number; readonly kind?: ErrorKind },
-  ) {
-    super(details.kind ?? kindOfStatus(details.status), message, details);
-    this.status = details.status;
-  }
-}
-
-/** Why there is no valid answer. */
-export type UnavailableReason =
-  | 'refused'
-  | 'dns'
-  | 'tls'
-  | 'proxy'
-  | 'timeout'
-  | 'reset'
-  | 'redirect'
-  | 'invalid-response';
-
-/** There is no valid answer: exit 6. For a redirect that is not followed: exit 1. */
-export class UnavailableError extends CliError {
-  readonly reason: UnavailableReason;
-  /** True if the service may have received a byte of a request and did not refuse it: a write may have been applied. */
-  readonly sent: boolean;
-
-  constructor(
-    message: string,
-    details: ErrorDetails & {
-      readonly reason: UnavailableReason;
-      readonly sent: boolean;
-    },
-  ) {
-    super(details.reason === 'redirect' ? 'failed' : 'unavailable', message, details);
-    this.reason = details.reason;
-    this.sent = details.sent;
-  }
+/** There is no valid answer: exit 6. For a redirect that is not followed: exit 1. @param why a clause. */
+export function unansweredError(
+  reason: UnavailableReason,
+  why: string,
+  details: Omit<ErrorDetails, 'reason'> = {},
+): CliError {
+  return new CliError(reason === 'redirect' ? 'failed' : 'unavailable', why, { ...details, reason });
 }
 
 /**
@@ -181,21 +157,12 @@ const kindOfSignal = { SIGINT: 'interrupted', SIGTERM: 'terminated', SIGHUP: 'hu
 export class InterruptedError extends CliError {
   readonly signal: Signal;
 
-  /** @param pending the writes that were in progress, which may or may not have been applied. */
-  constructor(signal: Signal, pending: readonly PendingWrite[] = []) {
+  /** @param details of the call that was in progress, if it may have been applied. */
+  constructor(signal: Signal, details?: ErrorDetails) {
     const kind = kindOfSignal[signal];
-    const [first] = pending;
-    const count = pending.length > 1 ? ` during ${pending.length} requests, such as this one` : '';
-    super(kind, `${kind.replace('-', ' ')}${count}`, first && { ...first, applied: 'unknown' });
+    super(kind, kind.replace('-', ' '), details);
     this.signal = signal;
   }
-}
-
-/** A request that may change something, and whose outcome is not known yet. */
-export interface PendingWrite {
-  readonly method: string;
-  /** Without credentials. */
-  readonly url: string;
 }
 
 /** Ends a command with exit 0 after it has answered a question about itself, such as `--fields help`. */
@@ -207,13 +174,6 @@ export class OutputClosedError extends Error {}
 /** The message of an Error; any other thrown value as text. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
-function kindOfStatus(status: number): ErrorKind {
-  if (status === 401 || status === 403) return 'auth';
-  if (status === 404 || status === 410) return 'not-found';
-  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
-  return 'failed';
 }
 
 function kindOfMany(errors: readonly CliError[], succeeded: number): ErrorKind {

@@ -1,4 +1,4 @@
-import { InterruptedError, type PendingWrite } from './errors.ts';
+import { InterruptedError } from './errors.ts';
 import type { Io, Signal } from './io.ts';
 
 /** The signals that end a command: each aborts it, unless the command takes them over to end in its own way. */
@@ -9,8 +9,6 @@ export interface Interrupts {
   readonly interrupted: Promise<never>;
   /** Aborted with that reason. */
   readonly signal: AbortSignal;
-  /** The requests that an interruption leaves open; its message names them. */
-  readonly pendingWrites: Set<PendingWrite>;
   /** Passes every signal to `listener` until the returned function is called. */
   take(listener: (signal: Signal) => void): () => void;
   /** Aborts a command that took the signals over, because it does not come to its end. */
@@ -22,9 +20,8 @@ export function createInterrupts(io: Io): Interrupts {
   const controller = new AbortController();
   const { signal } = controller;
   let handler: ((name: Signal) => void) | undefined;
-  const pendingWrites = new Set<PendingWrite>();
   // A second abort changes nothing.
-  const abort = (name: Signal) => controller.abort(new InterruptedError(name, [...pendingWrites]));
+  const abort = (name: Signal) => controller.abort(new InterruptedError(name));
   const release = io.onSignal((name) => (handler ?? abort)(name));
   return {
     get reason() {
@@ -34,7 +31,6 @@ export function createInterrupts(io: Io): Interrupts {
       signal.addEventListener('abort', () => reject(signal.reason));
     }),
     signal,
-    pendingWrites,
     take(listener) {
       handler = listener;
       return () => {
@@ -46,8 +42,16 @@ export function createInterrupts(io: Io): Interrupts {
   };
 }
 
-/** Ends a call because its work was stopped. */
-export class StoppedError extends Error {}
+/** The work of a call was stopped. */
+export class StoppedError extends Error {
+  /** Those of the call, as in the details of a CliError. The last one may be unfinished. */
+  readonly attempts: readonly object[];
+
+  constructor(message?: string, attempts: readonly object[] = []) {
+    super(message);
+    this.attempts = attempts;
+  }
+}
 
 /** Ends work in two steps: once it is stopped, nothing new begins; once it is abandoned, pending requests end too. */
 export class Stop<Reason> {

@@ -2,7 +2,7 @@ import { confirmWrite } from '../asking.ts';
 import type { CallOptions } from '../client/call.ts';
 import { readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
-import { ApiError, CliError } from '../process/errors.ts';
+import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, type EditableNoun, nameAll, openAccess, type RecordNoun } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
@@ -129,9 +129,9 @@ function withHolders<Entity>(
   id: bigint,
   error: unknown,
 ): unknown {
-  if (!holders || !(error instanceof ApiError) || error.status !== 409) return error;
+  if (!holders || !(error instanceof CliError) || error.details.status !== 409) return error;
   const hint = `see what uses it: ${commandLine(context, holders(id))}`;
-  return new ApiError(error.message, { ...error.details, status: error.status, hint });
+  return new CliError(error.kind, error.message, { ...error.details, hint });
 }
 
 /** The details of each record for the question before a delete; empty if no question is asked. */

@@ -1,5 +1,5 @@
 import { confirmWrite } from '../asking.ts';
-import { Pace, pacedOptions, type StopReason } from '../client/pace.ts';
+import { Pace, type StopReason } from '../client/pace.ts';
 import { type Context, commandLine } from '../context.ts';
 import { type InputRow, isTable, type RowInput, type RowLayout, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
@@ -24,7 +24,7 @@ export type RecordFile = RowInput<RecordRow>;
 export function paceOf({ settings }: Context, concurrency: number) {
   const stop = new Stop<StopReason>();
   const pace = new Pace({ concurrency, rate: settings.get('rate') ?? null }, stop);
-  return { stop, options: pacedOptions(pace, stop) };
+  return { stop, options: { pace } };
 }
 
 /**

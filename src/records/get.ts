@@ -2,7 +2,7 @@ import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { CliError, UnavailableError } from '../process/errors.ts';
+import { CliError, unansweredError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Access, openAccess, type RecordNoun } from './noun.ts';
 import type { FieldCondition, IdOrName } from './parse-values.ts';
@@ -56,7 +56,7 @@ const pollMs = 2000;
 /**
  * Polls each record until the condition holds for it, and returns the records as they were then.
  *
- * @throws UnavailableError if the condition does not hold for one of them within --timeout, which is for all together.
+ * @throws CliError `unavailable` if the condition does not hold for one of them within --timeout, which is for all together.
  */
 async function waitUntil<Entity>(
   access: Access<Entity>,
@@ -86,9 +86,10 @@ async function waitUntil<Entity>(
     const forMs = Math.max(endMs - monotonicMs(), 0);
     const record = await poll({ forMs, everyMs: pollMs, signal: context.interrupts.signal }, readIfHolds);
     if (record === undefined)
-      throw new UnavailableError(
+      throw unansweredError(
+        'timeout',
         `${field} of ${noun.singular} ${id} was not ${value} within ${limitMs / 1000} s: ${why}`,
-        { reason: 'timeout', sent: true, retryable: true, hint: 'allow more time with --timeout' },
+        { retryable: true, hint: 'allow more time with --timeout' },
       );
     records.set(id, record);
   }

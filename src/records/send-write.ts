@@ -1,11 +1,11 @@
 import { shownUrl } from '../api/http.ts';
 import { operations } from '../api/operations.ts';
+import { retryDelay } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer } from '../client/client.ts';
 import { type Judgement, judgeRecord, locatedId } from '../client/judge-write.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
-import { retryDelay } from '../client/retry.ts';
 import { sleep } from '../process/deadline.ts';
 import { CliError, type ErrorKind, InterruptedError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toUnavailable } from '../../src/client/transport/transport-error.ts';
+import { transportError } from '../../src/client/transport/transport-error.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 
@@ -83,7 +83,7 @@ test('an untrusted certificate reads the same on every Node', () => {
   const why =
     'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca';
   const error = Object.assign(new Error(why), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-  expect(toUnavailable(error, { sent: false }).message).toBe('TLS: self-signed certificate');
+  expect(transportError(error).message).toBe('TLS: self-signed certificate');
 });
 
 const give =

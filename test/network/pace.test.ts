@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/client/attempt.ts';
 import { Pace, type StopReason } from '../../src/client/pace.ts';
-import { UnavailableError } from '../../src/process/errors.ts';
+import { unansweredError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
@@ -45,7 +45,7 @@ test('a timeout halves it too, and other failures do not', () => {
   answer(404);
   expect(pace.limit).toBe(8);
   void pace.gate();
-  const error = new UnavailableError('no answer', { reason: 'timeout', sent: true });
+  const error = unansweredError('timeout', 'no answer');
   pace.observe(attempt(0, { response: undefined, error }));
   expect(pace.limit).toBe(4);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mayHaveBeenApplied } from '../../src/client/attempt.ts';
-import { retryAfter, retryDelay } from '../../src/client/retry.ts';
+import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/attempt.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { checkConnection } from '../../src/checks/reach.ts';
 import type { Sockets } from '../../src/checks/sockets.ts';
 import { main } from '../../src/main.ts';
-import { UnavailableError } from '../../src/process/errors.ts';
+import { unansweredError } from '../../src/process/errors.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
@@ -65,7 +65,7 @@ describe('a service that is not reached', () => {
   });
 
   test('a host that drops packets gets a hint about firewalls', async () => {
-    const late = new UnavailableError('no answer within 2 s', { reason: 'timeout', sent: false });
+    const late = unansweredError('timeout', 'no answer within 2 s');
     const sockets = { host: '127.0.0.1', port: 1, connect: () => Promise.reject(late) };
     expect((await checkConnection(sockets as unknown as Sockets)).hint).toMatch(/firewall/);
   });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { errorJson, errorText } from '../../src/output/error.ts';
 import { createStyle } from '../../src/output/style.ts';
-import { ApiError, CliError, ManyError, UsageError } from '../../src/process/errors.ts';
+import { CliError, ManyError, UsageError } from '../../src/process/errors.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
-const notFound = new ApiError('pet 7 does not exist', {
+const notFound = new CliError('not-found', 'pet 7 does not exist', {
   status: 404,
   code: 'not_found',
   method: 'GET',

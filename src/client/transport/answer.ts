@@ -2,7 +2,7 @@ import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.t
 import { messageOf } from '../../process/errors.ts';
 import { systemCode } from '../../process/system-error.ts';
 import { formatBytes } from '../../process/text.ts';
-import { invalidAnswer, toUnavailable } from './transport-error.ts';
+import { invalidAnswer, transportError } from './transport-error.ts';
 
 /** The largest body in bytes, encoded or decoded: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -48,7 +48,7 @@ export class Collector {
   /** The body of an error is read only for its message, so a part of it will do. */
   fail(error: Error): void {
     if (this.status >= 400) this.end();
-    else this.settle.reject(toUnavailable(error, { sent: true }));
+    else this.settle.reject(transportError(error));
   }
 }
 
@@ -61,7 +61,7 @@ export interface Settle {
 /**
  * The answer with its content encodings decoded. An error whose body cannot be decoded gets an empty one.
  *
- * @throws UnavailableError if the body of any other answer is truncated, broken or too long, or if its encoding is
+ * @throws CliError if the body of any other answer is truncated, broken or too long, or if its encoding is
  *   unknown.
  */
 export async function decodeBody(response: HttpResponse): Promise<HttpResponse> {

@@ -3,10 +3,10 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { bareHost, reachableHost } from '../../api/http.ts';
 import { withDeadline } from '../../process/deadline.ts';
-import { UnavailableError } from '../../process/errors.ts';
+import { type CliError, unansweredError } from '../../process/errors.ts';
 import { findProxy, type HttpProxy, portOf, proxyError, refusedByProxy } from './proxy.ts';
 import type { TlsFiles } from './tls.ts';
-import { toUnavailable } from './transport-error.ts';
+import { transportError } from './transport-error.ts';
 
 export interface DialerOptions {
   /** A URL of the origin. */
@@ -42,7 +42,7 @@ export class Dialer {
   /**
    * A socket that is ready for a request: connected, tunnelled, secured.
    *
-   * @throws UnavailableError
+   * @throws CliError
    */
   async dial(): Promise<Socket> {
     const opened: Socket[] = [];
@@ -57,11 +57,11 @@ export class Dialer {
     try {
       return await withDeadline(this.open(track), this.connectTimeoutMs, () => {
         const message = `no connection within ${this.connectTimeoutMs / 1000} s`;
-        throw new UnavailableError(message, { reason: 'timeout', sent: false });
+        throw unansweredError('timeout', message);
       });
     } catch (error) {
       destroyAll(opened);
-      throw toUnavailable(error as Error, { sent: false });
+      throw transportError(error as Error);
     }
   }
 
@@ -84,8 +84,8 @@ export class Dialer {
       const socket = await openTcp(proxy.host, proxy.port, track);
       return proxy.isSecure ? await this.startTlsWithProxy(socket, proxy.host, track) : socket;
     } catch (error) {
-      const { message, reason, details } = toUnavailable(error as Error, { sent: false });
-      const retryable = reason !== 'tls' && details.retryable !== false;
+      const { message, details } = transportError(error as Error);
+      const retryable = details.reason !== 'tls' && details.retryable !== false;
       throw proxyError(proxy, `cannot be reached: ${message}`, { retryable });
     }
   }
@@ -131,7 +131,7 @@ function untilReady(socket: Socket, event: 'connect' | 'secureConnect'): Promise
 /**
  * Asks a proxy, on a connected socket, for a tunnel to a host; the socket then leads to that host.
  *
- * @throws UnavailableError `proxy` if it refuses, closes the connection or uses another protocol.
+ * @throws CliError `proxy` if it refuses, closes the connection or uses another protocol.
  */
 async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): Promise<void> {
   const http = await import('node:http');
@@ -156,9 +156,9 @@ async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): 
   throw refusedByProxy(proxy, `answered CONNECT ${authority} with`, status, statusMessage);
 }
 
-function tunnelError(proxy: HttpProxy, error: Error): UnavailableError {
-  const { reason, message } = toUnavailable(error, { sent: false });
-  if (reason === 'invalid-response')
+function tunnelError(proxy: HttpProxy, error: Error): CliError {
+  const { message, details } = transportError(error);
+  if (details.reason === 'invalid-response')
     return proxyError(proxy, 'does not answer like an http proxy', { retryable: false });
   const isClosed = error.message === 'socket hang up';
   return proxyError(proxy, isClosed ? 'closed the connection' : `failed: ${message}`, { retryable: true });

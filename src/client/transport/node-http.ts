@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../ap
 import { Collector, readFields } from './answer.ts';
 import { Dialer } from './dialer.ts';
 import { createTransport, type Sender, type TransportOptions } from './transport.ts';
-import { toUnavailable } from './transport-error.ts';
+import { transportError } from './transport-error.ts';
 
 /** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {
@@ -58,8 +58,7 @@ class NodeHttpSender extends Agent implements Sender {
 
   private sendNow(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
-      let sent = false;
-      const fail = (error: Error) => reject(toUnavailable(error, { sent }));
+      const fail = (error: Error) => reject(transportError(error));
       const { method, body } = request;
       const headers: OutgoingHttpHeaders = {
         host: this.dialer.origin.host,
@@ -70,10 +69,7 @@ class NodeHttpSender extends Agent implements Sender {
       // Plain http to node:http, because the dialer handles TLS.
       const message = open({ agent: this, method, path: requestTarget, headers });
       // The agent returns a socket that is connected and secured, so the request is sent at once.
-      message.on('socket', () => {
-        sent = true;
-        options.onSending();
-      });
+      message.on('socket', () => options.onSending());
       options.cancellation.onCancel(() => message.destroy());
       message.on('error', fail);
       // Node closes such a connection without an event.

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
-import { type ErrorDetails, InputError, UnavailableError } from '../../process/errors.ts';
+import { type CliError, type ErrorDetails, InputError, unansweredError } from '../../process/errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -97,12 +97,7 @@ function isInBlock(host: string, block: string): boolean {
 }
 
 /** The error of a proxy that refuses to lead to the service. @param what it did, such as `answered` */
-export function refusedByProxy(
-  proxy: HttpProxy,
-  what: string,
-  status: number,
-  reason = '',
-): UnavailableError {
+export function refusedByProxy(proxy: HttpProxy, what: string, status: number, reason = ''): CliError {
   const hint = proxy.authorization
     ? `it does not accept the user name and password of ${proxy.source}`
     : `it wants a user name and a password, as in ${proxy.source}=http://user:password@${proxy.host}:${proxy.port}`;
@@ -115,7 +110,7 @@ export function proxyError(
   proxy: HttpProxy,
   why: string,
   details: Pick<ErrorDetails, 'retryable' | 'hint'>,
-): UnavailableError {
+): CliError {
   const message = `the proxy ${proxy.label} (${proxy.source}) ${why}`;
-  return new UnavailableError(message, { ...details, reason: 'proxy', sent: false });
+  return unansweredError('proxy', message, details);
 }

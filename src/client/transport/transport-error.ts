@@ -1,6 +1,6 @@
 import type { PeerCertificate } from 'node:tls';
 import { bareHost } from '../../api/http.ts';
-import { UnavailableError, type UnavailableReason } from '../../process/errors.ts';
+import { CliError, type UnavailableReason, unansweredError } from '../../process/errors.ts';
 import { systemCode, systemReason } from '../../process/system-error.ts';
 import { shorten } from '../../process/text.ts';
 
@@ -12,19 +12,19 @@ import { shorten } from '../../process/text.ts';
 export function invalidAnswer(
   why: string,
   details: { readonly status?: number; readonly hint?: string | undefined } = {},
-): UnavailableError {
-  return new UnavailableError(why, { ...details, reason: 'invalid-response', sent: true });
+): CliError {
+  return unansweredError('invalid-response', why, details);
 }
 
-/** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
-export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
-  if (error instanceof UnavailableError) return error;
+/** Turns the error of a socket or of the HTTP parser into the error of a request. */
+export function transportError(error: Error): CliError {
+  if (error instanceof CliError) return error;
   const root = rootOf(error);
   // undici's parser gives some of its errors no code.
   const code = systemCode(root) ?? root.name;
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
-  return new UnavailableError(clauseFor(root, code, reason), { reason, sent, hint, cause: error });
+  return unansweredError(reason, clauseFor(root, code, reason), { hint, cause: error });
 }
 
 /** Several addresses were tried and all failed: report the last error. */

@@ -6,7 +6,7 @@ import { v8Version } from '../../process/io.ts';
 import { Collector, readFields, type Settle } from './answer.ts';
 import { Dialer } from './dialer.ts';
 import { createTransport, type Sender, type TransportOptions } from './transport.ts';
-import { toUnavailable } from './transport-error.ts';
+import { transportError } from './transport-error.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
@@ -77,7 +77,6 @@ class Handler implements Dispatcher.DispatchHandler {
   private readonly settle: Settle;
   private collector: Collector | undefined;
   private isWaiting = true;
-  private sent = false;
   private abort: ((reason: Error) => void) | undefined;
 
   constructor(sender: UndiciSender, options: SendOptions, settle: Settle) {
@@ -99,7 +98,6 @@ class Handler implements Dispatcher.DispatchHandler {
       abort(new Error('cancelled'));
       return;
     }
-    this.sent = true;
     this.options.onSending();
   }
 
@@ -121,7 +119,7 @@ class Handler implements Dispatcher.DispatchHandler {
   onError(error: Error): void {
     this.leaveQueue();
     if (this.collector) this.collector.fail(error);
-    else this.settle.reject(toUnavailable(error, { sent: this.sent }));
+    else this.settle.reject(transportError(error));
   }
 
   private leaveQueue(): void {

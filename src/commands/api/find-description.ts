@@ -9,7 +9,7 @@ import {
 import type { Client, RawAnswer } from '../../client/client.ts';
 import { connectTo } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { UnavailableError, UsageError } from '../../process/errors.ts';
+import { CliError, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 
 /** The paths where servers often have their description, in the order in which they are tried. */
@@ -27,7 +27,7 @@ const accept = 'application/openapi+json, application/json, application/yaml, */
  * Finds and reads the description of the service at a URL: the first of the document there, the one that its answer links
  * to, and those at the usual paths below the URL and its origin. It sends nothing to another origin.
  *
- * @throws UsageError that lists what was tried; UnavailableError if the service does not answer.
+ * @throws UsageError that lists what was tried; CliError if the service does not answer.
  */
 export async function findDescription(
   context: Context,
@@ -45,7 +45,7 @@ export async function findDescription(
   try {
     // The address may redirect to a login at another origin although its description is open.
     const first = await get(client, href).catch((error: unknown) => {
-      if (error instanceof UnavailableError && error.reason === 'redirect') return error.message;
+      if (error instanceof CliError && error.details.reason === 'redirect') return error.message;
       throw error;
     });
     const { url: from, fields } = typeof first === 'string' ? { url: href, fields: {} } : first;
@@ -92,7 +92,7 @@ async function readOther(client: Client, url: string): Promise<string> {
 async function tryUrl(client: Client, url: string): Promise<RawAnswer | string> {
   if (new URL(url).origin !== client.baseUrl) return 'of another origin';
   return get(client, url, 0).catch((error: unknown) => {
-    if (error instanceof UnavailableError) return error.message;
+    if (error instanceof CliError && error.details.reason !== undefined) return error.message;
     throw error;
   });
 }

@@ -19,7 +19,7 @@ import { systemReason } from '../../process/system-error.ts';
  * own origin. If the URL is not a description itself, a link or a well-known path leads to one.
  *
  * @param argument a file, a URL, `-` for stdin; undefined for the base URL.
- * @throws UsageError if there is none, or it cannot be read; UnavailableError if the service does not answer.
+ * @throws UsageError if there is none, or it cannot be read; CliError if the service does not answer.
  */
 export async function readDescriptionAt(
   context: Context,
