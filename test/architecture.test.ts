@@ -23,7 +23,6 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },
   'string-width': { files: ['src/output/width.ts'], heavy: true },
   undici: { files: ['src/client/transport'], heavy: true },
-  conf: { files: ['src/config/edit.ts'], heavy: true },
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
   '@cfworker/json-schema': { files: ['src/checks/body-schema.ts'] },

@@ -1,12 +1,11 @@
-import { basename, dirname, resolve } from 'node:path';
-import { CliError, UsageError } from '../process/errors.ts';
+import { dirname, resolve } from 'node:path';
+import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { ensureHome, type Io } from '../process/io.ts';
-import { fileError } from '../process/system-error.ts';
+import type { Io } from '../process/io.ts';
 import { closest } from '../process/text.ts';
-import { type Address, parseConfig, readConfigFile, unreadableConfig } from './file.ts';
+import { type Address, readConfigFile, unreadableConfig } from './file.ts';
 import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
-import { homeFolder, resolvePaths } from './paths.ts';
+import { resolvePaths } from './paths.ts';
 import { offlineProfile } from './settings.ts';
 
 /** The content of the config file, to be changed in place. */
@@ -20,42 +19,25 @@ interface ConfigDraft {
 type StoredValue = string | number | boolean;
 
 /**
- * Stores the config as `edit` changes it, unless `edit` throws. Holds a lock, because conf alone lets two processes
- * overwrite each other's changes.
+ * Stores the config as `edit` changes it, unless `edit` throws. A lock keeps two processes from overwriting each other's
+ * changes.
  *
  * @throws UsageError if the file cannot be read as a config; it stays unchanged. CliError `failed` if it cannot be
  *   written.
  */
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const { configFile } = resolvePaths(io);
-  // Loaded here, because reading a setting needs none of these packages.
-  ensureHome(homeFolder(io));
-  const { default: Conf } = await import('conf');
-  const { ensurePrivateFolder, realFile } = await import('../process/files.ts');
+  // Loaded here, because reading a setting needs neither.
+  const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
   await ensurePrivateFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
-  // conf would replace a link whose file does not exist yet.
-  const path = realFile(configFile);
-  return withLock(path, async () => {
+  return withLock(configFile, async () => {
     const file = readConfigFile(io);
     if (file.problem !== undefined) throw unreadableConfig(file, '; it stays as it is');
-    try {
-      const conf = new Conf<ConfigDraft>({
-        cwd: dirname(path),
-        configName: basename(path),
-        fileExtension: '',
-        configFileMode: 0o600,
-        accessPropertiesByDotNotation: false,
-        serialize: (value) => `${JSON.stringify(value, undefined, 2)}\n`,
-        deserialize: (text) => parseConfig(text) as ConfigDraft,
-      });
-      const draft = structuredClone({ ...conf.store });
-      const value = edit(draft);
-      conf.store = draft;
-      return value;
-    } catch (error) {
-      throw error instanceof CliError ? error : fileError('write', path, error);
-    }
+    const draft = structuredClone(file.content) as ConfigDraft;
+    const value = edit(draft);
+    await writeFileAtomic(configFile, `${JSON.stringify(draft, undefined, 2)}\n`);
+    return value;
   });
 }
 

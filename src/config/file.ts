@@ -11,6 +11,8 @@ export type Section = Readonly<JsonObject>;
 /** A parsed config file: its shape is checked, its values are not. */
 export interface ConfigFile {
   readonly path: string;
+  /** The whole content as it is stored. */
+  readonly content: JsonObject;
   /** The name of the active profile. */
   readonly active: string | undefined;
   readonly profiles: Readonly<Record<string, Section>>;
@@ -20,17 +22,19 @@ export interface ConfigFile {
   readonly problem: string | undefined;
 }
 
-/** Reads the config file without conf, because loading conf takes many times as long as a small command. */
+/** Reads the config file. Never throws: why it cannot be read is in `problem`. */
 export function readConfigFile(io: Io): ConfigFile {
   const path = resolvePaths(io).configFile;
   try {
-    const { profile, profiles = {}, ...defaults } = parseConfig(readTrusted(path));
+    const content = parseConfig(readTrusted(path));
+    const { profile, profiles = {}, ...defaults } = content;
     if (profile !== undefined && typeof profile !== 'string') throw new Error('"profile" is not text');
     if (!isSection(profiles)) throw new Error('"profiles" is not an object');
     const invalid = Object.entries(profiles).find(([, section]) => !isSection(section));
     if (invalid) throw new Error(`profile ${invalid[0]} is not an object`);
     return {
       path,
+      content,
       active: profile,
       profiles: profiles as Record<string, Section>,
       defaults,
@@ -45,7 +49,7 @@ export function readConfigFile(io: Io): ConfigFile {
 /** What a missing config file holds, for commands that do not read it. */
 export function emptyConfigFile(io: Io): ConfigFile {
   const path = resolvePaths(io).configFile;
-  return { path, active: undefined, profiles: {}, defaults: {}, problem: undefined };
+  return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
 }
 
 /** The error about a config file with a problem. @param outcome a clause. */
@@ -89,7 +93,7 @@ function checkTrusted(stats: Stats): void {
 }
 
 /** The content of a config file; an empty file is an empty config. @throws Error if the text is not a JSON object. */
-export function parseConfig(text: string): JsonObject {
+function parseConfig(text: string): JsonObject {
   const json = text.replace(/^\ufeff/, '').trim();
   if (json === '') return {};
   let value: unknown;

@@ -160,11 +160,6 @@ export function v8Version(): string {
   return process.versions.v8;
 }
 
-/** Sets the home of this process if its user has none, because a library that asks the system for it would fail. */
-export function ensureHome(folder: string): void {
-  process.env.HOME ??= folder;
-}
-
 /** The effective user; undefined on Windows, which has no numbers for users. */
 export function userId(): number | undefined {
   return process.geteuid?.();
