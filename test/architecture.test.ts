@@ -195,8 +195,9 @@ function layerOf(file: string): number {
   return layer;
 }
 
+/** The folder of `runs` has what all commands share that are runs. */
 function nounOf(file: string): string | undefined {
-  return /^src\/commands\/(\w+)\//.exec(file)?.[1];
+  return /^src\/commands\/(?!runs\/)(\w+)\//.exec(file)?.[1];
 }
 
 function packageOf(target: string): string {

@@ -45,6 +45,8 @@ export interface Row {
   readonly mayCreate: boolean;
   /** Of an undo: the row that it takes back, if it is unknown whether that one was applied. */
   readonly undoes?: Row | undefined;
+  /** Its outcome if it would be written, because another run has booked or written the record. */
+  barred?: Outcome | undefined;
   /** The value that the last plan read; undefined if no plan wants to write the row. */
   before: Value | undefined;
   /** The value that the last plan wants. */
@@ -53,15 +55,10 @@ export interface Row {
   isSent: boolean;
   /** True if an attempt since the last plan may have been applied. */
   mayBeApplied: boolean;
+  /** The value that the first later plan of another run read, if there is one. */
+  later?: Value | undefined;
   /** Undefined until the row is settled. */
   outcome: Outcome | undefined;
-}
-
-/** The values that were read. */
-export interface Seen {
-  readonly now: Value;
-  /** The value that the first later plan of another run read, if there is one. */
-  readonly later?: Value | undefined;
 }
 
 /** What is to become of a row: its outcome, or the value to write. */
@@ -71,23 +68,27 @@ type SetIntent = Extract<Intent, { kind: 'set' }>;
 
 const unchanged: Decision = { state: 'unchanged' };
 const applied: Decision = { state: 'applied' };
-const missing: Decision = failed('no_entry', 'there is no such record');
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * Decides what is to become of a row by the values that were read. Knows nothing of HTTP, files or time.
+ * Decides what is to become of a row by the value of its record now. Knows nothing of HTTP, files or time.
  *
  * A row that adds and was sent is decided by the reading of the first later plan, because that is what was there before
  * other runs wrote. If that says that it was not applied, it is decided again as a row that was not sent.
  */
-export function decide(row: Row, seen: Seen): Decision {
-  const { intent, undoes } = row;
+export function decide(row: Row, now: Value): Decision {
+  const decision = decideByValues(row, now);
+  const isDone = decision.state === 'unchanged' || decision.state === 'applied';
+  return row.barred && !row.isSent && !isDone ? row.barred : decision;
+}
+
+function decideByValues(row: Row, now: Value): Decision {
+  const { intent, undoes, later } = row;
   if (undoes && !row.isSent) {
-    const past = decide(undoes, seen);
+    const past = decideByValues(undoes, now);
     if (past.state === 'unknown') return past;
     if (past.state !== 'applied') return unchanged;
   }
-  const { now, later } = seen;
   if (intent.kind === 'set')
     return row.isSent ? decideSentSet(row, intent, now) : decideSet(row, intent, now);
   if (intent.change === 0) return unchanged;
@@ -97,9 +98,9 @@ export function decide(row: Row, seen: Seen): Decision {
   return later !== undefined && isUnapplied ? decideAdd(row, intent.change, now) : decision;
 }
 
-function decideSet({ mayCreate }: Row, { value, expected }: SetIntent, now: Value): Decision {
+function decideSet(row: Row, { value, expected }: SetIntent, now: Value): Decision {
   if (isSame(value, now)) return unchanged;
-  if (now === null) return mayCreate && expected === undefined ? write(value) : missing;
+  if (now === null) return row.mayCreate && expected === undefined ? write(value) : missing(row);
   if (expected === undefined || isSame(expected, now)) return write(value);
   return failed('changed', `${textOf(now)} now, not ${textOf(expected)} as expected`);
 }
@@ -110,8 +111,8 @@ function decideSentSet(row: Row, { value, expected }: SetIntent, now: Value): De
   return expected === undefined || isBefore(row, now) ? write(value) : unknown(row, now, 'changed');
 }
 
-function decideAdd({ mayCreate }: Row, change: number, now: Value): Decision {
-  if (now === null && !mayCreate) return missing;
+function decideAdd(row: Row, change: number, now: Value): Decision {
+  if (now === null && !row.mayCreate) return missing(row);
   const count = BigInt((now ?? 0) as number | bigint);
   const sum = count + BigInt(change);
   const words = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
@@ -129,23 +130,40 @@ function decideSentAdd(row: Row, now: Value): Decision {
 /** The decision for a row that was sent, if there is no record now. */
 function decideGone(row: Row, value: Value): Decision {
   if (!isBefore(row, null)) return unknown(row, null, 'gone');
-  return row.mayCreate ? write(value) : missing;
+  return row.mayCreate ? write(value) : missing(row);
+}
+
+/** One attempt to write a row, as far as it tells whether the row is sent. */
+export interface RowAttempt {
+  /** True if the service may have received it. */
+  readonly isSent: boolean;
+  /** The status of its answer; undefined if none came. */
+  readonly status?: number | undefined;
+  /** The last value that was read after its answer; undefined if none was. */
+  readonly seen?: Value | undefined;
 }
 
 /**
- * Whether a row still counts as sent when its record was read after an answer.
- *
- * @param status of the answer. A 412 says that nothing was written, so only the written value itself, or a value that
- *   a bound row does not expect, tells that a duplicate of the request was applied.
+ * Whether a row is sent after these attempts: one has no answer and may still arrive, or one was answered and its record
+ * was not read as before since. A 412 says that nothing was written, so after it alone only the written value itself, or
+ * a value that a bound row does not expect, tells that a duplicate of the request was applied.
  */
-export function isSentAfter(row: Row, status: number | undefined, now: Value): boolean {
-  if (status !== 412) return !isBefore(row, now);
+export function isSentBy(row: Row, attempts: readonly RowAttempt[]): boolean {
   const isBound = row.intent.kind === 'set' && row.intent.expected !== undefined;
-  return isAfter(row, now) || (isBound && !isBefore(row, now));
+  let isSent = false;
+  for (const { status, seen, ...attempt } of attempts) {
+    if (status === undefined) {
+      if (attempt.isSent) return true;
+      continue;
+    }
+    const isRefusal: boolean = status === 412 && !isSent && !isBound;
+    isSent = seen === undefined || (isRefusal ? isAfter(row, seen) : !isBefore(row, seen));
+  }
+  return isSent;
 }
 
 /** Whether a value that was read is the one that the last plan read. */
-function isBefore({ before }: Row, now: Value): boolean {
+export function isBefore({ before }: Row, now: Value): boolean {
   return before !== undefined && isSame(before, now);
 }
 
@@ -164,6 +182,12 @@ function isSame(wanted: Value, now: Value): boolean {
 
 function isFields(value: Value): value is Fields {
   return isJsonObject(value as JsonValue);
+}
+
+function missing({ intent }: Row): Outcome {
+  if (intent.kind === 'set' && isFields(intent.value)) return failed('no_entry', 'there is no such record');
+  const message = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
+  return { state: 'failed', reason: { status: 404, code: 'no_entry', message } };
 }
 
 function write(after: Value): Decision {

@@ -1,13 +1,10 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import type { NounName } from '../api/operations.ts';
-import type { PaceFlags } from '../client/pace.ts';
 import type { Issue } from '../input/issues.ts';
-import type { InputFormat } from '../input/read-records.ts';
 import { printJson } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import type { Row, Value } from './decide.ts';
-import type { StateCounts } from './rows.ts';
-import type { Guards, RunFlags } from './run-flags.ts';
+import type { RunTotals } from './rows.ts';
+import type { RunHeader } from './run-header.ts';
 
 // The journal of a run: JSON lines. The header; the invalid rows; for each row that the plan decides its outcome; for
 // each row to write what was read (`before`) and what will be there (`after`); `planned`, synced before the first
@@ -17,41 +14,8 @@ import type { Guards, RunFlags } from './run-flags.ts';
 /** The version of the format; a program reads only its own. */
 export const version = 5;
 
-/** The first line of a journal: what the run is. */
-export interface RunHeader {
-  readonly journal: typeof version;
-  /** Such as `r7`. */
-  readonly run: string;
-  readonly kind: 'apply' | 'undo';
-  readonly noun: NounName;
-  /** As `targetOf` has it. */
-  readonly target: string;
-  /** The input as the user named it; of an undo, that of the run that it undoes. */
-  readonly name: string;
-  /** The absolute path of the input; null for stdin, an edit and an undo. */
-  readonly file: string | null;
-  readonly format: InputFormat;
-  /** The number of the delivery, if it has one. */
-  readonly delivery: string | null;
-  /** Of an undo: the run that it undoes. */
-  readonly undoes: string | null;
-  readonly flags: RunFlags;
-  readonly guards: Guards;
-  readonly pace: PaceFlags;
-  /** Data rows of the input, and how many of them were left out from the start. */
-  readonly rows: number;
-  readonly invalid: number;
-  readonly skipped: number;
-  /** RFC 3339. */
-  readonly started: string;
-}
-
 /** The last line of a session. */
-export interface RunEnd {
-  readonly counts: StateCounts;
-  /** How many rows a further session takes, and how many of those are not unknown. */
-  readonly open: number;
-  readonly left: number;
+export interface RunEnd extends RunTotals {
   /** The number of the last plan. */
   readonly planned: number;
   /** RFC 3339. */
@@ -88,8 +52,9 @@ export class Journal {
     }
   }
 
-  begin(header: RunHeader, invalid: readonly Issue[]): void {
-    this.append(printJson(header));
+  begin(id: string, header: RunHeader, invalid: readonly Issue[]): void {
+    const started = new Date().toISOString();
+    this.append(printJson({ journal: version, run: id, started, ...header } as never));
     for (const row of invalid) this.append(printJson({ invalid: { ...row } as never }));
   }
 

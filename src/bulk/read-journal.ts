@@ -6,8 +6,9 @@ import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import { fileError } from '../process/system-error.ts';
 import type { Intent, Outcome, Row, Value } from './decide.ts';
-import { type RunEnd, type RunHeader, version } from './journal.ts';
-import { countStates, createRow, type StateCounts } from './rows.ts';
+import { type RunEnd, version } from './journal.ts';
+import { createRow } from './rows.ts';
+import type { RunHeader } from './run-header.ts';
 
 /** What a row wants, as its lines say it. */
 interface RowMembers {
@@ -46,9 +47,17 @@ export interface JournalRow extends Row {
   reported: Outcome | undefined;
 }
 
-/** A journal as it was read. */
-export interface JournalImage {
+/** The first line of a journal. */
+export interface JournalHead {
+  /** Such as `r7`. */
+  readonly id: string;
   readonly header: RunHeader;
+  /** RFC 3339. */
+  readonly started: string;
+}
+
+/** A journal as it was read. */
+export interface JournalImage extends JournalHead {
   /**
    * The rows of its plans by their ids, as the last session left them. A row of a killed session that has no outcome is
    * sent.
@@ -88,14 +97,14 @@ async function replay(path: string, maxBytes: number): Promise<Replay | undefine
   for await (const { line, end } of journalLines(path)) {
     if (end > maxBytes) break;
     if (image) image.take(line, end);
-    else image = new Replay(path, toHeader(path, line));
+    else image = new Replay(path, toHead(path, line));
   }
   return image;
 }
 
-/** The header alone. @throws CliError `failed` if it cannot be read. */
-export async function readHeader(path: string): Promise<RunHeader> {
-  for await (const { line } of journalLines(path)) return toHeader(path, line);
+/** The first line alone. @throws CliError `failed` if it cannot be read. */
+export async function readHead(path: string): Promise<JournalHead> {
+  for await (const { line } of journalLines(path)) return toHead(path, line);
   throw unreadable(path, 'it is empty');
 }
 
@@ -135,8 +144,10 @@ function parseLine(path: string, text: string): JournalLine {
 /** The code of the error for a journal of another version. */
 export const otherVersion = 'other_version';
 
-function toHeader(path: string, line: JournalLine): RunHeader {
-  if (line.journal === version && typeof line.run === 'string') return line as unknown as RunHeader;
+function toHead(path: string, line: JournalLine): JournalHead {
+  const { journal: _, run: id, started, ...header } = line as JournalLine & { readonly started: string };
+  if (line.journal === version && typeof id === 'string')
+    return { id, started, header: header as unknown as RunHeader };
   if (line.journal === undefined) throw unreadable(path, 'its header is missing');
   throw new CliError('failed', `${path}: another version of petstore wrote this journal`, {
     code: otherVersion,
@@ -154,7 +165,9 @@ const states: readonly string[] = ['applied', 'unchanged', 'failed', 'unknown'];
 
 /** Applies the lines of a journal, one after the other. */
 class Replay implements JournalImage {
+  readonly id: string;
   readonly header: RunHeader;
+  readonly started: string;
   readonly rows = new Map<bigint, JournalRow>();
   readonly invalid: Issue[] = [];
   end: RunEnd | undefined;
@@ -165,9 +178,11 @@ class Replay implements JournalImage {
   private planning: JournalRow[] = [];
   private readonly path: string;
 
-  constructor(path: string, header: RunHeader) {
+  constructor(path: string, { id, header, started }: JournalHead) {
     this.path = path;
+    this.id = id;
     this.header = header;
+    this.started = started;
   }
 
   /** True while the last lines are a plan that is not complete. */
@@ -257,9 +272,4 @@ function toPast(id: bigint, past: RowMembers): Row {
 /** A count that a number holds is a number, also if it has so many digits that it was read as a bigint. */
 function toValue(value: Value = null): Value {
   return typeof value === 'bigint' && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
-}
-
-/** The counts of a run: of its planned rows, and of those that were left out. */
-export function countRun({ header, rows }: Pick<JournalImage, 'header' | 'rows'>): StateCounts {
-  return countStates(rows.values(), header);
 }

@@ -1,26 +1,39 @@
-import type { Reject } from '../input/rejects.ts';
+import { type Reject, writeRejects } from '../input/rejects.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import type { FileName } from '../process/new-file.ts';
 import type { Row } from './decide.ts';
 import { isLeft } from './rows.ts';
 import type { Run } from './run.ts';
 
 /**
- * The rows that belong into the rejects of this session: those that were settled since the last end of the run and are
- * not as the file says, in the order of their lines. Of a run that adds only those that failed for a reason of their
- * own, because `resume` takes the others, and two ways to book a row would book it twice. An undo has none.
+ * Writes the rejects of a session, if there are any.
+ *
+ * @returns the name of the file, with a number if the name was in use.
  */
-export function rejectsOf({ header, rows, invalid, earlier }: Run): Reject[] {
+export async function writeRejectsOf(run: Run, file: FileName): Promise<string | undefined> {
+  const { format, flags } = run.header;
+  const rejects = rejectsOf(run);
+  if (rejects.length === 0) return undefined;
+  return writeRejects(file, format, rejects, flags.sum ? undefined : run.original);
+}
+
+/**
+ * The rows that belong into the rejects of this session: those that were settled since the last end of the run and are
+ * not as the file says. Of a run that adds only those that failed for a reason of their own, because `resume` takes the
+ * others, and two ways to book a row would book it twice. An undo has none.
+ */
+function rejectsOf({ header, rows, invalid, journal }: Run): Reject[] {
   if (header.kind === 'undo') return [];
-  const rejects: Reject[] = earlier?.hasEnded ? [] : invalid.map(toInvalidReject);
+  const rejects: Reject[] = journal?.hasEnded ? [] : invalid.map(toInvalidReject);
   for (const row of rows) {
     const { outcome } = row;
     if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
-    if (earlier?.rows.get(row.id)?.reported === outcome) continue;
+    if (journal?.rows.get(row.id)?.reported === outcome) continue;
     if (header.flags.relative && (outcome.state === 'unknown' || isLeft(row))) continue;
     const { line, id } = row;
     rejects.push({ line, id, state: outcome.state, reason: outcome.reason, fields: fieldsOf(row) });
   }
-  return rejects.sort((a, b) => a.line - b.line);
+  return rejects;
 }
 
 function toInvalidReject({ line, column, message, fields = {} }: Run['invalid'][number]): Reject {

@@ -28,10 +28,12 @@ export function createRow(
     intent,
     mayCreate,
     undoes,
+    barred: undefined,
     before: undefined,
     after: undefined,
     isSent: false,
     mayBeApplied: false,
+    later: undefined,
     outcome: undefined,
   };
 }
@@ -60,13 +62,21 @@ export function isPerhapsWritten({
   return outcome ? outcome.state === 'applied' || outcome.state === 'unknown' : isSent;
 }
 
-/** The states of a run with these rows. @param left the rows of its input that were left out from the start */
-export function countStates(
-  rows: Iterable<Pick<Row, 'outcome'>>,
-  left: Pick<StateCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
-): StateCounts {
-  const { invalid, skipped } = left;
+/** What has become of the rows of a run. */
+export interface RunTotals {
+  readonly counts: StateCounts;
+  /** How many rows a further session takes, and how many of those are not unknown. */
+  readonly open: number;
+  readonly left: number;
+}
+
+/** @param excluded the rows of the input that were left out from the start */
+export function rowTotals(
+  rows: readonly Row[],
+  excluded: Pick<StateCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
+): RunTotals {
+  const { invalid, skipped } = excluded;
   const counts = { unprocessed: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, invalid, skipped };
   for (const row of rows) counts[stateOf(row)] += 1;
-  return counts;
+  return { counts, open: rows.filter(isOpen).length, left: rows.filter(isLeft).length };
 }

@@ -1,8 +1,8 @@
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
-import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
+import type { Pace } from '../client/pace.ts';
 import { entryInput, readRecord } from '../client/read-record.ts';
 import { toCsvCell, withoutGuard } from '../output/formats.ts';
 import { CliError, UsageError } from '../process/errors.ts';
@@ -12,15 +12,12 @@ import type { Fields, Row, Value } from './decide.ts';
 // A run writes values of a noun: counts, or the fields of a record. A noun says how one value is read, how all are, and
 // how one is written.
 
-/** The words of each noun for one and for several of what its rows change, and for the record of a row. */
-export const nounWords: Readonly<
-  Record<NounName, { readonly singular: string; readonly plural: string; readonly record: string }>
-> = {
-  inventory: { singular: 'count', plural: 'counts', record: 'pet' },
-  pets: { singular: 'pet', plural: 'pets', record: 'pet' },
-  categories: { singular: 'category', plural: 'categories', record: 'category' },
-  orders: { singular: 'order', plural: 'orders', record: 'order' },
-};
+/** The words for one and for several values of a noun, and for the record of a row. */
+export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
+  if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet' };
+  const { singular, plural } = nouns[name];
+  return { singular, plural, record: singular };
+}
 
 /** A record as it was read. */
 export interface Reading {
@@ -41,25 +38,26 @@ export interface RunNoun {
   /** Whether a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
   /** @throws CliError if it cannot be read. */
-  read(id: bigint, options?: CallOptions): Promise<Reading>;
+  read(id: bigint): Promise<Reading>;
   /** The pages of all records. */
-  list(options?: CallOptions): AsyncGenerator<readonly JsonObject[]>;
+  list(): AsyncGenerator<readonly JsonObject[]>;
   idOf(record: JsonObject): bigint;
   /** The value that a row compares: the count, or the fields that the row names. */
   valueOf(row: Row, record: JsonObject | undefined): Value;
   /**
-   * Writes a value: creates the record if the reading has none, and removes it if the value is null.
+   * Writes a value in one attempt: creates the record if the reading has none, and removes it if the value is null.
    *
    * @param reading the last one of the record.
+   * @param ifMatch the strong tag that the record must have.
    */
-  write(row: Row, value: Value, reading: Reading, options: CallOptions): Promise<Answer<unknown>>;
+  write(row: Row, value: Value, reading: Reading, ifMatch: string | undefined): Promise<Answer<unknown>>;
 }
 
 /**
  * @param isTable the input is CSV, whose cells show controls as escapes: a text that prints as the cell is the same.
  * @throws UsageError if the service cannot read or write such values.
  */
-export function createNoun(client: Client, name: NounName, isTable: boolean): RunNoun {
+export function createNoun(client: Client, name: NounName, isTable: boolean, pace: Pace): RunNoun {
   const { operations } = client.contract;
   const { idField, operations: ids }: Noun = nouns[name];
   const { get, list, update } = ids;
@@ -80,41 +78,38 @@ export function createNoun(client: Client, name: NounName, isTable: boolean): Ru
     canList,
     canRemove: isCount && operations.has('deleteInventory'),
     readsFirst: !isCount || operations.get(update)?.partial === false,
-    async read(id, options) {
+    async read(id) {
       try {
-        const { value, etag } = await readRecord(client, name, id, options);
+        const { value, etag } = await readRecord(client, name, id, { pace });
         return { record: value, etag };
       } catch (error) {
         if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
         return { record: undefined };
       }
     },
-    list: (options) =>
-      client.list(list, {}, { ...options, whole: true }) as AsyncGenerator<readonly JsonObject[]>,
+    list: () => client.list(list, {}, { pace, whole: true }) as AsyncGenerator<readonly JsonObject[]>,
     idOf: (record) => BigInt(record[idField] as bigint),
     valueOf(row, record) {
       if (record === undefined) return null;
       return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record, isTable);
     },
-    async write(row, value, { record }, options) {
+    async write(row, value, { record }, ifMatch) {
       const { id } = row;
+      const options = { pace, retries: 0, ifMatch };
       if (value === null) return client.call(ids.delete, { id }, options);
-      if (isCount) {
-        const body = { quantity: value as number };
-        if (record === undefined && operations.has('createInventory')) {
-          // The user did not ask for the pet, and reading it has no condition.
-          const readOptions = { ...options, retries: undefined, ifMatch: undefined, skipsNotices: true };
-          const entry = await entryInput(client, id, value as number, readOptions);
-          return client.call('createInventory', entry as never, options);
-        }
-        const before = noun.readsFirst && record ? { before: record } : {};
-        return client.call('updateInventory', { id, body, ...before }, options);
+      if (!isCount) {
+        const now = noun.valueOf(row, record) as Fields;
+        const changes = Object.entries(value).filter(([field, wanted]) => !isSameValue(wanted, now[field]));
+        const body = Object.fromEntries(changes);
+        return client.call(update, { id, body, before: record, values: body }, options);
       }
-      const fields = value as Fields;
-      const now = noun.valueOf(row, record) as Fields;
-      const changes = Object.entries(fields).filter(([field, wanted]) => !isSameValue(wanted, now[field]));
-      const body = Object.fromEntries(changes);
-      return client.call(update, { id, body, before: record, values: body }, options);
+      if (record === undefined && operations.has(ids.create)) {
+        // The user did not ask for the pet.
+        const entry = await entryInput(client, id, value as number, { pace, skipsNotices: true });
+        return client.call(ids.create, entry, options);
+      }
+      const before = noun.readsFirst && record ? { before: record } : {};
+      return client.call(update, { id, body: { quantity: value }, ...before } as never, options);
     },
   };
   return noun;

@@ -1,84 +1,57 @@
-import type { CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
-import { Pace, type PaceFlags, type StopReason } from '../client/pace.ts';
 import type { Issue } from '../input/issues.ts';
-import { type InputRow, isTable, type RowLayout } from '../input/read-rows.ts';
+import type { InputRow, RowLayout } from '../input/read-rows.ts';
 import type { Source } from '../input/source.ts';
-import { Stop } from '../process/signals.ts';
-import type { Outcome, Row, Value } from './decide.ts';
-import type { RunHeader } from './journal.ts';
+import type { Row } from './decide.ts';
 import type { JournalImage } from './read-journal.ts';
-import type { Guards } from './run-flags.ts';
-import { createNoun, type RunNoun } from './run-nouns.ts';
+import { createRow, isPerhapsWritten } from './rows.ts';
+import { defaultFlags, type RunHeader } from './run-header.ts';
 
-/** What a run is, before it has an id. */
-export type NewRun = Omit<RunHeader, 'journal' | 'run' | 'started'>;
+// How records become those of a file. A `Run` is made from an input, from a run that it undoes (which-run.ts chooses it), or
+// from the journal of a run that goes on; other-runs.ts marks the rows that other runs have booked or written. A `Session`
+// (session.ts) carries it out: it reads the records and asks `decide` for each row (plan.ts), keeps the plan in a journal
+// (journal.ts), writes row by row (write-row.ts), writes the rejects (reject-rows.ts) and returns a report (report.ts).
+// Later, read-journal.ts reads what a session has kept, and run-store.ts lists all runs. target.ts keeps other processes away.
 
-/** What a run is made from: an input, a run that it undoes, or a run that it goes on with. */
-export interface RunParts {
-  readonly header: NewRun;
+/** What is to be done. */
+export interface Run {
+  readonly header: RunHeader;
   readonly rows: readonly Row[];
   readonly invalid: readonly Issue[];
   /** The input, if there is one and it can be read: the rejects have its columns. */
-  readonly again?: { readonly source: Source; readonly layout: RowLayout<InputRow> } | undefined;
-  /** The journal of the run, if this session goes on with it. */
-  readonly earlier?: JournalImage | undefined;
-  /** The outcomes of rows that must not be written because of another run. */
-  readonly barred?: ReadonlyMap<bigint, Outcome> | undefined;
-  /** What the first later plan of another run read, by the row of the plan before it. */
-  readonly laterReadings?: Map<Row, Value> | undefined;
+  readonly original?: { readonly source: Source; readonly layout: RowLayout<InputRow> } | undefined;
+  /** The journal of its earlier sessions, if there were any. */
+  readonly journal?: JournalImage | undefined;
 }
 
-export interface RunOptions {
-  readonly client: Client;
-  readonly pace: PaceFlags;
-  readonly guards: Guards;
-  /** Most further attempts of a row. */
-  readonly retries: number;
+/** A further session of a run. @param createMissing of this session, if it is given anew */
+export function resumeOf(journal: JournalImage, createMissing = journal.header.flags.createMissing): Run {
+  const rows = [...journal.rows.values()].map((row) => ({ ...row, mayCreate: createMissing }));
+  return { header: journal.header, rows, invalid: journal.invalid, journal };
 }
 
-/** What planning, writing and reporting of one session share. */
-export class Run implements RunParts {
-  readonly header: NewRun;
-  readonly rows: readonly Row[];
-  readonly invalid: readonly Issue[];
-  readonly again: RunParts['again'];
-  readonly earlier: JournalImage | undefined;
-  readonly barred: ReadonlyMap<bigint, Outcome>;
-  readonly laterReadings: Map<Row, Value>;
-  readonly noun: RunNoun;
-  readonly stop = new Stop<StopReason>();
-  readonly pace: Pace;
-  /** The options of every call of this run. */
-  readonly options: CallOptions;
-  readonly retries: number;
-  /** The strong tags that the plan has read. */
-  readonly etags = new Map<Row, string>();
-  /** False once a tag has turned out not to be reliable. */
-  sendsTags = true;
-  /** For the live line: the records that were read, and the rows that were written in this session. */
-  readonly progress = { read: 0, written: 0, failed: 0 };
-  transportFailures = 0;
-  /** Further attempts of rows. */
-  retried = 0;
-  planningMs = 0;
-  writingMs = 0;
-  /** Undefined until the plan is confirmed. */
-  id: string | undefined;
+/**
+ * The undo of a run: a row that was set is set back if it is still as the run left it; a row that was added gets the
+ * opposite; a record that the run created is removed.
+ */
+export function undoOf({ id, header, rows: written }: JournalImage): Run {
+  const rows = [...written.values()].filter(isPerhapsWritten).map(undoRow);
+  return {
+    rows,
+    invalid: [],
+    header: {
+      ...header,
+      ...{ kind: 'undo', undoes: id, file: null, delivery: null },
+      // It touches the records of its run's shard.
+      flags: { ...defaultFlags, relative: header.flags.relative, shard: header.flags.shard },
+      ...{ rows: rows.length, invalid: 0, skipped: 0 },
+    },
+  };
+}
 
-  constructor(parts: RunParts, { client, pace, guards, retries }: RunOptions) {
-    const { header, rows, invalid, again, earlier, barred = new Map(), laterReadings = new Map() } = parts;
-    this.header = { ...header, pace, guards };
-    this.rows = rows;
-    this.invalid = invalid;
-    this.again = again;
-    this.earlier = earlier;
-    this.barred = barred;
-    this.laterReadings = laterReadings;
-    this.noun = createNoun(client, header.noun, isTable(header.format));
-    this.pace = new Pace(pace, this.stop);
-    this.options = { pace: this.pace };
-    this.retries = retries;
-    this.id = earlier?.header.run;
-  }
+function undoRow(row: Row): Row {
+  const { id, intent, before = null, after = null, outcome } = row;
+  if (intent.kind === 'set' || before === null)
+    return createRow(0, id, { kind: 'set', value: before, expected: after });
+  const isCertain = outcome?.state === 'applied';
+  return createRow(0, id, { kind: 'add', change: -intent.change }, isCertain ? {} : { undoes: row });
 }

@@ -1,39 +1,32 @@
-import { eachAtPace } from '../client/pace.ts';
-import { rejectsName, writeRejects } from '../input/rejects.ts';
+import type { Client } from '../client/client.ts';
+import { eachAtPace, Pace, type StopReason } from '../client/pace.ts';
+import { isTable } from '../input/read-rows.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf } from '../process/errors.ts';
+import type { FileName } from '../process/new-file.ts';
+import { Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome, Row } from './decide.ts';
-import { Journal, version } from './journal.ts';
-import { checkGuards, makePlan, type Plan } from './plan.ts';
-import { rejectsOf } from './reject-rows.ts';
-import { type Report, reportOf } from './report.ts';
-import { countStates, isLeft, isOpen } from './rows.ts';
-import { Run, type RunOptions, type RunParts } from './run.ts';
-import { type RowLimit, toRows } from './run-flags.ts';
-import type { RunStore } from './run-store.ts';
-import { writeRow } from './write-row.ts';
+import { Journal } from './journal.ts';
+import { makePlan, type Plan } from './plan.ts';
+import { writeRejectsOf } from './reject-rows.ts';
+import type { Report } from './report.ts';
+import { isOpen, rowTotals } from './rows.ts';
+import type { Run } from './run.ts';
+import { type RowLimit, toRows } from './run-header.ts';
+import { createNoun, type RunNoun } from './run-nouns.ts';
+import { createRun, journalPath, listRuns, nextPlan } from './run-store.ts';
+import { RowWriter } from './write-row.ts';
 
-// How records become those of a file: the rows of an input (or of a journal, or of a run to undo) are `RunParts`.
-// `Session.plan` reads the records at the pace of client/pace.ts and asks `decide` for each row (plan.ts). The command shows
-// the plan and asks. `Session.begin` keeps the plan in a journal (journal.ts), `Session.write` writes row by row (write-row.ts), writes the
-// rejects, ends the journal and returns a report (report.ts). Later, read-journal.ts makes the same rows of the journal,
-// and which-run.ts chooses what to resume or undo among the runs of run-store.ts. target.ts keeps other processes away,
-// and deliveries.ts knows what was booked before.
-
-export interface SessionOptions extends RunOptions {
-  readonly runs: RunStore;
+export interface SessionOptions {
+  readonly client: Client;
+  /** That of the journals. */
+  readonly folder: string;
   /** The run stops when so many rows have failed or are unknown in this session. */
   readonly maxErrors: RowLimit;
-}
-
-/** Where the rejects go. */
-export interface RejectsPlace {
-  /** The file of `--rejects`. */
-  readonly named: string | undefined;
-  /** The folder in which the user works, for the default file. */
-  readonly folder: string;
+  /** Most further attempts of a row. */
+  readonly retries: number;
 }
 
 /** The embedded store is saved at most so often while a run writes. */
@@ -44,11 +37,16 @@ export const graceMs = 10_000;
 
 /** One session of a run: read, plan, journal, write, report. */
 export class Session {
+  readonly stop = new Stop<StopReason>();
+  readonly pace: Pace;
+  /** For the live line: the records that were read, and the rows that were written. */
+  readonly progress = { read: 0, written: 0, failed: 0 };
   readonly run: Run;
-  private readonly runs: RunStore;
-  private readonly client: SessionOptions['client'];
-  private readonly maxErrors: number;
+  private readonly options: SessionOptions;
+  private readonly noun: RunNoun;
+  private planningMs = 0;
   private journal: Journal | undefined;
+  private id = '';
   /** The number of the plan of this session. */
   private planNumber = 0;
   /** Of the embedded store: saves what was answered. */
@@ -57,11 +55,13 @@ export class Session {
   private unsaved: Row[] = [];
   private nextSaveMs = 0;
 
-  constructor(parts: RunParts, options: SessionOptions) {
-    this.run = new Run(parts, options);
-    this.runs = options.runs;
-    this.client = options.client;
-    this.maxErrors = Math.max(1, toRows(options.maxErrors, parts.header.rows));
+  /** @throws UsageError if the service cannot read or write such values. */
+  constructor(run: Run, options: SessionOptions) {
+    this.run = run;
+    this.options = options;
+    const { noun, format, pace } = run.header;
+    this.pace = new Pace(pace, this.stop);
+    this.noun = createNoun(options.client, noun, isTable(format), this.pace);
   }
 
   /**
@@ -70,15 +70,16 @@ export class Session {
    * @throws StoppedError if the run has stopped; CliError if a record could not be read: there is no partial plan.
    */
   async plan(): Promise<Plan> {
-    const started = monotonicMs();
-    const plan = await makePlan(this.run, this.run.rows.filter(isOpen));
-    this.run.planningMs = monotonicMs() - started;
-    return plan;
-  }
-
-  /** @throws UsageError if a plan breaks a guard of the run. */
-  check(plan: Plan): void {
-    checkGuards(this.run, plan);
+    const { noun, run, pace, progress, stop } = this;
+    const startedMs = monotonicMs();
+    try {
+      return await makePlan(noun, run.rows.filter(isOpen), pace, progress);
+    } catch (error) {
+      // That the run has stopped has aborted the reads.
+      throw stop.reason ? new StoppedError() : error;
+    } finally {
+      this.planningMs = monotonicMs() - startedMs;
+    }
   }
 
   /**
@@ -88,42 +89,58 @@ export class Session {
    * @throws CliError `failed` if the plan cannot be kept: then nothing was sent.
    */
   async begin(plan: Plan): Promise<string> {
-    const { run, runs } = this;
-    const { earlier, header } = run;
-    const number = await runs.nextPlan(header.target);
-    const keep = (journal: Journal) => {
+    const { folder } = this.options;
+    const { header, invalid, journal: earlier } = this.run;
+    const keep = (journal: Journal, planNumber: number) => {
       for (const row of plan.rows) {
         if (row.outcome) journal.outcome(row, false);
         else journal.plan(row);
       }
-      journal.planned(number);
+      journal.planned(planNumber);
       this.journal = journal;
+      this.planNumber = planNumber;
     };
-    this.planNumber = number;
-    if (earlier) keep(new Journal(runs.pathOf(earlier.header.run), earlier.bytes));
-    run.id =
-      earlier?.header.run ??
-      (await runs.create((id, journal) => {
-        const started = new Date().toISOString();
-        journal.begin({ ...header, journal: version, run: id, started }, run.invalid);
-        keep(journal);
-      }));
-    return run.id;
+    if (earlier) {
+      const number = nextPlan(await listRuns(folder), header.target);
+      keep(new Journal(journalPath(folder, earlier.id), earlier.bytes), number);
+      this.id = earlier.id;
+    } else
+      this.id = await createRun(folder, header.target, (id, journal, number) => {
+        journal.begin(id, header, invalid);
+        keep(journal, number);
+      });
+    return this.id;
   }
 
-  /** Carries a plan out that was begun: writes, rejects, end. */
-  async write(plan: Plan, rejects: RejectsPlace): Promise<Report> {
-    const started = monotonicMs();
-    await this.writeRows(plan);
-    this.run.writingMs = monotonicMs() - started;
-    return this.end(plan, rejects);
+  /** Carries a plan out that was begun: writes, rejects, end. @param rejects as `writeRejectsOf` */
+  async write(plan: Plan, rejects: FileName): Promise<Report> {
+    const { run, pace, progress, planningMs, stop } = this;
+    const startedMs = monotonicMs();
+    const retries = await this.writeRows(plan);
+    const writingMs = monotonicMs() - startedMs;
+    const ending = await this.end(rejects);
+    return {
+      ...{ id: this.id, header: run.header, rows: run.rows, planned: plan.rows },
+      isResumed: run.journal !== undefined,
+      requests: pace.requests,
+      retries: pace.retries + retries,
+      seconds: Math.round(planningMs + writingMs) / 1000,
+      rowsPerSecond: writingMs > 0 ? Math.round((progress.written * 1000) / writingMs) : 0,
+      stop: stop.reason,
+      ...ending,
+    };
   }
 
-  /** Writes the rows, as many at a time as the pace allows, until all are settled or the run stops. */
-  private async writeRows({ changes }: Plan): Promise<void> {
-    const { run } = this;
-    const { stop } = run;
-    this.saveStore = this.client.deferSaves?.();
+  /**
+   * Writes the rows, as many at a time as the pace allows, until all are settled or the run stops.
+   *
+   * @returns how many further attempts there were.
+   */
+  private async writeRows({ changes, etags }: Plan): Promise<number> {
+    const { stop, noun, pace } = this;
+    const { client, retries } = this.options;
+    const writer = new RowWriter(noun, stop, retries, etags);
+    this.saveStore = client.deferSaves?.();
     this.nextSaveMs = monotonicMs() + saveEveryMs;
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
@@ -136,8 +153,8 @@ export class Session {
       }
     }
     try {
-      await eachAtPace(run.pace, untilStopped(), async (row) => {
-        const outcome = await writeRow(run, row);
+      await eachAtPace(pace, untilStopped(), async (row) => {
+        const outcome = await writer.write(row);
         if (outcome) this.settle(row, outcome);
         if (this.saveStore && monotonicMs() >= this.nextSaveMs) await this.saveOutcomes(this.saveStore);
       });
@@ -145,6 +162,7 @@ export class Session {
       clearTimeout(grace);
       if (this.saveStore) await this.saveOutcomes(this.saveStore);
     }
+    return writer.retried;
   }
 
   /** Saves the embedded store, and then keeps the outcomes of the rows that it has. */
@@ -152,20 +170,18 @@ export class Session {
     const rows = this.unsaved;
     this.unsaved = [];
     this.nextSaveMs = Number.POSITIVE_INFINITY;
-    const started = monotonicMs();
+    const startedMs = monotonicMs();
     try {
       await saveStore();
     } catch (error) {
-      this.run.stop.stop({ kind: 'partial', message: messageOf(error) });
-      const reason = {
-        code: 'not_saved',
-        message: `the embedded store could not be saved: ${messageOf(error)}`,
-      };
+      const why = messageOf(error);
+      this.stop.stop({ kind: 'partial', message: why });
+      const reason = { code: 'not_saved', message: `the embedded store could not be saved: ${why}` };
       for (const row of rows) row.outcome = { state: 'unknown', reason };
     }
     for (const row of rows) this.keepOutcome(row);
-    const ended = monotonicMs();
-    this.nextSaveMs = ended + Math.max(saveEveryMs, 4 * (ended - started));
+    const endedMs = monotonicMs();
+    this.nextSaveMs = endedMs + Math.max(saveEveryMs, 4 * (endedMs - startedMs));
   }
 
   private keepOutcome(row: Row): void {
@@ -173,53 +189,41 @@ export class Session {
       this.journal?.outcome(row, true);
     } catch (error) {
       // No row may be written if its outcome cannot be kept.
-      this.run.stop.stop({ kind: 'partial', message: messageOf(error) });
+      this.stop.stop({ kind: 'partial', message: messageOf(error) });
     }
   }
 
   /** Keeps the outcome of a row, and stops the run if too many have gone wrong. */
   private settle(row: Row, outcome: Outcome): void {
-    const { maxErrors } = this;
-    const { progress, stop } = this.run;
+    const { progress, stop, run } = this;
     row.outcome = outcome;
     if (this.saveStore) this.unsaved.push(row);
     else this.keepOutcome(row);
     progress.written += 1;
     if (outcome.state !== 'failed' && outcome.state !== 'unknown') return;
     progress.failed += 1;
+    const maxErrors = Math.max(1, toRows(this.options.maxErrors, run.header.rows));
     if (progress.failed < maxErrors || stop.reason) return;
     const what = counted(progress.failed, 'row has failed or is unknown', 'rows have failed or are unknown');
     stop.stop({ kind: 'partial', message: `${what}, as many as --max-errors allows` });
   }
 
   /** Writes the rejects of this session, and then its end into the journal. */
-  private async end(plan: Plan, { named, folder }: RejectsPlace): Promise<Report> {
+  private async end(place: FileName): Promise<Pick<Report, 'rejects' | 'problem'>> {
     const { run, journal } = this;
-    const { header, rows, stop, again } = run;
     let rejects: string | undefined;
     let problem: CliError | undefined;
     try {
       journal?.sync();
-      const rejected = rejectsOf(run);
-      if (rejected.length > 0) {
-        const name =
-          named ?? rejectsName({ name: header.name, path: header.file ?? undefined }, header.format);
-        const original = header.flags.sum ? undefined : again;
-        rejects = await writeRejects({ name, folder }, header.format, rejected, original);
-      }
+      rejects = await writeRejectsOf(run, place);
       // Without its rejects the session has not ended: resume writes them.
-      journal?.end({
-        counts: countStates(rows, header),
-        open: rows.filter(isOpen).length,
-        left: rows.filter(isLeft).length,
-        planned: this.planNumber,
-        ended: new Date().toISOString(),
-      });
+      const ended = new Date().toISOString();
+      journal?.end({ ...rowTotals(run.rows, run.header), planned: this.planNumber, ended });
     } catch (error) {
-      if (messageOf(error) !== stop.reason?.message)
+      if (messageOf(error) !== this.stop.reason?.message)
         problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
     }
     journal?.close();
-    return reportOf(run, plan, rejects, problem);
+    return { rejects, problem };
   }
 }

@@ -7,7 +7,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
-import { areDisjoint, type Shard } from './run-flags.ts';
+import { areDisjoint, type Shard } from './run-header.ts';
 
 /**
  * The name of a service for locks and journals: one service has one name, however its URL is written.

@@ -1,162 +1,189 @@
 import { attemptsOf, mayHaveBeenApplied, retryDelay, shouldRetry } from '../client/attempt.ts';
-import type { Judgement } from '../client/judge-write.ts';
+import type { StopReason } from '../client/pace.ts';
 import { sleep } from '../process/deadline.ts';
 import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
-import { StoppedError } from '../process/signals.ts';
-import { isSentAfter, type Outcome, type Reason, type Row, textOf } from './decide.ts';
-import { decideInRun } from './plan.ts';
-import type { Run } from './run.ts';
-import type { Reading } from './run-nouns.ts';
+import { type Stop, StoppedError } from '../process/signals.ts';
+import { decide, isBefore, isSentBy, type Outcome, type Row, type RowAttempt, textOf } from './decide.ts';
+import type { Reading, RunNoun } from './run-nouns.ts';
 
-/** What one attempt to write a row has brought. */
-interface Answer {
-  /** Undefined if none came. */
-  readonly status: number | undefined;
-  /** Of a status of success. */
-  readonly judgement?: Judgement | undefined;
+/** One attempt to write a row, and what it has brought. */
+interface WriteAttempt extends RowAttempt {
+  readonly mayBeApplied: boolean;
+  /** What the answer shows; undefined if it is an error, or if none came. */
+  readonly shows?: 'intent' | 'accepted' | 'other' | 'nothing' | undefined;
+  /** Why the row is not as it should be, as a code and as a clause. */
+  readonly code: string;
+  readonly why: string | undefined;
   readonly error?: CliError | undefined;
-  /** True if the run was stopped before an answer came. */
-  readonly isInterrupted?: boolean;
-  readonly isSent: boolean;
   /** The delay before a further attempt; undefined if there must be none. */
   readonly delayMs?: number | undefined;
   readonly requestId?: string | undefined;
 }
 
-/**
- * Writes one row: as many attempts as are safe and may help. After each answer that does not show the row as it should
- * be, the record is read, and `decide` says how to go on.
- *
- * @returns undefined if the row is left for a further session: nothing of it was sent, or it must be planned again.
- */
-export async function writeRow(run: Run, row: Row): Promise<Outcome | undefined> {
-  const { noun, stop } = run;
-  // A request without an answer may still arrive, whatever is read; one with an answer has ended.
-  let isLost = false;
-  let isAnswered = false;
-  let reading: Reading | undefined;
-  for (let number = 1; ; number += 1) {
-    if (needsReading(run, row)) {
+/** Whether a row must still be written: the last reading of its record if it must, else its outcome. */
+type Comparison = { readonly reading: Reading } | { readonly outcome: Outcome | undefined };
+
+/** Writes the rows of a session. */
+export class RowWriter {
+  /** Further attempts of rows. */
+  retried = 0;
+  private readonly noun: RunNoun;
+  private readonly stop: Stop<StopReason>;
+  private readonly retries: number;
+  private readonly etags: ReadonlyMap<Row, string>;
+  /** False once a tag has turned out not to be reliable. */
+  private sendsTags = true;
+  private transportFailures = 0;
+
+  /**
+   * @param retries most further attempts of a row.
+   * @param etags the strong tags that the plan has read.
+   */
+  constructor(noun: RunNoun, stop: Stop<StopReason>, retries: number, etags: ReadonlyMap<Row, string>) {
+    this.noun = noun;
+    this.stop = stop;
+    this.retries = retries;
+    this.etags = etags;
+  }
+
+  /**
+   * Writes one row: as many attempts as are safe and may help. After each answer that does not show the row as it should
+   * be, the record is read, and `decide` says how to go on.
+   *
+   * @returns undefined if the row is left for a further session: nothing of it was sent, or it must be planned again.
+   */
+  async write(row: Row): Promise<Outcome | undefined> {
+    const { stop } = this;
+    const attempts: WriteAttempt[] = [];
+    let reading: Reading | undefined;
+    for (;;) {
+      if (this.needsReading(row)) {
+        const comparison = await this.compare(row, attempts);
+        if ('outcome' in comparison) return comparison.outcome;
+        reading = comparison.reading;
+      }
+      const attempt = await this.send(row, reading, attempts.length + 1);
+      attempts.push(attempt);
+      markSent(row, attempts);
+      const { status, shows, error } = attempt;
+      if (shows) this.transportFailures = 0;
+      if (shows === 'intent') return { state: 'applied' };
+      if (shows === 'accepted') return unknownAfter(attempts);
+      if (shows === 'other' && this.noun.name === 'inventory') return this.distrust(row, attempts);
+      if (attempt.code === interrupted) return row.isSent ? unknownAfter(attempts) : undefined;
+      const isLast = attempts.length > this.retries;
+      let mayGoOn = attempt.delayMs !== undefined && !isLast && !stop.reason;
+      // What got no answer is only read if nothing follows: the next attempt may arrive before an answer is read.
+      if (status !== undefined || (row.isSent && !mayGoOn && !stop.reason)) {
+        const comparison = await this.compare(row, attempts);
+        if (error) this.stopIfFatal(error);
+        if ('outcome' in comparison) return comparison.outcome;
+        if (status === 412) {
+          const { record } = comparison.reading;
+          // Then the tags of this service cannot be relied on.
+          if (reading ? isSameRecord(reading.record, record) : isBefore(row, this.noun.valueOf(row, record)))
+            this.sendsTags = false;
+          mayGoOn = !isLast && !stop.reason;
+        }
+        reading = comparison.reading;
+      } else if (error) this.stopIfFatal(error);
+      if (!mayGoOn || stop.reason) {
+        if (stop.reason && !row.isSent && isBusy(status)) return undefined;
+        return row.isSent ? unknownAfter(attempts) : failedAfter(attempts);
+      }
+      this.retried += 1;
       try {
-        reading = await noun.read(row.id, run.options);
-      } catch (error) {
-        if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-        if (error instanceof StoppedError) return row.isSent ? interrupted(number - 1) : undefined;
-        stopIfFatal(run, error);
-        return row.isSent ? unread(undefined, error, number - 1) : failedBy(error, number - 1);
-      }
-      const decision = decideInRun(run, row, noun.valueOf(row, reading.record));
-      if (decision.state !== 'write') return decision;
-      // The new value of a row that adds must be on the disk first.
-      if (row.intent.kind === 'add' && decision.after !== row.after) return undefined;
-    }
-    const answer = await send(run, row, reading, number);
-    const { status, judgement, error } = answer;
-    if (answer.isSent && status === undefined) isLost = true;
-    row.isSent = isLost || isAnswered || answer.isSent;
-    if (judgement) run.transportFailures = 0;
-    if (judgement?.shows === 'intent') return { state: 'applied' };
-    if (judgement?.shows === 'accepted') return acceptedLater(answer, number);
-    if (judgement?.shows === 'other' && noun.name === 'inventory')
-      return distrust(run, row, judgement, number);
-    if (answer.isInterrupted) return row.isSent ? interrupted(number) : undefined;
-    let mayGoOn = answer.delayMs !== undefined;
-    if (status !== undefined) {
-      const last = reading;
-      try {
-        reading = await noun.read(row.id, run.options);
-      } catch (failure) {
-        if (!(failure instanceof CliError || failure instanceof StoppedError)) throw failure;
-        if (error) stopIfFatal(run, error);
-        return unread(answer, failure, number);
-      }
-      const now = noun.valueOf(row, reading.record);
-      // A 412 takes nothing back of an earlier answer.
-      isAnswered = isSentAfter(row, isAnswered ? undefined : status, now);
-      row.isSent = isLost || isAnswered;
-      const decision = decideInRun(run, row, now);
-      if (decision.state !== 'write') return withAnswer(decision, answer, number);
-      if (row.intent.kind === 'add' && decision.after !== row.after) return undefined;
-      if (status === 412) {
-        const isAsBefore = last ? isSameRecord(last, reading) : !isSentAfter(row, undefined, now);
-        // Then the tags of this service cannot be relied on.
-        if (isAsBefore) run.sendsTags = false;
-        mayGoOn = true;
+        await sleep(attempt.delayMs ?? 0, stop.stopped);
+      } catch {
+        return row.isSent ? unknownAfter(attempts) : undefined;
       }
     }
-    if (error) stopIfFatal(run, error);
-    if (!mayGoOn || number > run.retries || stop.reason) {
-      if (stop.reason && !row.isSent && isBusy(status)) return undefined;
-      const outcome =
-        row.isSent && status === undefined ? await lookAfter(run, row, answer, number) : undefined;
-      if (outcome) return outcome;
-      return row.isSent ? unsettled(answer, number) : failedBy(error, number, answer);
-    }
-    run.retried += 1;
+  }
+
+  /** Whether the record of a row must be read right before an attempt. */
+  private needsReading(row: Row): boolean {
+    const { noun, sendsTags, etags } = this;
+    return noun.readsFirst || (isBound(row) && noun.canGet && !(sendsTags && etags.has(row)));
+  }
+
+  /** Reads the record of a row, and decides what is to become of the row. */
+  private async compare(row: Row, attempts: WriteAttempt[]): Promise<Comparison> {
+    let reading: Reading;
     try {
-      await sleep(answer.delayMs ?? 0, stop.stopped);
-    } catch {
-      return row.isSent ? unsettled(answer, number) : undefined;
+      reading = await this.noun.read(row.id);
+    } catch (error) {
+      if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
+      if (row.isSent) return { outcome: unknownAfter(attempts, error) };
+      if (error instanceof StoppedError) return { outcome: undefined };
+      this.stopIfFatal(error);
+      return { outcome: failedAfter(attempts, error) };
+    }
+    const now = this.noun.valueOf(row, reading.record);
+    const last = attempts.pop();
+    if (last) attempts.push({ ...last, seen: now });
+    markSent(row, attempts);
+    const decision = decide(row, now);
+    if (decision.state !== 'write') return { outcome: withAttempts(decision, attempts) };
+    // The new value of a row that adds must be on the disk first.
+    if (row.intent.kind === 'add' && decision.after !== row.after) return { outcome: undefined };
+    return { reading };
+  }
+
+  private async send(row: Row, reading: Reading | undefined, number: number): Promise<WriteAttempt> {
+    const { noun, sendsTags, etags } = this;
+    const isConditional = sendsTags && (noun.readsFirst || isBound(row));
+    const ifMatch = isConditional ? (reading?.etag ?? etags.get(row)) : undefined;
+    // A plan keeps of a record only whether there is one.
+    const known = reading ?? { record: row.before === null ? undefined : {} };
+    try {
+      const answer = await noun.write(row, row.after ?? null, known, ifMatch);
+      const { status, judgement, attempts } = answer;
+      const shows = judgement?.shows;
+      return {
+        ...{ isSent: true, mayBeApplied: true, status, shows, requestId: attempts.at(-1)?.requestId },
+        ...(shows === 'accepted'
+          ? { code: 'accepted', why: 'the service accepted it, and has not done it yet' }
+          : { code: 'not_stored', why: judgement?.reason }),
+      };
+    } catch (error) {
+      return toFailedAttempt(error, number);
     }
   }
-}
 
-/** The outcome of a row whose last attempt got no answer, if a reading of its record tells it. */
-async function lookAfter(run: Run, row: Row, answer: Answer, attempts: number): Promise<Outcome | undefined> {
-  if (run.stop.reason) return undefined;
-  const reading = await run.noun.read(row.id, run.options).catch((error) => {
-    if (error instanceof CliError || error instanceof StoppedError) return undefined;
-    throw error;
-  });
-  if (!reading) return undefined;
-  const decision = decideInRun(run, row, run.noun.valueOf(row, reading.record));
-  return decision.state === 'write' ? undefined : withAnswer(decision, answer, attempts);
-}
+  /** Stops the run if every remaining row would fail as this one. */
+  private stopIfFatal(error: CliError): void {
+    const { message, kind, details } = error;
+    const { hint, status, reason } = details;
+    this.transportFailures = reason !== undefined && status === undefined ? this.transportFailures + 1 : 0;
+    const fatal = reason && fatalReasons[reason];
+    if (fatal) this.stop.stop({ kind, message: `${fatal}: ${message}`, hint });
+    else if (kind === 'auth') this.stop.stop({ kind, message, hint });
+    else if (this.transportFailures >= maxTransportFailures)
+      this.stop.stop({
+        kind: 'unavailable',
+        message: `${maxTransportFailures} rows in a row got no answer: ${message}`,
+      });
+  }
 
-/** Whether the record of a row must be read right before an attempt. */
-function needsReading({ noun, sendsTags, etags }: Run, row: Row): boolean {
-  return noun.readsFirst || (isBound(row) && noun.canGet && !(sendsTags && etags.has(row)));
-}
-
-/** Whether a row may only be written if its record has the value that the plan read. */
-function isBound({ intent }: Row): boolean {
-  return intent.kind === 'add' || intent.expected !== undefined;
-}
-
-async function send(run: Run, row: Row, reading: Reading | undefined, number: number): Promise<Answer> {
-  const { noun, sendsTags, etags, options } = run;
-  const isConditional = sendsTags && (noun.readsFirst || isBound(row));
-  const ifMatch = isConditional ? (reading?.etag ?? etags.get(row)) : undefined;
-  const isThere = (reading ? noun.valueOf(row, reading.record) : row.before) !== null;
-  // A reading is only known to have no record; that there is one shows in the value.
-  const last = reading ?? { record: isThere ? {} : undefined };
-  try {
-    const { status, judgement, attempts } = await noun.write(row, row.after ?? null, last, {
-      ...options,
-      retries: 0,
-      ifMatch,
+  /** The service shows another count than the one that was sent: it may add what it is told to set. */
+  private distrust({ before = null, after = null }: Row, attempts: readonly WriteAttempt[]): Outcome {
+    const why = attempts.at(-1)?.why;
+    this.stop.stop({
+      kind: 'partial',
+      message: `${why}: the service does not set what it is told`,
+      hint: 'look at these counts, and ask the owner of the service what updateInventory does',
     });
-    row.mayBeApplied = true;
-    return { status, judgement, isSent: true, requestId: attempts.at(-1)?.requestId };
-  } catch (error) {
-    const attempts = attemptsOf(error);
-    const last = attempts.at(-1);
-    const method = last?.request.method ?? 'PUT';
-    if (mayHaveBeenApplied(method, attempts)) row.mayBeApplied = true;
-    const isSent = attempts.some((attempt) => attempt.isSent && attempt.request.method !== 'GET');
-    const requestId = last?.requestId;
-    if (error instanceof StoppedError) return { status: undefined, isInterrupted: true, isSent };
-    if (!(error instanceof CliError)) throw error;
-    const mayRetry = last !== undefined && shouldRetry(method, last, { retriesUnreachable: true });
-    const delayMs = mayRetry ? retryDelay(number, last?.retryAfterMs) : undefined;
-    return { status: last?.response?.status, error, isSent, requestId, delayMs };
+    const message = `it was ${textOf(before)} before, ${textOf(after)} was sent, and ${why}`;
+    return { state: 'unknown', reason: { code: otherCount, message, attempts: attempts.length } };
   }
 }
 
-function isSameRecord({ record }: Reading, { record: other }: Reading): boolean {
-  return printJson(record ?? null) === printJson(other ?? null);
-}
+/** The code of a row whose answer shows another count than the one that was sent. */
+export const otherCount = 'other_count';
+
+/** The code of a row whose answer had not come when the run stopped. */
+const interrupted = 'interrupted';
 
 /** Failures that every remaining row would hit too. */
 const fatalReasons: Partial<Record<UnavailableReason, string>> = {
@@ -166,89 +193,74 @@ const fatalReasons: Partial<Record<UnavailableReason, string>> = {
 
 const maxTransportFailures = 20;
 
-/** Stops the run if every remaining row would fail as this one. */
-function stopIfFatal(run: Run, error: CliError): void {
-  const { stop } = run;
-  const { message, kind, details } = error;
-  const { hint, status, reason } = details;
-  run.transportFailures = reason !== undefined && status === undefined ? run.transportFailures + 1 : 0;
-  const fatal = reason && fatalReasons[reason];
-  if (fatal) stop.stop({ kind, message: `${fatal}: ${message}`, hint });
-  else if (kind === 'auth') stop.stop({ kind, message, hint });
-  else if (run.transportFailures >= maxTransportFailures)
-    stop.stop({
-      kind: 'unavailable',
-      message: `${maxTransportFailures} rows in a row got no answer: ${message}`,
-    });
+function toFailedAttempt(error: unknown, number: number): WriteAttempt {
+  const requests = attemptsOf(error);
+  const last = requests.at(-1);
+  const method = last?.request.method ?? 'PUT';
+  const isSent = requests.some(({ isSent, request }) => isSent && request.method !== 'GET');
+  const facts = { isSent, mayBeApplied: mayHaveBeenApplied(method, requests), requestId: last?.requestId };
+  if (error instanceof StoppedError)
+    return { ...facts, code: interrupted, why: 'the run stopped before the answer came' };
+  if (!(error instanceof CliError)) throw error;
+  const mayRetry = last !== undefined && shouldRetry(method, last, { retriesUnreachable: true });
+  const delayMs = mayRetry ? retryDelay(number, last?.retryAfterMs) : undefined;
+  return {
+    ...facts,
+    status: last?.response?.status,
+    error,
+    delayMs,
+    code: codeOf(error),
+    why: error.message,
+  };
 }
 
-/** The service shows another count than the one that was sent: it may add what it is told to set. */
-function distrust(run: Run, row: Row, { reason }: Judgement, attempts: number): Outcome {
-  const { before, after } = row;
-  run.stop.stop({
-    kind: 'partial',
-    message: `${reason}: the service does not set what it is told`,
-    hint: 'look at these counts, and ask the owner of the service what updateInventory does',
-  });
-  const message = `it was ${textOf(before ?? null)} before, ${textOf(after ?? null)} was sent, and ${reason}`;
-  return { state: 'unknown', reason: { code: otherCount, message, attempts } };
+/** Keeps on a row what its attempts say. */
+function markSent(row: Row, attempts: readonly WriteAttempt[]): void {
+  row.isSent = isSentBy(row, attempts);
+  row.mayBeApplied = attempts.some(({ mayBeApplied }) => mayBeApplied);
 }
 
-/** The code of a row whose answer shows another count than the one that was sent. */
-export const otherCount = 'other_count';
-
-const uncertainty = 'it may or may not have been applied';
-
-function acceptedLater({ status, requestId }: Answer, attempts: number): Outcome {
-  const message = `the service accepted it, and has not done it yet; ${uncertainty}`;
-  return { state: 'unknown', reason: { code: 'accepted', message, status, attempts, requestId } };
+/** Whether a row may only be written if its record has the value that the plan read. */
+function isBound({ intent }: Row): boolean {
+  return intent.kind === 'add' || intent.expected !== undefined;
 }
 
-function interrupted(attempts: number): Outcome {
-  const message = `the run stopped before the answer came; ${uncertainty}`;
-  return { state: 'unknown', reason: { code: 'interrupted', message, attempts } };
+function isSameRecord(record: Reading['record'], other: Reading['record']): boolean {
+  return printJson(record ?? null) === printJson(other ?? null);
 }
 
-/** Nothing could be read after an answer that does not show the row as it should be. */
-function unread(answer: Answer | undefined, failure: Error, attempts: number): Outcome {
-  const { status, requestId } = answer ?? {};
-  const why = failure instanceof StoppedError ? 'the run stopped' : failure.message;
-  const message = `${said(answer)}the record could not be read afterwards: ${why}; ${uncertainty}`;
-  return { state: 'unknown', reason: { code: 'unread', message, status, attempts, requestId } };
+/** The outcome of a row that is sent. @param failure why its record could not be read after the last attempt */
+function unknownAfter(attempts: readonly WriteAttempt[], failure?: Error): Outcome {
+  const { status, code = 'unread', why } = attempts.at(-1) ?? {};
+  const clauses = [
+    why ?? (failure ? undefined : 'no answer'),
+    failure &&
+      `the record could not be read afterwards: ${failure instanceof StoppedError ? 'the run stopped' : failure.message}`,
+    'it may or may not have been applied',
+  ];
+  const message = clauses.filter((clause) => clause !== undefined).join('; ');
+  const isUnread = failure !== undefined && status !== undefined;
+  return withAttempts({ state: 'unknown', reason: { code: isUnread ? 'unread' : code, message } }, attempts);
 }
 
-function unsettled(answer: Answer, attempts: number): Outcome {
-  const { status, requestId, error } = answer;
-  const code = error ? codeOf(error) : 'not_stored';
-  const words = error ? error.message : (answer.judgement?.reason ?? 'no answer');
-  const message = `${words}; ${uncertainty}`;
-  return { state: 'unknown', reason: { code, message, status, attempts, requestId } };
+/** The outcome of a row that is not sent. @param failure why its record could not be read before the next attempt */
+function failedAfter(attempts: readonly WriteAttempt[], failure?: CliError): Outcome {
+  const last = attempts.at(-1);
+  const error = failure ?? last?.error;
+  const message = error ? error.message : `${last?.why ? `${last.why}; ` : ''}the record is as it was before`;
+  const reason = error
+    ? { code: codeOf(error), message, status: error.details.status, passes: mayPass(error) }
+    : { code: 'not_stored', message, passes: true };
+  return withAttempts({ state: 'failed', reason }, attempts);
 }
 
-function failedBy(error: CliError | undefined, attempts: number, answer?: Answer): Outcome {
-  const { requestId } = answer ?? {};
-  if (!error) {
-    const message = `${said(answer)}the record is as it was before`;
-    const reason = { code: 'not_stored', message, status: answer?.status, attempts, requestId, passes: true };
-    return { state: 'failed', reason };
-  }
-  const { status } = error.details;
-  const message = error.message;
-  const reason = { code: codeOf(error), message, status, attempts, requestId, passes: mayPass(error) };
-  return { state: 'failed', reason };
-}
-
-/** The decision with what the answer says, if the row is not as it should be. */
-function withAnswer(outcome: Outcome, answer: Answer, attempts: number): Outcome {
+/** An outcome with what the last attempt says, if the row is not as it should be. */
+function withAttempts(outcome: Outcome, attempts: readonly WriteAttempt[]): Outcome {
   const { reason } = outcome;
-  if (!reason) return outcome;
-  const { status, requestId } = answer;
-  return { ...outcome, reason: { ...reason, status, attempts, requestId } satisfies Reason };
-}
-
-function said(answer: Answer | undefined): string {
-  const words = answer?.error?.message ?? answer?.judgement?.reason;
-  return words === undefined ? '' : `${words}; `;
+  const last = attempts.at(-1);
+  if (!reason || !last) return outcome;
+  const { status, requestId } = last;
+  return { ...outcome, reason: { ...reason, status, attempts: attempts.length, requestId } };
 }
 
 /** Refusals that may pass, or that end with the cause of the stop. */

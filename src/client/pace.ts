@@ -154,7 +154,7 @@ export class Pace {
  * @throws the first error.
  */
 export async function eachAtPace<Item>(
-  pace: Pace,
+  pace: Pick<Pace, 'max'>,
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {

@@ -124,10 +124,10 @@ function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { RunStore } = await import('../bulk/run-store.ts');
-  const { runs: stored } = await new RunStore(resolvePaths(io).stateDir).all();
-  return stored.map(({ header: { run, undoes, name, started } }) => ({
-    word: run,
+  const { listRuns, runFolder } = await import('../bulk/run-store.ts');
+  const list = await listRuns(runFolder(resolvePaths(io).stateDir));
+  return list.runs.map(({ id, started, header: { undoes, name } }) => ({
+    word: id,
     summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
   }));
 }

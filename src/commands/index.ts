@@ -2,9 +2,9 @@ import { programFlags } from '../cli/global-flags.ts';
 import type { Program } from '../cli/verb.ts';
 
 // A file or a folder for each noun and each command: flags go in, calls and printing come out. `record-verbs.ts` makes the
-// verbs that pets, categories and orders share, and `arguments.ts` has arguments and flags of several commands. A run goes
-// through `run-flags.ts`, `run-input.ts` or `update-from-file.ts`, `run-session.ts`, `show-plan.ts` and `report-run.ts`;
-// `resume.ts` goes on with it or undoes it, and `show-runs.ts` lists what is kept.
+// verbs that pets, categories and orders share, and `arguments.ts` has arguments and flags of several commands. `runs/` has
+// what all runs share: `run-flags.ts`, `run-input.ts` or `update-from-file.ts`, `run-session.ts`, `show-plan.ts` and
+// `report-run.ts`; there `resume.ts` goes on with a run or undoes it, and `show-runs.ts` lists what is kept.
 
 /** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {
@@ -45,17 +45,17 @@ export const program: Program = {
     {
       name: 'runs',
       summary: 'List past runs, the newest first, or show one row by row',
-      load: async () => (await import('./runs.ts')).runs,
+      load: async () => (await import('./runs/index.ts')).runs,
     },
     {
       name: 'resume',
       summary: 'Finish a run that stopped',
-      load: async () => (await import('./resume.ts')).resume,
+      load: async () => (await import('./runs/resume.ts')).resume,
     },
     {
       name: 'undo',
       summary: 'Set back what a run wrote',
-      load: async () => (await import('./resume.ts')).undo,
+      load: async () => (await import('./runs/resume.ts')).undo,
     },
     {
       name: 'overview',

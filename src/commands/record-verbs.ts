@@ -4,7 +4,7 @@ import { UsageError } from '../process/errors.ts';
 import type { Body, EditableNoun } from '../records/noun.ts';
 import { parseId, parseIdOrName } from '../records/parse-values.ts';
 import { fieldFlag, fromFlag, untilFlag } from './arguments.ts';
-import { type ApplyFlags, updateFileFlags } from './run-flags.ts';
+import { type ApplyFlags, updateFileFlags } from './runs/run-flags.ts';
 
 /** The differences between the verbs of pets, categories and orders, which are otherwise the same. */
 interface RecordWords<Entity extends object> {
@@ -97,7 +97,7 @@ export function recordVerbs<Entity extends object>({
           const { updateRecords } = await import('../records/update.ts');
           return updateRecords(context, await noun(), ids, { field, values });
         }
-        const { updateFromFile } = await import('./update-from-file.ts');
+        const { updateFromFile } = await import('./runs/update-from-file.ts');
         return updateFromFile(context, await noun(), { ids, from, field, values, flags });
       },
     }),

@@ -3,14 +3,15 @@ import {
   type Decision,
   decide,
   type Intent,
+  isSentBy,
   type Row,
-  type Seen,
+  type RowAttempt,
   type Value,
 } from '../../src/bulk/decide.ts';
 
 // The table of the rules, a line each: what the row says, what was sent, what was read, and what becomes of it.
 
-type Marks = Partial<Pick<Row, 'before' | 'after' | 'isSent' | 'mayBeApplied' | 'mayCreate' | 'undoes'>>;
+type Marks = Partial<Omit<Row, 'line' | 'id' | 'intent'>>;
 
 const max = Number.MAX_SAFE_INTEGER;
 const sent = { isSent: true, mayBeApplied: true };
@@ -50,7 +51,7 @@ function wordsOf(decision: Decision): string {
   return [decision.state, decision.reason?.code].filter(Boolean).join(' ');
 }
 
-type Case = readonly [what: string, row: Row, seen: Value | Seen, becomes: string];
+type Case = readonly [what: string, row: Row, now: Value, becomes: string];
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
   'set to v, not sent': [
@@ -148,45 +149,30 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   'add d, sent, and planned by another run since': [
-    ['that saw after', add(5, { ...sent, before: 10, after: 15 }), { now: 22, later: 15 }, 'applied'],
-    ['that saw before', add(5, { ...sent, before: 10, after: 15 }), { now: 15, later: 10 }, 'write 20'],
-    [
-      'that saw neither',
-      add(5, { ...sent, before: 10, after: 15 }),
-      { now: 15, later: 12 },
-      'unknown changed',
-    ],
+    ['that saw after', add(5, { ...sent, before: 10, after: 15, later: 15 }), 22, 'applied'],
+    ['that saw before', add(5, { ...sent, before: 10, after: 15, later: 10 }), 15, 'write 20'],
+    ['that saw neither', add(5, { ...sent, before: 10, after: 15, later: 12 }), 15, 'unknown changed'],
     [
       'that saw after of a refused one',
-      add(5, { ...refused, before: 10, after: 15 }),
-      { now: 15, later: 15 },
+      add(5, { ...refused, before: 10, after: 15, later: 15 }),
+      15,
       'unknown changed',
     ],
-    [
-      'that saw nothing',
-      add(5, { ...sent, before: 10, after: 15 }),
-      { now: 15, later: null },
-      'unknown gone',
-    ],
+    ['that saw nothing', add(5, { ...sent, before: 10, after: 15, later: null }), 15, 'unknown gone'],
     [
       'that saw before, and now below 0',
-      add(-5, { ...sent, before: 10, after: 5 }),
-      { now: 3, later: 10 },
+      add(-5, { ...sent, before: 10, after: 5, later: 10 }),
+      3,
       'failed below_zero',
     ],
     [
       'that saw nothing, as the plan had',
-      add(5, { ...sent, ...create, before: null, after: 5 }),
-      { now: 5, later: null },
+      add(5, { ...sent, ...create, before: null, after: 5, later: null }),
+      5,
       'write 10',
     ],
-    [
-      'a row that was not sent ignores it',
-      add(5, { before: 10, after: 15 }),
-      { now: 12, later: 10 },
-      'write 17',
-    ],
-    ['a row that sets ignores it', set(5, { ...sent, before: 3, after: 5 }), { now: 5, later: 3 }, 'applied'],
+    ['a row that was not sent ignores it', add(5, { before: 10, after: 15, later: 10 }), 12, 'write 17'],
+    ['a row that sets ignores it', set(5, { ...sent, before: 3, after: 5, later: 3 }), 5, 'applied'],
   ],
   'the undo of an unknown row that added': [
     ['that was applied', add(-5, { undoes: add(5, { ...sent, before: 10, after: 15 }) }), 15, 'write 10'],
@@ -204,8 +190,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ],
     [
       'that was applied, and sold from since',
-      add(-5, { undoes: add(5, { ...sent, before: 10, after: 15 }) }),
-      { now: 3, later: 15 },
+      add(-5, { undoes: add(5, { ...sent, before: 10, after: 15, later: 15 }) }),
+      3,
       'failed below_zero',
     ],
     [
@@ -216,16 +202,16 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   'fields of a record': [
-    ['are the same', set({ name: 'Rex' }), { now: { name: 'Rex' } }, 'unchanged'],
-    ['are the same but for outer spaces', set({ name: 'Rex' }), { now: { name: ' Rex ' } }, 'unchanged'],
-    ['are empty and absent', set({ photo: '' }), { now: {} }, 'unchanged'],
+    ['are the same', set({ name: 'Rex' }), { name: 'Rex' }, 'unchanged'],
+    ['are the same but for outer spaces', set({ name: 'Rex' }), { name: ' Rex ' }, 'unchanged'],
+    ['are empty and absent', set({ photo: '' }), {}, 'unchanged'],
     [
       'are the same instant',
       set({ shipDate: '2026-01-01T00:00:00Z' }),
-      { now: { shipDate: '2026-01-01T01:00:00+01:00' } },
+      { shipDate: '2026-01-01T01:00:00+01:00' },
       'unchanged',
     ],
-    ['differ', set({ name: 'Rex' }), { now: { name: 'Mia' } }, 'write {"name":"Rex"}'],
+    ['differ', set({ name: 'Rex' }), { name: 'Mia' }, 'write {"name":"Rex"}'],
     [
       'are neither as expected nor as sent',
       expecting(
@@ -233,7 +219,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
         { name: 'Mia' },
         { ...sent, before: { name: 'Mia' }, after: { name: 'Rex' } },
       ),
-      { now: { name: 'Tom' } },
+      { name: 'Tom' },
       'unknown changed',
     ],
     ['have no record', set({ name: 'Rex' }), null, 'failed no_entry'],
@@ -242,21 +228,66 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
 
 for (const [title, cases] of Object.entries(tables))
   describe(title, () => {
-    it.each(cases)('%s', (_what, row, seen, becomes) => {
-      const isSeen = typeof seen === 'object' && seen !== null && 'now' in seen;
-      expect(wordsOf(decide(row, (isSeen ? seen : { now: seen }) as Seen))).toBe(becomes);
+    it.each(cases)('%s', (_what, row, now, becomes) => {
+      expect(wordsOf(decide(row, now))).toBe(becomes);
     });
   });
 
 it('says what was before, what was sent and what is now of an unknown row', () => {
-  const decision = decide(add(5, { ...sent, before: 10, after: 15 }), { now: 12 });
+  const decision = decide(add(5, { ...sent, before: 10, after: 15 }), 12);
   expect(decision).toMatchObject({
     reason: { message: 'it was 10 before, 15 was sent, and it is 12 now' },
   });
 });
 
 it('says what is not as expected', () => {
-  expect(decide(expecting(5, 3), { now: 4 })).toMatchObject({
+  expect(decide(expecting(5, 3), 4)).toMatchObject({
     reason: { message: '4 now, not 3 as expected' },
+  });
+});
+
+describe('a row is sent', () => {
+  const before = 3;
+  const after = 5;
+  const plain = set(after, { before, after });
+  const bound = expecting(after, before, { before, after });
+  const lost: RowAttempt = { isSent: true };
+  const unsent: RowAttempt = { isSent: false };
+  const answered = (status: number, seen?: Value): RowAttempt => ({ isSent: true, status, seen });
+  const cases: readonly (readonly [what: string, row: Row, attempts: RowAttempt[], isSent: boolean])[] = [
+    ['not without an attempt', plain, [], false],
+    ['not by a request that never left', plain, [unsent], false],
+    ['by a lost answer', plain, [lost], true],
+    ['by a lost answer, whatever is read later', plain, [lost, answered(500, before)], true],
+    ['by an answer, if the record was not read', plain, [answered(500)], true],
+    ['by an answer, if the record is not as before', plain, [answered(500, 4)], true],
+    ['not by an answer, if the record is as before', plain, [answered(500, before)], false],
+    [
+      'not by an answer, if it is as before after the next',
+      plain,
+      [answered(500, 4), answered(500, before)],
+      false,
+    ],
+    ['not by a 412, if the record has another value', plain, [answered(412, 4)], false],
+    ['by a 412, if the record has the value that was sent', plain, [answered(412, after)], true],
+    ['by a 412 of a row that expects, if the record has another value', bound, [answered(412, 4)], true],
+    ['not by a 412 of a row that expects, if the record is as before', bound, [answered(412, before)], false],
+    ['by an answer before a 412', plain, [answered(500, 4), answered(412, 4)], true],
+  ];
+  it.each(cases)('%s', (_what, row, attempts, isSent) => {
+    expect(isSentBy(row, attempts)).toBe(isSent);
+  });
+});
+
+describe('a row that another run has written or booked', () => {
+  const barred = { state: 'failed', reason: { code: 'written_later', message: '' } } as const;
+  const cases: readonly Case[] = [
+    ['is not written', set(5, { barred }), 3, 'failed written_later'],
+    ['is not written if it could not be', add(-5, { barred }), 3, 'failed written_later'],
+    ['may be as it should be', set(5, { barred }), 5, 'unchanged'],
+    ['was sent before', set(5, { ...sent, barred, before: 3, after: 5 }), 3, 'write 5'],
+  ];
+  it.each(cases)('%s', (_what, row, now, becomes) => {
+    expect(wordsOf(decide(row, now))).toBe(becomes);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type CountFlags, type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
-import { parseShard, shardOf } from '../../src/bulk/run-flags.ts';
+import { parseShard, shardOf } from '../../src/bulk/run-header.ts';
 import { parseColumnMap } from '../../src/input/column-map.ts';
 import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';

@@ -2,7 +2,7 @@ import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseQuantity } from '../../records/parse-values.ts';
 import { statusesFlag } from '../arguments.ts';
-import { bulkWriteFlags, diffPlanFlags, editFlags, inputFlags, planFlags } from '../run-flags.ts';
+import { bulkWriteFlags, diffPlanFlags, editFlags, inputFlags, planFlags } from '../runs/run-flags.ts';
 
 const diff = verb({
   name: 'diff',

@@ -1,16 +1,16 @@
 import type { PetStatus } from '../../api/schemas.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import type { Value } from '../../bulk/decide.ts';
-import { defaultFlags } from '../../bulk/run-flags.ts';
+import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
 import { editUntilValid, findEditor, openDraft, withDraft } from '../../input/editor.ts';
-import { type InputRow, type RowInput, type RowLayout, readRows } from '../../input/read-rows.ts';
+import { type RowInput, readRows } from '../../input/read-rows.ts';
 import type { Source } from '../../input/source.ts';
 import { ManyError, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
-import type { WriteFlags } from '../run-flags.ts';
-import { partsOfInput, runInput } from '../run-input.ts';
+import type { WriteFlags } from '../runs/run-flags.ts';
+import { applyInput } from '../runs/run-input.ts';
 
 interface EditFilter {
   readonly below?: number | undefined;
@@ -40,13 +40,8 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
       await context.print('nothing was changed, and nothing was sent');
       return await draft.discard();
     }
-    const options = {
-      layout: layout as unknown as RowLayout<InputRow>,
-      runFlags: defaultFlags,
-      commandFlags: flags,
-    };
-    const parts = await partsOfInput(context, 'inventory', input, input.rows, options);
-    await runInput(context, { ...parts, again: undefined }, flags, 'apply');
+    const { rows } = input;
+    await applyInput(context, { noun: 'inventory', input, rows, runFlags: defaultFlags }, flags, 'apply');
     if (context.flags.dryRun)
       return await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
     await draft.discard();

@@ -1,31 +1,30 @@
-import { confirmWrite } from '../asking.ts';
-import type { Plan } from '../bulk/plan.ts';
-import type { Report } from '../bulk/report.ts';
-import type { NewRun, Run, RunParts } from '../bulk/run.ts';
-import type { RowLimit } from '../bulk/run-flags.ts';
-import { nounWords } from '../bulk/run-nouns.ts';
-import { RunStore } from '../bulk/run-store.ts';
-import { graceMs, Session } from '../bulk/session.ts';
-import { holdTarget, type TargetLock, targetOf } from '../bulk/target.ts';
-import type { Client } from '../client/client.ts';
-import type { StopReason } from '../client/pace.ts';
-import { resolvePaths } from '../config/paths.ts';
-import type { Context } from '../context.ts';
-import { withProgress } from '../output/progress.ts';
-import { CliError, exitCodes, InterruptedError } from '../process/errors.ts';
-import { realFile } from '../process/files.ts';
-import type { Signal } from '../process/io.ts';
-import { checkFolder } from '../process/new-file.ts';
-import { StoppedError } from '../process/signals.ts';
-import { counted } from '../process/text.ts';
+import { confirmWrite } from '../../asking.ts';
+import { checkGuards, type Plan } from '../../bulk/plan.ts';
+import type { Report } from '../../bulk/report.ts';
+import type { Run } from '../../bulk/run.ts';
+import type { RowLimit, RunHeader } from '../../bulk/run-header.ts';
+import { rowWords } from '../../bulk/run-nouns.ts';
+import { ensureRunFolder, runFolder } from '../../bulk/run-store.ts';
+import { graceMs, Session } from '../../bulk/session.ts';
+import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
+import type { StopReason } from '../../client/pace.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { rejectsName } from '../../input/rejects.ts';
+import { withProgress } from '../../output/progress.ts';
+import { CliError, exitCodes, InterruptedError } from '../../process/errors.ts';
+import { realFile } from '../../process/files.ts';
+import type { Signal } from '../../process/io.ts';
+import { checkFolder, type FileName } from '../../process/new-file.ts';
+import { StoppedError } from '../../process/signals.ts';
+import { counted } from '../../process/text.ts';
 import { printReport, summaryView } from './report-run.ts';
 import type { WriteFlags } from './run-flags.ts';
 import { checkPlanView, countProblems, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
-// What apply, edit, update --from, resume and undo have in common: plan, show, ask, write, report.
-
-export function runStore({ io }: Context): RunStore {
-  return new RunStore(resolvePaths(io).stateDir);
+/** The folder in which this user's runs are kept. */
+export function runFolderOf({ io }: Context): string {
+  return runFolder(resolvePaths(io).stateDir);
 }
 
 /** The target of this command's writes, for journals and locks: a service, or the shop of the embedded store. */
@@ -34,21 +33,21 @@ export async function targetHere(context: Context): Promise<string> {
   if (!context.settings.offline) return targetOf(baseUrl);
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore === ':memory:') return 'offline::memory:';
-  const { readShopId } = await import('../server/store-file.ts');
+  const { readShopId } = await import('../../server/store-file.ts');
   return `offline:${readShopId(offlineStore) ?? realFile(offlineStore)}`;
 }
 
-/** Holds the target of a run until it is released, unless nothing will be written. */
+/** Holds the target of a run until it is released. */
 export async function lockTarget(
   context: Context,
-  { target, name, flags: { shard } }: Pick<NewRun, 'target' | 'name' | 'flags'>,
+  { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
   { lockWait = 0 }: WriteFlags,
 ): Promise<TargetLock> {
-  if (context.flags.dryRun) return { nameRun: async () => {}, release: async () => {} };
   await (await context.printer()).check(summaryView);
   const { signal } = context.interrupts;
   return beforeWrites(async () => {
-    const { folder } = await runStore(context).ensureFolder();
+    const folder = runFolderOf(context);
+    await ensureRunFolder(folder);
     return holdTarget(folder, { target, shard, name, waitMs: lockWait, signal, onWait: context.print });
   });
 }
@@ -64,92 +63,65 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
 }
 
 /**
- * One session of a run: plans, asks, writes and reports. With `--dry-run` it only shows the plan, and exits 3 if there
- * are rows that cannot be written.
+ * One session of a run: plans, asks, writes and reports.
  *
  * @throws UsageError if the service offers no way to do it, or a guard stops the plan; CliError after the report if not
  *   every row is as it should be.
  */
 export async function runSession(
   context: Context,
-  parts: RunParts,
+  run: Run,
   flags: WriteFlags,
   lock: TargetLock,
 ): Promise<void> {
-  if (context.flags.dryRun) return preview(context, parts, flags, 'dry run');
-  if (parts.earlier) await lock.nameRun(parts.earlier.header.run);
-  const { rejects: rejectsName } = flags;
-  if (rejectsName !== undefined)
-    await checkFolder({ name: rejectsName, folder: context.io.cwd }, '--rejects');
-  const session = openSession(context, parts, flags, await context.client('bulk'));
-  const { run } = session;
+  const { header, journal } = run;
+  if (journal) await lock.nameRun(journal.id);
+  const { cwd: folder } = context.io;
+  if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');
+  const session = await openSession(context, run, flags.maxErrors);
   const plan = await planSession(context, session);
-  session.check(plan);
-  if (plan.changes.length > 0) await confirmPlan(context, run, plan);
-  else await printTotals(context, run, plan);
-  const report = await writeSession(context, session, plan, { rejectsName, lock });
-  await printReport(context, run, report);
+  checkGuards(run, plan);
+  if (plan.changes.length > 0) await confirmPlan(context, header, plan);
+  else await printTotals(context, header, plan);
+  const source = { name: header.name, path: header.file ?? undefined };
+  const rejects = { name: flags.rejects ?? rejectsName(source, header.format), folder };
+  await printReport(context, await writeSession(context, session, plan, rejects, lock));
 }
 
 /**
  * Shows the plan of a run; nothing is written. A diff exits 8 if there is anything to write or that cannot be written, a
  * dry run exits 3 if there are rows that cannot be written.
  */
-export async function preview(
-  context: Context,
-  parts: RunParts,
-  flags: WriteFlags,
-  kind: 'diff' | 'dry run',
-): Promise<void> {
-  await checkPlanView(context, parts.header.noun);
-  const session = openSession(context, parts, flags, await context.client('bulk'));
-  const { run } = session;
+export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry run'): Promise<void> {
+  const { header } = run;
+  await checkPlanView(context, header.noun);
+  const session = await openSession(context, run);
   const plan = await planSession(context, session);
   const problems = countProblems(run, plan);
   // Before anything is printed: a reader may go away after the first line.
   if (kind === 'diff' && plan.changes.length + problems > 0) context.exitCode = exitCodes.differs;
   if (kind === 'dry run' && problems > 0) context.exitCode = exitCodes.partial;
   await printPlan(context, run, plan);
-  await printTotals(context, run, plan);
-  session.check(plan);
+  await printTotals(context, header, plan);
+  checkGuards(run, plan);
 }
 
 const defaultMaxErrors: RowLimit = { rows: 100 };
 
-function openSession(context: Context, parts: RunParts, flags: WriteFlags, client: Client): Session {
-  const settings = context.settings;
-  const { concurrency, rate } = context.flags;
-  const { pace, guards } = parts.header;
-  const { maxChanges = guards.maxChanges, maxDelta = guards.maxDelta, allowZero = guards.allowZero } = flags;
-  return new Session(parts, {
-    client,
-    runs: runStore(context),
-    pace: {
-      concurrency: concurrency === undefined ? pace.concurrency : settings.get('concurrency'),
-      rate: rate === undefined ? pace.rate : (settings.get('rate') ?? null),
-    },
-    guards: { maxChanges, maxDelta, allowZero },
-    maxErrors: flags.maxErrors ?? defaultMaxErrors,
-    retries: settings.get('retries'),
-  });
-}
-
-/** The pace of a new run. */
-export async function paceHere(context: Context): Promise<NewRun['pace']> {
-  const settings = context.settings;
-  return { concurrency: settings.get('concurrency'), rate: settings.get('rate') ?? null };
+async function openSession(context: Context, run: Run, maxErrors = defaultMaxErrors): Promise<Session> {
+  const [client, retries] = [await context.client('bulk'), context.settings.get('retries')];
+  return new Session(run, { client, folder: runFolderOf(context), maxErrors, retries });
 }
 
 /** Reads the records and plans. @throws InterruptedError, or CliError if the run had to stop: then there is no plan. */
 async function planSession(context: Context, session: Session): Promise<Plan> {
-  const { stop, header, progress } = session.run;
+  const { stop, progress, run } = session;
   const release = context.interrupts.take((signal) => {
     stop.stop(interruption(signal));
     stop.abandon();
   });
-  const { plural } = nounWords[header.noun];
   const activity = {
-    label: `reading ${plural}`,
+    label: `reading ${rowWords(run.header.noun).plural}`,
     unit: 'records',
     delayMs: 500,
     read: () => ({ done: progress.read }),
@@ -162,20 +134,20 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
     if (kind === 'interrupted') throw new InterruptedError('SIGINT');
     if (kind === 'terminated') throw new InterruptedError('SIGTERM');
     if (kind === 'hung-up') throw new InterruptedError('SIGHUP');
-    throw new CliError(kind, `${header.name}: ${message}; nothing was sent`, { hint, retryable: true });
+    throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   } finally {
     release();
   }
 }
 
 /** Shows the plan and asks the user. @throws UsageError if the answer is no, or if questions are impossible. */
-async function confirmPlan(context: Context, run: Run, plan: Plan): Promise<void> {
-  if (!context.flags.yes && context.prompt()) await showLargestChanges(context, run, plan);
-  await printTotals(context, run, plan);
-  const { changes, removed } = plan;
-  const { singular, plural } = nounWords[run.header.noun];
-  const verb = run.header.noun === 'inventory' ? 'set' : 'change';
-  const others = changes.length - removed;
+async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
+  if (!context.flags.yes && context.prompt()) await showLargestChanges(context, header, plan);
+  await printTotals(context, header, plan);
+  const { singular, plural } = rowWords(header.noun);
+  const verb = header.noun === 'inventory' ? 'set' : 'change';
+  const removed = plan.changes.filter(({ after }) => after === null).length;
+  const others = plan.changes.length - removed;
   const what = [
     ...(others > 0 ? [`${verb} ${counted(others, singular, plural)}`] : []),
     ...(removed > 0 ? [`remove ${counted(removed, 'entry', 'entries')}`] : []),
@@ -194,9 +166,10 @@ async function writeSession(
   context: Context,
   session: Session,
   plan: Plan,
-  { rejectsName, lock }: { readonly rejectsName: string | undefined; readonly lock: TargetLock },
+  rejects: FileName,
+  lock: TargetLock,
 ): Promise<Report> {
-  const { stop, progress, pace, header } = session.run;
+  const { stop, progress, pace, run } = session;
   let timer: NodeJS.Timeout | undefined;
   const release = context.interrupts.take((signal) => {
     const leftMs = endingMs[timer ? 1 : 0];
@@ -208,12 +181,15 @@ async function writeSession(
     if (!stop.cut.aborted) void context.print(waiting);
   });
   const total = plan.changes.length;
-  const read = () => ({ done: progress.written, total, failed: progress.failed, concurrency: pace.limit });
-  const label = header.kind === 'undo' ? 'undoing' : 'applying';
+  const activity = {
+    label: run.header.kind === 'undo' ? 'undoing' : 'applying',
+    unit: 'rows',
+    read: () => ({ done: progress.written, total, failed: progress.failed, concurrency: pace.limit }),
+  };
   try {
     await beforeWrites(async () => lock.nameRun(await session.begin(plan)));
-    const work = () => session.write(plan, { named: rejectsName, folder: context.io.cwd });
-    return total > 0 ? await withProgress(context, { label, unit: 'rows', read }, work) : await work();
+    const write = () => session.write(plan, rejects);
+    return total > 0 ? await withProgress(context, activity, write) : await write();
   } finally {
     clearTimeout(timer);
     release();

@@ -1,8 +1,16 @@
-import { type Guards, parseRowLimit, parseShard, type RowLimit, type RunFlags } from '../bulk/run-flags.ts';
-import { choice, flag, type ValuesOf, value, values } from '../cli/flag.ts';
-import { thousandsSeparators } from '../config/setting-values.ts';
-import { UsageError } from '../process/errors.ts';
-import { parseDurationFlag } from './arguments.ts';
+import {
+  type Guards,
+  parseRowLimit,
+  parseShard,
+  type RowLimit,
+  type RunFlags,
+  type RunHeader,
+} from '../../bulk/run-header.ts';
+import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { thousandsSeparators } from '../../config/setting-values.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../process/errors.ts';
+import { parseDurationFlag } from '../arguments.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -141,6 +149,17 @@ export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
   return { map, thousands, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }
 
-export function toGuards({ maxChanges, maxDelta, allowZero = false }: WriteFlags): Guards {
-  return { maxChanges, maxDelta, allowZero };
+/** The guards of a run. @param earlier those of the run that goes on, or is undone */
+export function runGuards(flags: WriteFlags, earlier?: Guards): Guards {
+  const { maxChanges = earlier?.maxChanges, maxDelta = earlier?.maxDelta } = flags;
+  return { maxChanges, maxDelta, allowZero: flags.allowZero ?? earlier?.allowZero ?? false };
+}
+
+/** The pace of a run. @param earlier that of the run that goes on, or is undone */
+export function runPace({ settings, flags }: Context, earlier?: RunHeader['pace']): RunHeader['pace'] {
+  const { concurrency, rate } = flags;
+  return {
+    concurrency: earlier && concurrency === undefined ? earlier.concurrency : settings.get('concurrency'),
+    rate: earlier && rate === undefined ? earlier.rate : (settings.get('rate') ?? null),
+  };
 }

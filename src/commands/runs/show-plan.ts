@@ -1,16 +1,17 @@
-import type { NounName } from '../api/operations.ts';
-import type { Row, Value } from '../bulk/decide.ts';
-import { changeOf, type Plan } from '../bulk/plan.ts';
-import { type FailureKind, failuresOf } from '../bulk/report.ts';
-import type { Run } from '../bulk/run.ts';
-import { nounWords } from '../bulk/run-nouns.ts';
-import { eachAtPace } from '../client/pace.ts';
-import type { Context } from '../context.ts';
-import type { Column, View } from '../output/columns.ts';
-import { inPages, Printer } from '../output/print.ts';
-import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { counted, groupDigits, sanitize } from '../process/text.ts';
-import { Names } from '../records/names.ts';
+import type { NounName } from '../../api/operations.ts';
+import type { Row, Value } from '../../bulk/decide.ts';
+import { changeOf, type Plan } from '../../bulk/plan.ts';
+import { type FailureKind, failuresOf } from '../../bulk/report.ts';
+import type { Run } from '../../bulk/run.ts';
+import type { RunHeader } from '../../bulk/run-header.ts';
+import { rowWords } from '../../bulk/run-nouns.ts';
+import { eachAtPace } from '../../client/pace.ts';
+import type { Context } from '../../context.ts';
+import type { Column, View } from '../../output/columns.ts';
+import { inPages, Printer } from '../../output/print.ts';
+import { type JsonValue, printJson } from '../../process/exact-json.ts';
+import { counted, groupDigits, sanitize } from '../../process/text.ts';
+import { Names } from '../../records/names.ts';
 
 /**
  * A row of a plan. `now` is null for a record that does not exist, undefined if it is not written; `new` is null for an
@@ -101,7 +102,7 @@ export async function checkPlanView(context: Context, noun: NounName): Promise<v
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
   const isTable = printer.format === 'table';
-  const names = await readPetNames(context, run, plan.changes.length > maxNames ? [] : plan.changes);
+  const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
   const view = changesView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
   await printer.records(inPages(changesOf(run, plan, names)), view);
 }
@@ -112,8 +113,8 @@ export function countProblems(run: Run, { rows }: Plan): number {
 }
 
 /** The invalid rows of a plan; that of a resumed run has none. */
-function invalidOf({ invalid, earlier }: Run): Run['invalid'] {
-  return earlier ? [] : invalid;
+function invalidOf({ invalid, journal }: Run): Run['invalid'] {
+  return journal ? [] : invalid;
 }
 
 function isProblemRow({ outcome }: Row): boolean {
@@ -133,7 +134,7 @@ function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>
   for (const row of rows) {
     if (row.outcome && !isProblemRow(row)) continue;
     yield* invalidBefore(row.line);
-    yield toChangeRecord(run, row, names);
+    yield toChangeRecord(run.header, row, names);
   }
   yield* invalidBefore(Number.POSITIVE_INFINITY);
 }
@@ -141,11 +142,11 @@ function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>
 const unwritten = { now: undefined, new: undefined, name: undefined };
 
 function toChangeRecord(
-  { header }: Run,
+  { noun }: RunHeader,
   { id, line, outcome, before, after }: Row,
   names: ReadonlyMap<bigint, string>,
 ): ChangeRecord {
-  const isCount = header.noun === 'inventory';
+  const isCount = noun === 'inventory';
   // Every record has the same members: spreading others into a million of them takes ten seconds.
   return {
     petId: isCount ? id : undefined,
@@ -161,16 +162,16 @@ function toChangeRecord(
 }
 
 /** Shows the largest changes on stderr. */
-export async function showLargestChanges(context: Context, run: Run, plan: Plan): Promise<void> {
+export async function showLargestChanges(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   const { io, quiet } = context;
   if (quiet) return;
   const color = context.settings.get('color');
   const columns = { fields: undefined, sort: undefined, header: true };
   const printerOptions = { format: 'table', ...columns, color, quiet: true } as const;
   const largest = largestChanges(plan);
-  const names = await readPetNames(context, run, largest);
-  const records = largest.map((row) => toChangeRecord(run, row, names));
-  const view = changesView(run.header.noun, true, false);
+  const names = await readPetNames(context, header, largest);
+  const records = largest.map((row) => toChangeRecord(header, row, names));
+  const view = changesView(header.noun, true, false);
   await new Printer({ ...io, stdout: io.stderr }, printerOptions).records([records], view);
   if (plan.changes.length > largest.length)
     await context.print(
@@ -187,36 +188,31 @@ function largestChanges({ changes }: Plan): readonly Row[] {
 /** The names of the pets of a few rows, for people; unreadable ones are left out. */
 async function readPetNames(
   context: Context,
-  { pace, header }: Run,
+  { noun, pace }: RunHeader,
   rows: readonly Row[],
 ): Promise<ReadonlyMap<bigint, string>> {
   const names = new Map<bigint, string>();
-  if (header.noun !== 'inventory' && header.noun !== 'pets') return names;
+  if (noun !== 'inventory' && noun !== 'pets') return names;
   const reader = new Names(context, await context.client('bulk'));
-  await eachAtPace(pace, rows, async ({ id }) => {
+  await eachAtPace({ max: pace.concurrency }, rows, async ({ id }) => {
     await reader.addPet(id, names);
   }).catch(() => {});
   return names;
 }
 
 /** Prints the totals of the plan on stderr, and why rows cannot be written. */
-export async function printTotals(context: Context, run: Run, plan: Plan): Promise<void> {
-  const { changes, rows, unchanged, raised, lowered, toZero, created, removed } = plan;
-  const { noun } = run.header;
-  const { record } = nounWords[noun];
+export async function printTotals(
+  context: Context,
+  { noun }: RunHeader,
+  { changes, rows }: Plan,
+): Promise<void> {
+  const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
+  const unchanged = rows.filter(({ outcome }) => outcome?.state === 'unchanged').length;
   const facts = [
-    ...(isCount ? [totalOf('up', '+', raised, [[created, 'new']])] : []),
-    ...(isCount
-      ? [
-          totalOf('down', '-', lowered, [
-            [toZero, 'to 0'],
-            [removed, 'removed'],
-          ]),
-        ]
-      : []),
-    unchanged > 0 ? `${counted(unchanged, record, nounWords[isCount ? 'pets' : noun].plural)} the same` : '',
-  ].filter((fact) => fact !== '');
+    ...(isCount ? directionsOf(changes) : []),
+    ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
+  ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   await context.print(
     `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
@@ -229,6 +225,35 @@ export async function printTotals(context: Context, run: Run, plan: Plan): Promi
     );
 }
 
+/** The changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
+function directionsOf(changes: readonly Row[]): string[] {
+  const sizeOf = ({ before = null, after = null }: Row) => changeOf(before, after);
+  const raised = changes.filter((row) => row.after !== null && sizeOf(row) >= 0);
+  const lowered = changes.filter((row) => row.after === null || sizeOf(row) < 0);
+  const textOf = (
+    rows: readonly Row[],
+    direction: string,
+    notes: Readonly<Record<string, (row: Row) => boolean>>,
+  ) => {
+    const units = rows.reduce((sum, row) => sum + BigInt(Math.abs(sizeOf(row))), 0n);
+    const parts = Object.entries(notes).flatMap(([note, isNoted]) => {
+      const count = rows.filter(isNoted).length;
+      return count > 0 ? [`${groupDigits(count)} ${note}`] : [];
+    });
+    const tail = parts.length > 0 ? ` (${parts.join(', ')})` : '';
+    return rows.length === 0
+      ? []
+      : [`${counted(rows.length, 'pet', 'pets')} ${direction}${groupDigits(units)}${tail}`];
+  };
+  return [
+    ...textOf(raised, 'up +', { new: ({ before }) => before === null }),
+    ...textOf(lowered, 'down -', {
+      'to 0': ({ before, after }) => after === 0 && before !== null,
+      removed: ({ after }) => after === null,
+    }),
+  ];
+}
+
 /** Why rows need no write, other than that their records are as the input says, with the number of such rows. */
 function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -237,19 +262,6 @@ function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
     if (message !== undefined) counts.set(message, (counts.get(message) ?? 0) + 1);
   }
   return counts;
-}
-
-/** `3 pets down -1,208 (2 removed)`; empty if there are none. */
-function totalOf(
-  direction: string,
-  sign: string,
-  { rows, units }: Plan['raised'],
-  parts: readonly (readonly [count: number, what: string])[],
-): string {
-  if (rows === 0) return '';
-  const notes = parts.filter(([count]) => count > 0).map(([count, what]) => `${groupDigits(count)} ${what}`);
-  const note = notes.length > 0 ? ` (${notes.join(', ')})` : '';
-  return `${counted(rows, 'pet', 'pets')} ${direction} ${sign}${groupDigits(units)}${note}`;
 }
 
 /** The first row of a kind of failure: its line in the input if it has one, its record, and the reason. */

@@ -1,6 +1,33 @@
+import type { NounName } from '../api/operations.ts';
+import type { PaceFlags } from '../client/pace.ts';
 import type { ThousandsSeparator } from '../config/setting-values.ts';
 import type { ColumnMap } from '../input/column-map.ts';
+import type { InputFormat } from '../input/read-records.ts';
 import { UsageError } from '../process/errors.ts';
+
+/** What a run is, in the first line of its journal. */
+export interface RunHeader {
+  readonly kind: 'apply' | 'undo';
+  readonly noun: NounName;
+  /** As `targetOf` has it. */
+  readonly target: string;
+  /** The input as the user named it; of an undo, that of the run that it undoes. */
+  readonly name: string;
+  /** The absolute path of the input; null for stdin, an edit and an undo. */
+  readonly file: string | null;
+  readonly format: InputFormat;
+  /** The number of the delivery, if it has one. */
+  readonly delivery: string | null;
+  /** Of an undo: the run that it undoes. */
+  readonly undoes: string | null;
+  readonly flags: RunFlags;
+  readonly guards: Guards;
+  readonly pace: PaceFlags;
+  /** Data rows of the input, and how many of them were left out from the start. */
+  readonly rows: number;
+  readonly invalid: number;
+  readonly skipped: number;
+}
 
 /** The flags that decide how an input is read, and what a run writes. A resumed run keeps them. */
 export interface RunFlags {

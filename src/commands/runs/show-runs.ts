@@ -1,17 +1,17 @@
 import { basename } from 'node:path';
-import type { Reason, Value } from '../bulk/decide.ts';
-import { changeOf } from '../bulk/plan.ts';
-import type { JournalImage } from '../bulk/read-journal.ts';
-import { isPerhapsWritten, type RowState, stateOf } from '../bulk/rows.ts';
-import { nounWords } from '../bulk/run-nouns.ts';
-import type { RunInfo } from '../bulk/run-store.ts';
-import type { Context } from '../context.ts';
-import type { Column, View } from '../output/columns.ts';
-import { inPages } from '../output/print.ts';
-import { shorten } from '../process/text.ts';
-import { Names } from '../records/names.ts';
-import type { IdOrName } from '../records/parse-values.ts';
-import { runStore } from './run-session.ts';
+import type { Reason, Value } from '../../bulk/decide.ts';
+import { changeOf } from '../../bulk/plan.ts';
+import type { JournalImage } from '../../bulk/read-journal.ts';
+import { isPerhapsWritten, type RowState, stateOf } from '../../bulk/rows.ts';
+import { rowWords } from '../../bulk/run-nouns.ts';
+import { findRun, listRuns, type RunInfo, readRun } from '../../bulk/run-store.ts';
+import type { Context } from '../../context.ts';
+import type { Column, View } from '../../output/columns.ts';
+import { inPages } from '../../output/print.ts';
+import { shorten } from '../../process/text.ts';
+import { Names } from '../../records/names.ts';
+import type { IdOrName } from '../../records/parse-values.ts';
+import { runFolderOf } from './run-session.ts';
 
 interface RunRecord extends Readonly<Record<RowState, number>> {
   readonly id: string;
@@ -66,7 +66,7 @@ interface Filter {
 }
 
 /** Prints the runs that this machine has kept, the newest first. */
-export async function listRuns(context: Context, { limit, pet }: Filter): Promise<void> {
+export async function printRuns(context: Context, { limit, pet }: Filter): Promise<void> {
   const printer = await context.printer();
   const view = runsView(context.io.stdout.isTerminal && printer.format === 'table');
   await printer.check(view);
@@ -76,30 +76,28 @@ export async function listRuns(context: Context, { limit, pet }: Filter): Promis
 }
 
 async function* readRuns(context: Context, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
-  const store = runStore(context);
-  const { runs, unreadable } = await store.all();
+  const { folder, runs, unreadable } = await listRuns(runFolderOf(context));
   for (const { problem } of unreadable) await context.print(`warning: ${problem.message}`);
   // One page, so that the columns of a pipe have one width.
   if (petId === undefined) return yield runs.map(toRunRecord);
-  for (const each of runs)
-    if (hasWritten(await store.read(each.header.run), petId)) yield [toRunRecord(each)];
+  for (const info of runs) if (hasWritten(await readRun(folder, info.id), petId)) yield [toRunRecord(info)];
 }
 
 function hasWritten({ rows, header }: JournalImage, petId: bigint): boolean {
   const row = rows.get(petId);
-  const isOfPet = nounWords[header.noun].record === 'pet';
+  const isOfPet = rowWords(header.noun).record === 'pet';
   return isOfPet && row !== undefined && isPerhapsWritten(row);
 }
 
-function toRunRecord({ header, state, counts, unsettled, undo }: RunInfo): RunRecord {
-  const { run: id, kind, noun, undoes, target, started, rows, delivery } = header;
+function toRunRecord({ id, header, started, state, counts, unsettled, undo }: RunInfo): RunRecord {
+  const { kind, noun, undoes, target, rows, delivery } = header;
   const file = undoes ?? basename(header.name);
   const unprocessed = counts.unprocessed - unsettled;
   return {
     ...{ id, kind, noun, file, target, state, started, rows },
     ...{ ...counts, unprocessed, unsettled },
     delivery: delivery ?? undefined,
-    undoneBy: undo?.header.run,
+    undoneBy: undo?.id,
   };
 }
 
@@ -135,13 +133,13 @@ const outcomesView = (isCount: boolean): View<OutcomeRecord> => ({
 });
 
 /** Prints what became of each row of a run. */
-export async function showRun(context: Context, run: string): Promise<void> {
+export async function printRun(context: Context, run: string): Promise<void> {
   const printer = await context.printer();
-  const runs = runStore(context);
-  const { state, header } = await runs.find(run);
+  const folder = runFolderOf(context);
+  const { state, header } = findRun(await listRuns(folder), run);
   const view = outcomesView(header.noun === 'inventory');
   await printer.check(view);
-  const image = await runs.read(run);
+  const image = await readRun(folder, run);
   await printer.records(inPages(outcomesOf(image, state === 'running')), view);
 }
 

@@ -1,6 +1,6 @@
-import { argument, value } from '../cli/flag.ts';
-import { verb } from '../cli/verb.ts';
-import { parseIdOrName, parseQuantity } from '../records/parse-values.ts';
+import { argument, value } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
+import { parseIdOrName, parseQuantity } from '../../records/parse-values.ts';
 
 const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', {
@@ -20,7 +20,7 @@ const list = verb({
     'Lists the runs of apply, update --from and undo that this machine has kept, and what became of their rows.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: listFlags,
-  run: async (context, flags) => (await import('./show-runs.ts')).listRuns(context, flags),
+  run: async (context, flags) => (await import('./show-runs.ts')).printRuns(context, flags),
 });
 
 const show = verb({
@@ -28,7 +28,7 @@ const show = verb({
   summary: 'Show what a run did, row by row',
   examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
   args: { run: argument('<run>', 'its id, such as r7', { offers: 'run' }) },
-  run: async (context, { run }) => (await import('./show-runs.ts')).showRun(context, run),
+  run: async (context, { run }) => (await import('./show-runs.ts')).printRun(context, run),
 });
 
 export const runs = {

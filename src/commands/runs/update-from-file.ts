@@ -1,17 +1,16 @@
-import type { Intent } from '../bulk/decide.ts';
-import { defaultFlags } from '../bulk/run-flags.ts';
-import type { Context } from '../context.ts';
-import type { InputRow, RowLayout } from '../input/read-rows.ts';
-import { openSource } from '../input/source.ts';
-import type { JsonValue } from '../process/exact-json.ts';
-import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../records/body-fields.ts';
-import { resolveRows } from '../records/from-file.ts';
-import { type Body, type EditableNoun, openAccess } from '../records/noun.ts';
-import type { IdOrName } from '../records/parse-values.ts';
-import { recordLayout } from '../records/record-layout.ts';
-import { checkUpdate } from '../records/update.ts';
+import type { Intent } from '../../bulk/decide.ts';
+import { defaultFlags } from '../../bulk/run-header.ts';
+import type { Context } from '../../context.ts';
+import { openSource } from '../../input/source.ts';
+import type { JsonValue } from '../../process/exact-json.ts';
+import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../../records/body-fields.ts';
+import { resolveRows } from '../../records/from-file.ts';
+import { type Body, type EditableNoun, openAccess } from '../../records/noun.ts';
+import type { IdOrName } from '../../records/parse-values.ts';
+import { recordLayout } from '../../records/record-layout.ts';
+import { checkUpdate } from '../../records/update.ts';
 import type { ApplyFlags } from './run-flags.ts';
-import { partsOfInput, readIntents, runInput } from './run-input.ts';
+import { applyInput, readIntents } from './run-input.ts';
 
 interface FileUpdate {
   readonly ids: readonly IdOrName[];
@@ -39,14 +38,11 @@ export async function updateFromFile<Entity extends object>(
   try {
     const layout = recordLayout(access, extra);
     const input = await readIntents(context, source, layout, runFlags);
-    const rows = await resolveRows(access, input);
-    await noteUnknownFields(access, rows);
-    const intents = rows.map(({ line, id = 0n, fields }) => ({ line, id, intent: intentOf(fields) }));
-    const parts = await partsOfInput(context, access.operation.noun, input, intents, {
-      layout: layout as unknown as RowLayout<InputRow>,
-      ...{ runFlags, commandFlags },
-    });
-    await runInput(context, parts, commandFlags, 'apply');
+    const records = await resolveRows(access, input);
+    await noteUnknownFields(access, records);
+    const rows = records.map(({ line, id = 0n, fields }) => ({ line, id, intent: intentOf(fields) }));
+    const { noun: name } = access.operation;
+    await applyInput(context, { noun: name, input, rows, layout, runFlags }, commandFlags, 'apply');
   } finally {
     await source.close();
   }

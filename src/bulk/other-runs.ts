@@ -1,0 +1,205 @@
+import type { Outcome, Row } from './decide.ts';
+import type { JournalImage, JournalRow } from './read-journal.ts';
+import { isLeft, isOpen, isPerhapsWritten } from './rows.ts';
+import type { Run } from './run.ts';
+import { areDisjoint } from './run-header.ts';
+import { type RunInfo, type RunList, readRun, runsOnTarget } from './run-store.ts';
+
+// What other runs on the target say about the rows of a run. A run that adds is not repeatable, so what was booked before is
+// looked up in the journals: by the number of the delivery if it has one, else by the rows.
+
+/**
+ * Marks the rows of a run that other runs have booked or written, and the readings of later plans of those that were sent.
+ *
+ * @param undone of an undo: the journal of the run that it undoes.
+ * @throws CliError `failed` if a journal that may be of the target cannot be read.
+ */
+export async function markByOtherRuns(list: RunList, run: Run, undone?: JournalImage): Promise<void> {
+  const { header, journal } = run;
+  const rows = run.rows.filter(isOpen);
+  if (undone) await markWrittenLater(list, rows, undone);
+  else if (header.delivery !== null && !header.flags.again) {
+    const unsent = rows.filter(({ isSent }) => !isSent);
+    await markBooked(list, run, unsent);
+  }
+  const sent = rows.flatMap((row): SentRow[] => {
+    const image = row.isSent ? journal : undone;
+    const sentRow = row.isSent ? row : row.undoes;
+    const plan = image?.rows.get(row.id)?.plans.at(-1);
+    return image && sentRow?.intent.kind === 'add' && plan
+      ? [{ row: sentRow, run: image.id, planned: plan.number }]
+      : [];
+  });
+  if (sent.length > 0) await markLaterReadings(list, header.target, sent);
+}
+
+/** A row that adds and was sent, and the number of its plan. */
+interface SentRow {
+  readonly row: Row;
+  readonly run: string;
+  readonly planned: number;
+}
+
+/** Marks rows with what the first later plan of another run has read of their records. */
+async function markLaterReadings(list: RunList, target: string, sent: readonly SentRow[]): Promise<void> {
+  const oldest = Math.min(...sent.map(({ planned }) => planned));
+  const firsts = new Map<Row, number>();
+  for (const info of runsOnTarget(list, target)) {
+    if (info.planned <= oldest) continue;
+    const { rows } = await readRun(list.folder, info.id);
+    for (const { row, run, planned } of sent) {
+      if (run === info.id) continue;
+      for (const { number, before } of rows.get(row.id)?.plans ?? []) {
+        if (number <= planned || number >= (firsts.get(row) ?? Number.POSITIVE_INFINITY)) continue;
+        firsts.set(row, number);
+        row.later = before;
+      }
+    }
+  }
+}
+
+/** Marks rows of an undo whose records a later run has written, or may have. Undos and undone rows do not count. */
+async function markWrittenLater(
+  list: RunList,
+  rows: readonly Row[],
+  { id, header }: JournalImage,
+): Promise<void> {
+  const writers = new Map<bigint, string>();
+  for (const info of runsOnTarget(list, header.target, id)) {
+    if (info.header.kind === 'undo' || info.header.noun !== header.noun) continue;
+    const { written, undone } = await readFates(list, info);
+    for (const row of written.values()) {
+      const fate = undone?.get(row.id)?.outcome?.state;
+      const isUndone = fate === 'applied' || fate === 'unchanged';
+      if (!isUndone && isPerhapsWritten(row)) writers.set(row.id, info.id);
+    }
+  }
+  for (const row of rows) {
+    const writer = writers.get(row.id);
+    if (writer === undefined || row.intent.kind !== 'set') continue;
+    const message = `run ${writer} has written this record since: undo that run first, or apply the file again`;
+    const reason = { code: 'written_later', message, passes: true, settledBy: `undo ${writer}` };
+    row.barred = { state: 'failed', reason };
+  }
+}
+
+/** What another run says about a row that adds. */
+interface Booking {
+  readonly run: string;
+  readonly change: number;
+  readonly standing: 'booked' | 'open';
+  /** True if an undo of the run has begun. */
+  readonly isUndone: boolean;
+}
+
+/** Marks the rows of a delivery that other runs of the same number have booked, or may have. */
+async function markBooked(list: RunList, run: Run, rows: readonly Row[]): Promise<void> {
+  const bookings = new Map<bigint, Booking>();
+  for (const info of addingRuns(list, run)) {
+    if (info.header.delivery !== run.header.delivery) continue;
+    for (const [id, booking] of await bookingsOf(list, info))
+      if (bookings.get(id)?.standing !== 'booked') bookings.set(id, booking);
+  }
+  for (const row of rows) {
+    const booking = bookings.get(row.id);
+    if (booking && row.intent.kind === 'add') row.barred = outcomeOf(booking, row.intent.change);
+  }
+}
+
+/** The code of a row that another run of its delivery has open; it does not count for the rule itself. */
+const openElsewhere = 'open_elsewhere';
+
+function outcomeOf({ run, change, standing, isUndone }: Booking, wanted: number): Outcome {
+  if (standing === 'open') {
+    const [who, how, settledBy] = isUndone
+      ? ['the undo of run', 'finish that undo', `undo ${run}`]
+      : ['run', 'resume that run', `resume ${run}`];
+    const message = `${who} ${run} of this delivery has this row open: ${how}, or look at the count`;
+    return { state: 'unknown', reason: { code: openElsewhere, message, settledBy } };
+  }
+  if (change === wanted)
+    return { state: 'unchanged', reason: { code: 'booked', message: `booked by ${run}` } };
+  const message = `booked by ${run} with ${signed(change)}, and the file has ${signed(wanted)}`;
+  return { state: 'failed', reason: { code: 'booked_otherwise', message } };
+}
+
+function signed(change: number): string {
+  return change < 0 ? String(change) : `+${change}`;
+}
+
+/** How many rows of an input equal those of an earlier run. */
+interface EqualRows {
+  readonly info: RunInfo;
+  readonly count: number;
+  /** Whether it is half of the input or more, or half of what that run wrote. */
+  readonly isHalf: boolean;
+}
+
+/** So many of the last runs are compared by their rows. */
+const comparedRuns = 50;
+
+/**
+ * The earlier run that has most rows in common with an input that adds, by id and change, if one of the two has no
+ * number of a delivery; undefined if none has any.
+ *
+ * @throws as `markByOtherRuns`
+ */
+export async function mostEqualRows(list: RunList, run: Run): Promise<EqualRows | undefined> {
+  const candidates: EqualRows[] = [];
+  // A row that adds 0 is never written, so it says nothing about the delivery.
+  const changing = run.rows.filter(({ intent }) => intent.kind === 'add' && intent.change !== 0);
+  for (const info of addingRuns(list, run).slice(0, comparedRuns)) {
+    if (run.header.delivery !== null && info.header.delivery !== null) continue;
+    const bookings = await bookingsOf(list, info);
+    const isEqual = ({ id, intent }: Row) =>
+      intent.kind === 'add' && bookings.get(id)?.change === intent.change;
+    const count = changing.filter(isEqual).length;
+    const isHalf = count * 2 >= changing.length || count * 2 >= bookings.size;
+    if (count > 0) candidates.push({ info, count, isHalf });
+  }
+  const [most] = candidates.sort((a, b) => Number(b.isHalf) - Number(a.isHalf) || b.count - a.count);
+  return most;
+}
+
+/** The other runs on the target of a run that add, the newest first, without other shards. */
+function addingRuns(list: RunList, { header, journal }: Run): RunInfo[] {
+  return runsOnTarget(list, header.target).filter(
+    ({ id, header: { kind, flags, noun } }) =>
+      kind === 'apply' &&
+      flags.relative &&
+      noun === header.noun &&
+      id !== journal?.id &&
+      !areDisjoint(flags.shard, header.flags.shard),
+  );
+}
+
+/** What a run has booked or has open, by its id; its undo, if it has one, counts in its place. */
+async function bookingsOf(list: RunList, info: RunInfo): Promise<Map<bigint, Booking>> {
+  const { written, undone } = await readFates(list, info);
+  const bookings = new Map<bigint, Booking>();
+  for (const row of written.values()) {
+    if (row.intent.kind !== 'add') continue;
+    // An undo has every row that its run may have written; the others are booked by nobody.
+    if (undone && !undone.has(row.id) && !isPerhapsWritten(row)) continue;
+    const standing = standingOf(row, undone?.get(row.id));
+    const facts = { run: info.id, change: row.intent.change, isUndone: undone !== undefined };
+    if (standing) bookings.set(row.id, { ...facts, standing });
+  }
+  return bookings;
+}
+
+/** The rows of a run, and those of its last undo. */
+async function readFates({ folder }: RunList, { id, undo }: RunInfo) {
+  const { rows: written } = await readRun(folder, id);
+  const undone = undo && (await readRun(folder, undo.id)).rows;
+  return { written, undone };
+}
+
+/** Undefined if the row is not booked. */
+function standingOf(row: JournalRow, undone: JournalRow | undefined): Booking['standing'] | undefined {
+  const { outcome } = undone ?? row;
+  if (outcome?.reason?.code === openElsewhere) return undefined;
+  if (isLeft({ outcome }) || outcome?.state === 'unknown') return 'open';
+  if (undone) return outcome?.state === 'failed' ? 'booked' : undefined;
+  return outcome?.state === 'applied' ? 'booked' : undefined;
+}

@@ -1,0 +1,113 @@
+import { countLayout } from '../../bulk/count-layout.ts';
+import { markByOtherRuns } from '../../bulk/other-runs.ts';
+import { errorOf } from '../../bulk/report.ts';
+import { type Run, resumeOf, undoOf } from '../../bulk/run.ts';
+import type { RunHeader } from '../../bulk/run-header.ts';
+import { listRuns, type RunInfo, type RunList, readRun } from '../../bulk/run-store.ts';
+import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
+import { argument } from '../../cli/flag.ts';
+import { action } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { openSource } from '../../input/source.ts';
+import { UsageError } from '../../process/errors.ts';
+import { type ApplyFlags, resumeFlags, runGuards, runPace, undoFlags } from './run-flags.ts';
+import { lockTarget, previewRun, runFolderOf, runSession, targetHere } from './run-session.ts';
+
+const args = {
+  run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', { offers: 'run' }),
+};
+
+export const resume = action({
+  description:
+    'Continues a run that was stopped or killed: reads the records of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file.',
+  write: 'planned',
+  examples: ['petstore resume', 'petstore resume r7'],
+  args,
+  flags: resumeFlags,
+  run: (context, { run, ...flags }) => follow(context, 'resume', run, flags),
+});
+
+export const undo = action({
+  description:
+    'Takes back what a run wrote. What was set is set back if it is still as the run left it; what was added gets the opposite, so that sales in between stay; entries that the run created are removed. What somebody has changed since is left alone and reported. An undo that stopped goes on if it is started again.',
+  write: 'planned',
+  examples: ['petstore undo', 'petstore undo r7 --dry-run'],
+  args,
+  flags: undoFlags,
+  run: (context, { run, ...flags }) => follow(context, 'undo', run, flags),
+});
+
+/** Finishes a run that stopped, or sets back what a run wrote: the named one, or the last one on this target. */
+async function follow(
+  context: Context,
+  verb: 'resume' | 'undo',
+  named: string | undefined,
+  flags: ApplyFlags,
+): Promise<void> {
+  const choose = verb === 'resume' ? chooseResume : chooseUndo;
+  const folder = runFolderOf(context);
+  const target = await targetHere(context);
+  const first = choose(await listRuns(folder), target, named);
+  if (first.go === 'nothing') return reportNothing(context, first.info);
+  const { id, header } = first.info;
+  checkTarget(first.info, target);
+  const name = first.go === 'undo' ? `undo of ${id}` : header.name;
+  const lock = context.flags.dryRun ? undefined : await lockTarget(context, { ...header, name }, flags);
+  try {
+    // Another process may have gone on with the run meanwhile, or begun to undo it.
+    const list = await listRuns(folder);
+    const choice = choose(list, target, verb === 'undo' ? (header.undoes ?? id) : id);
+    if (choice.go === 'nothing') return await reportNothing(context, choice.info);
+    const run = await openRun(context, list, choice, flags);
+    if (choice.go === 'undo' && run.rows.length === 0)
+      return await context.print(`run ${id} wrote nothing: there is nothing to undo`);
+    await (lock ? runSession(context, run, flags, lock) : previewRun(context, run, 'dry run'));
+  } finally {
+    await lock?.release();
+  }
+}
+
+/** Makes a run of what was chosen, with the flags of this command in place of those that the run has. */
+async function openRun(
+  context: Context,
+  list: RunList,
+  { go, info }: RunChoice & { readonly info: RunInfo },
+  flags: ApplyFlags,
+): Promise<Run> {
+  const journal = await readRun(list.folder, info.id);
+  const { undoes, name } = info.header;
+  const run = go === 'undo' ? undoOf(journal) : resumeOf(journal, flags.createMissing);
+  if (go === 'resume')
+    await context.warn(`resuming run ${info.id} of ${undoes === null ? name : `the undo of ${undoes}`}`);
+  const undone = go === 'undo' ? journal : undoes === null ? undefined : await readRun(list.folder, undoes);
+  await markByOtherRuns(list, run, undone);
+  const { pace, guards } = run.header;
+  const header = { ...run.header, pace: runPace(context, pace), guards: runGuards(flags, guards) };
+  return { ...run, header, original: await originalOf(context, header) };
+}
+
+/** The input of a run of counts, if it can still be read: its rejects have its columns. */
+async function originalOf({ io }: Context, { noun, file, name, flags }: RunHeader): Promise<Run['original']> {
+  if (noun !== 'inventory' || file === null) return undefined;
+  const source = await openSource(io, file).catch(() => undefined);
+  return source && { source: { ...source, name }, layout: countLayout(flags) };
+}
+
+/** Says that nothing is left to do. @throws CliError with the exit code of the run */
+async function reportNothing(context: Context, info: RunInfo | undefined): Promise<void> {
+  if (!info) return context.print('no run on this target: there is nothing to resume');
+  await context.print(`run ${info.id} is ${info.state}: nothing is left to do`);
+  const error = errorOf(info.header, info.counts, { retryable: info.left > 0 });
+  if (error) throw error;
+}
+
+/** A run can only be resumed or undone on its own target. @throws UsageError on any other */
+function checkTarget({ id, header: { target } }: RunInfo, here: string): void {
+  if (here === target) return;
+  throw new UsageError(
+    `run ${id} wrote to ${target}, and this command goes to ${here}`,
+    target.startsWith('offline:')
+      ? 'give --offline, with PETSTORE_OFFLINE_STORE if the store is not the usual one'
+      : `give --base-url ${target}, or --profile with the profile of that run`,
+  );
+}

@@ -1,0 +1,110 @@
+import type { NounName } from '../../api/operations.ts';
+import type { Intent } from '../../bulk/decide.ts';
+import { markByOtherRuns, mostEqualRows } from '../../bulk/other-runs.ts';
+import { createRow } from '../../bulk/rows.ts';
+import type { Run } from '../../bulk/run.ts';
+import { type RunFlags, type RunHeader, shardOf } from '../../bulk/run-header.ts';
+import { listRuns, type RunList } from '../../bulk/run-store.ts';
+import { type Context, commandLine } from '../../context.ts';
+import { type InputRow, type RowInput, type RowLayout, readRows } from '../../input/read-rows.ts';
+import type { Source } from '../../input/source.ts';
+import { UsageError } from '../../process/errors.ts';
+import { type ApplyFlags, runGuards, runPace } from './run-flags.ts';
+import { lockTarget, previewRun, runFolderOf, runSession, targetHere } from './run-session.ts';
+
+/** A row of an input that says what it wants of one record. */
+interface IntentRow extends InputRow {
+  readonly id: bigint;
+  readonly intent: Intent;
+}
+
+/** What a run is made from. */
+interface RunInput {
+  readonly noun: NounName;
+  readonly input: RowInput<InputRow>;
+  /** What its valid rows want. */
+  readonly rows: readonly IntentRow[];
+  /** How the input is read again for the columns of the rejects; undefined if it cannot be. */
+  readonly layout?: RowLayout<InputRow>;
+  readonly runFlags: RunFlags;
+}
+
+/** Reads a whole input for a run. */
+export async function readIntents<Row extends InputRow>(
+  context: Context,
+  source: Source,
+  layout: RowLayout<Row>,
+  { skipInvalid, shard }: Pick<RunFlags, 'skipInvalid' | 'shard'>,
+): Promise<RowInput<Row>> {
+  const isSelected = shard ? (id: bigint) => shardOf(id, shard.count) === shard.index : undefined;
+  const input = await readRows(source, layout, { skipInvalid, isSelected });
+  for (const warning of input.warnings) await context.warn(`warning: ${warning}`);
+  return input;
+}
+
+/** Plans the run of an input, asks, writes and reports; or only shows the plan, for a dry run and for a diff. */
+export async function applyInput(
+  context: Context,
+  input: RunInput,
+  flags: ApplyFlags,
+  kind: 'diff' | 'apply',
+): Promise<void> {
+  const run = await createRun(context, input, flags);
+  const { header } = run;
+  if (header.rows === 0) return context.warn(`note: ${header.name} has no records: nothing to do`);
+  const isShown = kind === 'diff' || context.flags.dryRun;
+  const lock = isShown ? undefined : await lockTarget(context, header, flags);
+  try {
+    const list = await listRuns(runFolderOf(context));
+    await checkEqualRows(context, list, run, lock !== undefined);
+    await markByOtherRuns(list, run);
+    if (lock) await runSession(context, run, flags, lock);
+    else await previewRun(context, run, kind === 'diff' ? 'diff' : 'dry run');
+  } finally {
+    await lock?.release();
+  }
+}
+
+async function createRun(
+  context: Context,
+  { noun, input, rows, layout, runFlags }: RunInput,
+  flags: ApplyFlags,
+): Promise<Run> {
+  const { source, format, invalid, skipped } = input;
+  const mayCreate = runFlags.createMissing;
+  const header: RunHeader = {
+    ...{ kind: 'apply', noun, target: await targetHere(context), format, flags: runFlags },
+    ...{ name: source.name, file: source.path ?? null, undoes: null, delivery: flags.delivery ?? null },
+    ...{ guards: runGuards(flags), pace: runPace(context) },
+    ...{ rows: input.rows.length + invalid.length + skipped, invalid: invalid.length, skipped },
+  };
+  return {
+    header,
+    rows: rows.map(({ line, id, intent }) => createRow(line, id, intent, { mayCreate })),
+    invalid,
+    original: layout && { source, layout },
+  };
+}
+
+/**
+ * Looks for an earlier run that has added the same rows, if one of the two has no number of a delivery.
+ *
+ * @throws UsageError if half of the rows are the same and they are to be written.
+ */
+async function checkEqualRows(context: Context, list: RunList, run: Run, isWritten: boolean): Promise<void> {
+  const { flags, name } = run.header;
+  if (!flags.relative || flags.again) return;
+  const equal = await mostEqualRows(list, run);
+  if (!equal) return;
+  const { id, header, undo, open } = equal.info;
+  const count = equal.count === 1 ? '1 row equals a row' : `${equal.count} rows equal rows`;
+  const what = `${name}: ${count} of run ${id} (${header.name}), which has booked them or has them open`;
+  if (!equal.isHalf || !isWritten) return context.warn(`warning: ${what}`);
+  const ways = [
+    ...(open > 0 && !undo ? [`go on with it: ${commandLine(context, ['resume', id])}`] : []),
+    `set it back: ${commandLine(context, ['undo', id])}`,
+    'if it is another delivery, add --again',
+    'give each delivery its number with --delivery, and it is booked once',
+  ];
+  throw new UsageError(`${what}; nothing was sent`, ways.join('; '), 'already_booked');
+}
