@@ -77,7 +77,8 @@ export class RowWriter {
       // What got no answer is only read if nothing follows: the next attempt may arrive before an answer is read.
       if (status !== undefined || (row.isSent && !mayGoOn && !stop.reason)) {
         const comparison = await this.compare(row, attempts);
-        if (error) this.stopIfFatal(error);
+        const isDone = 'outcome' in comparison && comparison.outcome?.state === 'applied';
+        if (error && !isDone) this.stopIfFatal(error);
         if ('outcome' in comparison) return comparison.outcome;
         if (status === 412) {
           const { record } = comparison.reading;
