@@ -3,8 +3,8 @@ import { nouns } from '../api/nouns.ts';
 import type { BodyField, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { AnswerReader } from './answers.ts';
-import { type DocumentOperation, isSecured, successStatuses } from './document.ts';
-import type { Match } from './match.ts';
+import { isSecured } from './credential-places.ts';
+import { type DocumentOperation, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
@@ -12,7 +12,8 @@ import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './sch
 /** An operation of the table as a document describes it. */
 export function toOperation(
   tableOperation: TableOperation,
-  { operation: from, why }: Extract<Match, { state: 'bound' }>,
+  from: DocumentOperation,
+  why: string,
   document: JsonObject,
   answers: AnswerReader,
 ): Operation {
@@ -59,11 +60,10 @@ export function toOperation(
 /** The records in the answer of an operation; no `result` if the answer has none. */
 function readAnswer(
   tableOperation: TableOperation,
-  { answer }: DocumentOperation,
+  { answer, answersNoJson }: DocumentOperation,
 ): Pick<Operation, 'result' | 'records'> {
   const { result, records } = tableOperation;
-  if (!result || typeof answer === 'string')
-    return { result: answer === 'unknown' ? result : undefined, records };
+  if (!result || !answer) return { result: answersNoJson ? undefined : result, records };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
   if (!shape || shape.kind === 'unknown') return { result, records };
   // A write may be answered with something else, such as a message; then there is no record to print.
@@ -89,7 +89,7 @@ function isPartial(
 /** The body of a bound operation; that of the table if the document describes none. */
 function toBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
-  if (!body || typeof from.body === 'string') return body;
+  if (!body || !from.body) return body;
   const { mediaType, shape } = from.body;
   const isMerged = /merge-patch\+json/i.test(mediaType);
   const ours = new Map([...fieldNamesOf(tableOperation, shape)].map(([name, written]) => [written, name]));

@@ -1,7 +1,4 @@
-import type { CredentialPlace } from '../api/contract.ts';
-import { isToken } from '../api/http.ts';
-import type { Method, Operation } from '../api/operations.ts';
-import { UsageError } from '../process/errors.ts';
+import type { Method } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
 import { listOf, objectOf, type Shape, shapeOf } from './schema.ts';
@@ -27,10 +24,14 @@ export interface DocumentOperation {
   readonly path: string;
   readonly operationId: string | undefined;
   readonly parameters: readonly DocumentParameter[];
-  /** `none` if it takes no body, `other` if it takes none in JSON. */
-  readonly body: JsonContent | 'none' | 'other';
-  /** The answer of its usual success: `none` if it is documented to have no body, `other` if it has none in JSON. */
-  readonly answer: JsonContent | 'none' | 'other' | 'unknown';
+  /** Undefined if the document describes no body in JSON. */
+  readonly body: JsonContent | undefined;
+  /** Whether it takes a body, and none in JSON. */
+  readonly takesNoJson: boolean;
+  /** The answer of its usual success; undefined if the document describes none in JSON. */
+  readonly answer: JsonContent | undefined;
+  /** Whether its answer is documented to have no body, or none in JSON. */
+  readonly answersNoJson: boolean;
   readonly responses: JsonObject;
   /** The operation object itself. */
   readonly source: JsonObject;
@@ -41,21 +42,27 @@ export interface DocumentOperation {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Every operation below the description's own servers, in the document's order. */
-export function operationsIn(description: Description): DocumentOperation[] {
-  return Object.entries(description.document.paths as JsonObject).flatMap(([path, pathItem]) => {
+export function operationsIn({ document, url }: Description): DocumentOperation[] {
+  const shared = serversOf(document, url);
+  return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
       const source = pathItem[method.toLowerCase()];
-      if (!isJsonObject(source) || isElsewhere(description, [source.servers, pathItem.servers])) return [];
-      const { operationId } = source;
+      if (!isJsonObject(source)) return [];
+      // The base URL does not reach an operation with other servers.
+      const nearest = [source, pathItem].find(({ servers }) => listOf(servers).length > 0);
+      if (nearest && !serversOf(nearest, url).some((server) => shared.includes(server))) return [];
+      const { operationId, requestBody } = source;
       const responses = objectOf(source.responses);
+      const body = jsonContent(objectOf(requestBody).content);
       return {
         method,
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
         parameters: parametersOf(path, pathItem.parameters, source.parameters),
-        body: jsonBody(source.requestBody),
-        answer: jsonAnswer(responses),
+        body,
+        takesNoJson: isJsonObject(requestBody) && !body,
+        ...usualAnswer(responses),
         responses,
         source,
         pathItem,
@@ -87,8 +94,9 @@ export function formatRoute({ method, path }: Route): string {
 
 /** The documented success statuses, in order. */
 export function successStatuses(responses: JsonObject): number[] {
-  const stated = Object.keys(responses).filter((status) => /^2\d\d$/.test(status));
-  return stated.map(Number).sort((a, b) => a - b);
+  return Object.keys(responses)
+    .filter((status) => /^2\d\d$/.test(status))
+    .map(Number);
 }
 
 /** The JSON of a `content` object: application/json first, then any type that ends with +json. */
@@ -128,19 +136,13 @@ function parametersOf(
   return [...merged.values()];
 }
 
-function jsonBody(body: JsonValue | undefined): JsonContent | 'none' | 'other' {
-  if (!isJsonObject(body)) return 'none';
-  return jsonContent(body.content) ?? 'other';
-}
-
-function jsonAnswer(responses: JsonObject): DocumentOperation['answer'] {
-  const statuses = successStatuses(responses).map(String);
-  const stated = [...statuses, '2XX'].map((status) => responses[status]).filter(isJsonObject);
-  const withJson = stated.map(({ content }) => jsonContent(content)).find((content) => content !== undefined);
-  if (withJson) return withJson;
-  if (statuses.length > 0 && statuses.every((status) => status === '204' || status === '205')) return 'none';
-  const hasOther = stated.some(({ content }) => Object.keys(objectOf(content)).length > 0);
-  return hasOther ? 'other' : 'unknown';
+function usualAnswer(responses: JsonObject): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
+  const statuses = successStatuses(responses);
+  const contents = [...statuses, '2XX'].map((status) => objectOf(objectOf(responses[status]).content));
+  const answer = contents.map(jsonContent).find((content) => content !== undefined);
+  const isEmpty = statuses.length > 0 && statuses.every((status) => status === 204 || status === 205);
+  const isOther = contents.some((content) => Object.keys(content).length > 0);
+  return { answer, answersNoJson: !answer && (isEmpty || isOther) };
 }
 
 function isJsonType(type: string): boolean {
@@ -148,106 +150,25 @@ function isJsonType(type: string): boolean {
 }
 
 /**
- * The base URLs of a description, absolute and without a trailing slash. Those that are relative are resolved against the
- * document's own URL; if that is a file, against a base URL.
+ * The base URLs of a document, or of a part that has its own: absolute and without a trailing slash, with the defaults of
+ * their variables.
+ *
+ * @param url that of the document. Relative servers are resolved against it; if it is a file, against the base URL.
  */
 export function serversOf(
-  { document, url }: Pick<Description, 'document' | 'url'>,
-  baseUrl?: string,
+  { servers = [{ url: '/' }] }: JsonObject,
+  url: string,
+  baseUrl = 'http://service.invalid',
 ): string[] {
-  const from = /^https?:/.test(url) ? url : (baseUrl ?? url);
-  return [...new Set(addresses(document.servers ?? [{ url: '/' }], from))];
-}
-
-/** Whether an operation has servers of its own, so that the document's base URL does not reach it. */
-function isElsewhere({ document, url }: Description, servers: readonly (JsonValue | undefined)[]): boolean {
-  const nearest = servers.find((each) => listOf(each).length > 0);
-  if (nearest === undefined) return false;
-  // Relative addresses have the same origin, whatever it is.
-  const from = /^https?:/.test(url) ? url : 'http://service.invalid';
-  const shared = addresses(document.servers ?? [{ url: '/' }], from);
-  return !addresses(nearest, from).some((address) => shared.includes(address));
-}
-
-function addresses(servers: JsonValue | undefined, from: string): string[] {
-  return listOf(servers)
-    .filter(isJsonObject)
-    .flatMap((server) => {
-      const text = fillIn(server);
-      if (!URL.canParse(text, from)) return [];
-      const { protocol, href } = new URL(text, from);
-      return protocol === 'http:' || protocol === 'https:' ? [href.replace(/\/+$/, '')] : [];
-    });
-}
-
-/** The URL of a server, with the defaults of its variables. */
-function fillIn({ url, variables }: JsonObject): string {
-  return String(url ?? '').replace(/\{([^}]*)\}/g, (whole, name: string) => {
-    return String(objectOf(objectOf(variables)[name]).default ?? whole);
+  const base = /^https?:/.test(url) ? url : baseUrl;
+  const addresses = listOf(servers).flatMap((server) => {
+    const { url: template = '', variables } = objectOf(server);
+    const address = String(template).replace(/\{([^}]*)\}/g, (variable, name: string) =>
+      String(objectOf(objectOf(variables)[name]).default ?? variable),
+    );
+    if (!URL.canParse(address, base)) return [];
+    const { protocol, href } = new URL(address, base);
+    return /^https?:$/.test(protocol) ? [href.replace(/\/+$/, '')] : [];
   });
-}
-
-/** Whether an operation requires a credential. An empty alternative in its `security` makes the credential optional. */
-export function isSecured(operation: JsonObject, document: JsonObject): boolean {
-  const ways = listOf(operation.security ?? document.security);
-  return ways.length > 0 && ways.every((way) => Object.keys(objectOf(way)).length > 0);
-}
-
-/**
- * The places for a credential: those of the security schemes that the document or an operation requires, or of all
- * schemes if none is required.
- *
- * @param bound the operations that are called.
- * @throws UsageError if a scheme that is required puts it in a place that cannot have it.
- */
-export function credentialPlaces(
-  document: JsonObject,
-  bound: readonly Operation[],
-  all: readonly DocumentOperation[],
-): CredentialPlace[] {
-  const schemes = objectOf(objectOf(document.components).securitySchemes);
-  const ways = [document, ...all.map(({ source }) => source)].flatMap(({ security }) => listOf(security));
-  const required = [...new Set(ways.map(objectOf).flatMap(Object.keys))].filter((name) =>
-    Object.hasOwn(schemes, name),
-  );
-  const names = required.length > 0 ? required : Object.keys(schemes);
-  const places = names.flatMap((name) => placeOfScheme(schemes[name]));
-  for (const place of places) checkPlaceIsFree(place, bound);
-  // Bearer comes first, because a token is what users have.
-  places.sort((a, b) => Number(a.scheme !== undefined) - Number(b.scheme !== undefined));
-  return places.filter(
-    (place, at) => places.findIndex((other) => other.in === place.in && other.name === place.name) === at,
-  );
-}
-
-/** @throws UsageError for a header or a query parameter that requests need for something else. */
-function checkPlaceIsFree({ in: place, name }: CredentialPlace, bound: readonly Operation[]): void {
-  const user = bound.find(({ parameters }) =>
-    parameters.some((each) => each.in === 'query' && each.wireName === name),
-  );
-  const isTaken =
-    place === 'header' && (!isFieldName(name) || /^(accept|content-type|user-agent)$/.test(name));
-  if (!isTaken && !(place === 'query' && user)) return;
-  const why = user && place === 'query' ? `which is a parameter of ${user.id}` : 'which cannot hold it';
-  throw new UsageError(`the description puts the token into the ${place} ${name}, ${why}`);
-}
-
-function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
-  const { type, in: place, name, scheme: kind } = objectOf(scheme);
-  if (type === 'http' && /^basic$/i.test(String(kind)))
-    return [{ in: 'header', name: 'authorization', scheme: 'Basic' }];
-  if (type === 'http' || type === 'oauth2' || type === 'openIdConnect')
-    return [{ in: 'header', name: 'authorization' }];
-  if (type !== 'apiKey' || typeof name !== 'string' || name === '') return [];
-  if (place === 'header') return [{ in: 'header', name: name.toLowerCase() }];
-  return place === 'query' || place === 'cookie' ? [{ in: place, name }] : [];
-}
-
-/** Headers that only the connection or the client may set, and a name that no object can have as a field of its own. */
-const ownFields =
-  /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
-
-/** Whether a description may ask for a header of this name. @see RFC 9110, 5.1 */
-export function isFieldName(name: string): boolean {
-  return isToken(name) && !ownFields.test(name);
+  return [...new Set(addresses)];
 }

@@ -13,14 +13,13 @@ import { objectOf, type Shape, shapeOf } from './schema.ts';
 
 /** Why an operation cannot be called as the one of the table, whatever its path, a clause. */
 export function obstacleTo(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
-  const { body, parameters } = operation;
+  const { body, takesNoJson, parameters } = operation;
   const { unmet } = toParameters(operation, tableOperation.id);
   if (unmet) return `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
   const uuid = parameters.find((each) => each.in === 'path' && objectOf(each.schema).format === 'uuid');
   if (uuid) return `its ${uuid.name} is a UUID, not an integer`;
-  if (tableOperation.body && body === 'other') return 'it takes no JSON';
-  const wrong =
-    tableOperation.body && typeof body === 'object' ? wrongBody(tableOperation, body.shape) : undefined;
+  if (tableOperation.body && takesNoJson) return 'it takes no JSON';
+  const wrong = tableOperation.body && body && wrongBody(tableOperation, body.shape);
   return wrong ?? wrongAnswer(tableOperation, operation);
 }
 
@@ -43,10 +42,12 @@ function lacks(noun: string, label: string, fields: readonly string[]): string {
 }
 
 /** Why the records of an answer cannot be read; a write may be answered with anything but a record of other types. */
-function wrongAnswer(tableOperation: TableOperation, { answer }: DocumentOperation): string | undefined {
+function wrongAnswer(
+  tableOperation: TableOperation,
+  { answer, answersNoJson }: DocumentOperation,
+): string | undefined {
   const isRead = tableOperation.method === 'GET';
-  if (answer === 'unknown') return undefined;
-  if (typeof answer === 'string') return isRead ? 'it answers no JSON' : undefined;
+  if (!answer) return isRead && answersNoJson ? 'it answers no JSON' : undefined;
   const content = recordsIn(tableOperation, answer.shape);
   if (!content) return answer.shape.kind === 'unknown' ? undefined : 'it answers no list of records';
   const { shape } = content;

@@ -1,10 +1,17 @@
-import { type NounName, type OperationId, operationIds, operations } from '../api/operations.ts';
-import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
+import { type NounName, type OperationId, operations } from '../api/operations.ts';
+import { type DocumentOperation, formatRoute } from './document.ts';
 import { obstacleTo } from './fit.ts';
-import { type Collections, isParameter, type PathReading, readPath, splitPath, takesId } from './path.ts';
+import {
+  type Collections,
+  collectionOf,
+  isParameter,
+  type PathReading,
+  readPath,
+  splitPath,
+  takesId,
+} from './path.ts';
 import { recordsIn, type TableOperation } from './record-format.ts';
-import type { Shape } from './schema.ts';
-import { likelyNoun, nounOf, schemaNames, wordsOf } from './words.ts';
+import { nounOf, nounOfSchema, wordsOf } from './words.ts';
 
 // How an operation of the table is found in a document. A wrong binding is worse than a missing one, because it decides
 // what `delete` deletes.
@@ -15,63 +22,58 @@ import { likelyNoun, nounOf, schemaNames, wordsOf } from './words.ts';
 // 2. Of these, one whose schema has a name of the service's specification comes first, then one whose path has the noun.
 // 3. If several are left, these come first, in this order: one at the noun alone (`/pets`), one at the path of a bound
 //    collection, PUT before PATCH, one with our operationId. If several are left still, none is bound.
-// 4. If there is none, the nearest is reported with the reason, and with the --map line if that would be right.
+// 4. If there is none, the nearest is reported with the reason and, if it is probably meant, with the --map line that
+//    binds it.
 
-/** The result for one operation of the table; `why` is a clause. */
-export type Match =
-  | { readonly state: 'bound'; readonly operation: DocumentOperation; readonly why: string }
-  | { readonly state: 'ambiguous'; readonly among: readonly DocumentOperation[]; readonly why: string }
-  /** A near miss. */
-  | { readonly state: 'unbindable'; readonly operation: DocumentOperation; readonly why: string }
-  | { readonly state: 'missing'; readonly why: string };
+/** The result for one operation of the table. */
+export interface Match {
+  readonly state: 'bound' | 'ambiguous' | 'unbindable' | 'missing';
+  /** The one that is bound, those that fit equally well, or the near miss. */
+  readonly operations: readonly DocumentOperation[];
+  /** A clause. */
+  readonly why: string;
+}
 
 export type Matches = ReadonlyMap<OperationId, Match>;
 
-/** What the user says about a description. */
-export interface Choices {
-  readonly operations: ReadonlyMap<OperationId, DocumentOperation>;
-  readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
-}
-
 interface Candidate {
   readonly operation: DocumentOperation;
-  readonly by: 'schema' | 'path';
   readonly why: string;
+  /** Whether its schema has a name of the service's specification. */
+  readonly isNamed: boolean;
   /** Why the operation is not bound, a clause. */
-  readonly obstacle: string | undefined;
+  readonly obstacle?: string | undefined;
 }
 
-/** An operation of the table with the names that the user gives to its fields. */
-export function toTableOperation(id: OperationId, { fields }: Pick<Choices, 'fields'>): TableOperation {
-  const operation = operations[id];
-  return { ...operation, fieldMap: fields.get(operation.noun) ?? new Map() };
-}
-
-/** Finds each operation of the table among those of a document. No rule overrides a choice of the user. */
-export function matchOperations(all: readonly DocumentOperation[], choices: Choices): Matches {
+/**
+ * Finds each operation of the table among those of a document.
+ *
+ * @param chosen the operations that the user chose. No rule overrides them.
+ */
+export function matchOperations(
+  table: readonly TableOperation[],
+  all: readonly DocumentOperation[],
+  chosen: ReadonlyMap<OperationId, DocumentOperation>,
+): Matches {
   const matches = new Map<OperationId, Match>();
-  for (const [id, operation] of choices.operations)
-    matches.set(id, { state: 'bound', operation, why: 'set by --map' });
+  for (const [id, operation] of chosen)
+    matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
   // The list and the create of a noun come first: their paths decide which operations on one record belong to the same
   // collection.
-  for (const id of operationIds) {
-    if (matches.has(id)) continue;
-    const tableOperation = toTableOperation(id, choices);
+  for (const tableOperation of table) {
+    if (chosen.has(tableOperation.id)) continue;
     const collections = collectionsOf(tableOperation, matches);
     const candidates = all.flatMap((operation) => toCandidate(tableOperation, operation, collections) ?? []);
-    matches.set(id, choose(tableOperation, candidates, collections));
+    matches.set(tableOperation.id, choose(tableOperation, candidates, collections));
   }
-  return new Map(operationIds.map((id) => [id, matches.get(id) as Match]));
+  return new Map(table.flatMap(({ id }) => (matches.has(id) ? [[id, matches.get(id) as Match]] : [])));
 }
 
 function collectionsOf({ noun }: TableOperation, matches: Matches): Collections {
   const ofNoun = [...matches].filter(([id]) => operations[id].noun === noun);
-  const patternsOf = (ofRecord: boolean) =>
-    ofNoun.flatMap(([id, match]) =>
-      match.state === 'bound' && takesId(id) === ofRecord ? pathPattern(match.operation.path) : [],
-    );
+  const bound = ofNoun.flatMap(([, match]) => (match.state === 'bound' ? match.operations : []));
   const isTied = ofNoun.some(([id, { state }]) => state === 'ambiguous' && !takesId(id));
-  return { whole: new Set(patternsOf(false)), single: new Set(patternsOf(true)), isTied };
+  return { paths: new Set(bound.map(collectionOf)), isTied };
 }
 
 function toCandidate(
@@ -79,19 +81,50 @@ function toCandidate(
   operation: DocumentOperation,
   collections: Collections,
 ): Candidate | undefined {
-  const { method } = operation;
-  if (method !== tableOperation.method && !(tableOperation.method === 'PUT' && method === 'PATCH'))
-    return undefined;
+  const { id, method } = tableOperation;
+  const isPatch = method === 'PUT' && operation.method === 'PATCH';
+  if (operation.method !== method && !isPatch) return undefined;
   const reading = readPath(tableOperation, operation, collections);
-  const evidence =
-    reading &&
-    (schemaEvidence(tableOperation, operation) ?? pathEvidence(tableOperation, operation, reading));
+  const evidence = reading && evidenceOf(tableOperation, operation, reading);
   if (!evidence) return undefined;
-  const { obstacle = evidence.doubt } = reading;
+  const doubt = reading.doubt ?? evidence.doubt;
+  const map = `add --map ${id}='${formatRoute(operation)}'`;
+  const misplaced = reading.obstacle ?? (doubt && `${doubt}, ${map}`);
   const unfit = obstacleTo(tableOperation, operation);
   // An operation with two obstacles is not even a near miss.
-  if (unfit !== undefined && obstacle !== undefined) return undefined;
-  return { ...evidence, operation, obstacle: unfit ?? obstacle ?? changeOfCount(tableOperation, operation) };
+  if (unfit !== undefined && misplaced !== undefined) return undefined;
+  const obstacle = unfit ?? misplaced ?? changeOfCount(tableOperation, operation);
+  return { operation, why: evidence.why, isNamed: evidence.isNamed, obstacle };
+}
+
+interface Evidence extends Pick<Candidate, 'why' | 'isNamed'> {
+  /** As in `PathReading`. */
+  readonly doubt?: string;
+}
+
+/** Other words that services have for the nouns: they bind nothing, but show which operations may be meant. */
+const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
+
+/** Why an operation is taken for that of the table: the name of its schema, else its path. */
+function evidenceOf(
+  tableOperation: TableOperation,
+  { body, answer }: DocumentOperation,
+  { segment, isOfNoun }: PathReading,
+): Evidence | undefined {
+  const { noun, method, many } = tableOperation;
+  // A search or another action.
+  if (method === 'POST' && answer?.shape.kind === 'array') return undefined;
+  const record = answer && method === 'GET' ? recordsIn(tableOperation, answer.shape)?.shape : undefined;
+  const { names = [] } = (tableOperation.body ? body?.shape : record) ?? {};
+  const name = names.find((each) => nounOfSchema(each) === noun);
+  const verb = tableOperation.body ? 'takes' : many ? 'answers an array of' : 'answers';
+  if (name !== undefined) return { why: `${verb} ${name}`, isNamed: true };
+  const allNames = [body, answer].flatMap((content) => content?.shape.names ?? []);
+  if (allNames.some((each) => (nounOfSchema(each) ?? noun) !== noun)) return undefined;
+  const evidence = { why: `its path is about ${noun}`, isNamed: false };
+  if (isOfNoun || nounOf(segment) === noun) return evidence;
+  const isSynonym = synonyms[wordsOf(segment).join(' ')] === noun;
+  return isSynonym ? { ...evidence, doubt: `${segment} may be something else: if it is ${noun}` } : undefined;
 }
 
 /** Why an operation does not set a count, a clause. */
@@ -107,105 +140,51 @@ function changeOfCount(
   return word && `it says ${word}, and so may not set the count`;
 }
 
-interface Evidence extends Pick<Candidate, 'by' | 'why'> {
-  /** Why the evidence does not suffice, a clause. */
-  readonly doubt?: string;
-}
-
-/** The name of a schema as evidence. */
-function schemaEvidence(
-  tableOperation: TableOperation,
-  { body, answer }: DocumentOperation,
-): Evidence | undefined {
-  const ours = schemaNames(tableOperation);
-  const nameIn = (shape: Shape | undefined) => shape?.names.find((name) => ours.includes(name));
-  if (tableOperation.body) {
-    const name = typeof body === 'object' ? nameIn(body.shape) : undefined;
-    const answersList =
-      tableOperation.method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
-    return name === undefined || answersList ? undefined : { by: 'schema', why: `takes ${name}` };
-  }
-  if (typeof answer === 'string' || tableOperation.method !== 'GET') return undefined;
-  const name = nameIn(recordsIn(tableOperation, answer.shape)?.shape);
-  const why = `answers ${tableOperation.many ? 'an array of ' : ''}${name}`;
-  return name === undefined ? undefined : { by: 'schema', why };
-}
-
-/** The path as evidence, unless the schemas say that it is about something else. */
-function pathEvidence(
-  { id, noun, method }: TableOperation,
-  operation: DocumentOperation,
-  { segment, isOfNoun }: PathReading,
-): Evidence | undefined {
-  if (!isOfNoun && likelyNoun(segment) !== noun) return undefined;
-  const { answer, body } = operation;
-  const isAction = method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
-  const names = [answer, body].flatMap((each) => (typeof each === 'object' ? each.shape.names : []));
-  if (isAction || names.some((name) => isNameOfOtherNoun(name, noun))) return undefined;
-  const evidence = { by: 'path', why: `its path is about ${noun}` } as const;
-  if (isOfNoun || nounOf(segment) === noun) return evidence;
-  const doubt = `${segment} may be something else: if it is ${noun}, add --map ${id}='${formatRoute(operation)}'`;
-  return { ...evidence, doubt };
-}
-
-/** Whether the service's specification gives a name to the schema of another noun. */
-function isNameOfOtherNoun(name: string, noun: NounName): boolean {
-  return Object.values(operations).some((other) => other.noun !== noun && schemaNames(other).includes(name));
-}
-
 function choose(
   tableOperation: TableOperation,
   candidates: readonly Candidate[],
   collections: Collections,
 ): Match {
+  const { id, noun, method } = tableOperation;
   const callable = candidates.filter(({ obstacle }) => obstacle === undefined);
-  const bySchema = callable.filter(({ by }) => by === 'schema');
-  const preferences: ((candidate: Candidate) => boolean)[] = [
-    ({ operation }) => isNounAlone(tableOperation, operation),
-    ({ operation }) => isAtCollection(tableOperation, operation, collections),
-    ({ operation }) => operation.method === tableOperation.method,
-    ({ operation }) => hasOurName(tableOperation, operation),
+  const preferences: ((operation: DocumentOperation) => boolean)[] = [
+    ({ path }) => isNounAlone(noun, path),
+    (operation) => collections.paths.has(collectionOf(operation)),
+    (operation) => operation.method === method,
+    ({ operationId = '' }) => sortedWords(operationId) === sortedWords(id),
   ];
-  let remaining = bySchema.length > 0 ? bySchema : callable;
+  const named = callable.filter(({ isNamed }) => isNamed);
+  let remaining = named.length > 0 ? named : callable;
   for (const isPreferred of preferences) {
-    const preferred = remaining.filter(isPreferred);
+    const preferred = remaining.filter(({ operation }) => isPreferred(operation));
     if (preferred.length > 0) remaining = preferred;
   }
-  const [only, ...others] = remaining;
-  if (!only) return nearMiss(candidates);
-  if (others.length === 0) return { state: 'bound', operation: only.operation, why: only.why };
-  const among = remaining.map(({ operation }) => operation);
-  const first = among.slice(0, maxShown).map(formatRoute).join(', ');
-  const more = among.length > maxShown ? ` and ${among.length - maxShown} more` : '';
-  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${first}${more}` };
+  const [first] = remaining;
+  if (!first) return nearMiss(candidates);
+  const fitting = remaining.map(({ operation }) => operation);
+  if (fitting.length === 1) return { state: 'bound', operations: fitting, why: first.why };
+  const routes = fitting.slice(0, maxShown).map(formatRoute).join(', ');
+  const more = fitting.length > maxShown ? ` and ${fitting.length - maxShown} more` : '';
+  const why = `${fitting.length} operations fit: ${routes}${more}`;
+  return { state: 'ambiguous', operations: fitting, why };
 }
 
 const maxShown = 8;
 
 /** Whether a path is the noun alone, or the noun and an id. */
-function isNounAlone({ noun }: TableOperation, { path }: DocumentOperation): boolean {
+function isNounAlone(noun: NounName, path: string): boolean {
   const [first, ...rest] = splitPath(path);
   return nounOf(first) === noun && rest.every(isParameter);
 }
 
-function isAtCollection(
-  { id }: TableOperation,
-  { path }: DocumentOperation,
-  { whole, single }: Collections,
-): boolean {
-  const place = pathPattern(path);
-  return whole.has(place) || (takesId(id) && (single.has(place) || whole.has(place.replace(/\/\{\}$/, ''))));
-}
-
-/** Whether its operationId is that of the table; case, word order and plurals do not matter. */
-function hasOurName({ id }: TableOperation, { operationId }: DocumentOperation): boolean {
-  const words = (name: string) => wordsOf(name).sort().join(' ');
-  return operationId !== undefined && words(operationId) === words(id);
+/** The words of an operationId: case, word order and plurals do not matter. */
+function sortedWords(operationId: string): string {
+  return wordsOf(operationId).sort().join(' ');
 }
 
 /** Explains why nothing was bound, by the nearest operation. */
 function nearMiss(candidates: readonly Candidate[]): Match {
-  const nearest = candidates.find(({ by }) => by === 'schema') ?? candidates[0];
-  if (nearest?.obstacle === undefined) return { state: 'missing', why: 'its description has none' };
-  return { state: 'unbindable', operation: nearest.operation, why: nearest.obstacle };
+  const nearest = candidates.find(({ isNamed }) => isNamed) ?? candidates[0];
+  if (!nearest?.obstacle) return { state: 'missing', operations: [], why: 'its description has none' };
+  return { state: 'unbindable', operations: [nearest.operation], why: nearest.obstacle };
 }

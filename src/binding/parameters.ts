@@ -1,83 +1,75 @@
 import { hasIdInPath, type OperationId, operations, type Paging, type Parameter } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
+import { isFieldName } from './credential-places.ts';
+import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 import { compactName, wordsOf } from './words.ts';
 
 // What the parameters of an operation are for, and how its list is divided into pages. The role that a query parameter
 // plays is decided by its name and its type; each role is played by at most one, and each plays at most one.
 
-const filters = ['status', 'categoryId', 'petId', 'complete'] as const;
-type RoleName = (typeof filters)[number] | 'limit' | 'page' | 'offset' | 'cursor';
-
+/** A part that a query parameter can play: a filter of ours, or one in the division into pages. */
 interface Role {
   /** Compact names, the preferred one first. */
   readonly names: readonly string[];
-  /** Whether a parameter of the type can play the role. */
-  fits(type: ValueType): boolean;
+  readonly kinds: readonly Shape['kind'][];
+  /** True if it is never a choice, nor text of a format. */
+  readonly isPlain?: true;
+  /** The values that it may begin with, if the description says with which it does. */
+  readonly firsts?: readonly number[];
 }
 
-const roles: Readonly<Record<RoleName, Role>> = {
-  limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'count', 'take', 'top'], fits: isCount },
-  page: {
-    names: ['page', 'pagenumber', 'pageindex'],
-    fits: (type) => isCount(type) && isIn(type.first, 0, 1),
+const numbers = ['integer', 'number'] as const;
+
+const roles = {
+  limit: {
+    names: ['limit', 'size', 'perpage', 'pagesize', 'count', 'take', 'top'],
+    kinds: numbers,
+    isPlain: true,
   },
-  offset: { names: ['offset', 'skip', 'start'], fits: (type) => isCount(type) && isIn(type.first, 0, 0) },
-  cursor: {
-    names: ['cursor', 'after', 'pagetoken', 'startingafter'],
-    fits: ({ kind, format, isChoice }) => kind === 'string' && format === undefined && !isChoice,
-  },
-  status: { names: ['status', 'petstatus'], fits: (type) => isOf(type, 'string') },
-  categoryId: { names: ['categoryid', 'category'], fits: (type) => isOf(type, 'integer', 'number') },
-  petId: { names: ['petid', 'pet'], fits: (type) => isOf(type, 'integer', 'number') },
-  complete: { names: ['complete', 'completed', 'iscomplete'], fits: (type) => isOf(type, 'boolean') },
-};
+  page: { names: ['page', 'pagenumber', 'pageindex'], kinds: numbers, isPlain: true, firsts: [0, 1] },
+  offset: { names: ['offset', 'skip', 'start'], kinds: numbers, isPlain: true, firsts: [0] },
+  cursor: { names: ['cursor', 'after', 'pagetoken', 'startingafter'], kinds: ['string'], isPlain: true },
+  status: { names: ['status', 'petstatus'], kinds: ['string', 'unknown'] },
+  categoryId: { names: ['categoryid', 'category'], kinds: [...numbers, 'unknown'] },
+  petId: { names: ['petid', 'pet'], kinds: [...numbers, 'unknown'] },
+  complete: { names: ['complete', 'completed', 'iscomplete'], kinds: ['boolean', 'unknown'] },
+} as const satisfies Record<string, Role>;
+type RoleName = keyof typeof roles;
 
 /** What a description says about the values of a parameter. */
 interface ValueType {
   readonly kind: Shape['kind'];
-  readonly format: string | undefined;
+  readonly isDate: boolean;
   /** Whether the description lists the values. */
   readonly isChoice: boolean;
+  /** Whether it neither lists the values nor gives a format to a text. */
+  readonly isPlain: boolean;
   /** The default or the minimum of a number. */
   readonly first: number | undefined;
   readonly maximum: number | undefined;
-  readonly step: number;
 }
 
 function typeOf({ schema }: DocumentParameter): ValueType {
-  const { format, enum: choices, const: constant, default: fallback, multipleOf = 1 } = objectOf(schema);
+  const { kind } = shapeOf(schema);
+  const { format, enum: choices, const: constant, default: fallback } = objectOf(schema);
   const { minimum, maximum } = boundsOf(schema) ?? {};
   const first = fallback ?? minimum;
+  const isChoice = choices !== undefined || constant !== undefined;
   return {
-    kind: shapeOf(schema).kind,
-    format: typeof format === 'string' ? format : undefined,
-    isChoice: choices !== undefined || constant !== undefined,
+    kind,
+    isDate: /date|time/.test(String(format)),
+    isChoice,
+    isPlain: !isChoice && (kind !== 'string' || format === undefined),
     first: first === undefined ? undefined : Number(first),
     maximum: maximum === undefined ? undefined : Number(maximum),
-    step: Number(multipleOf),
   };
 }
 
-function isCount(type: ValueType): boolean {
-  return (
-    (type.kind === 'integer' || type.kind === 'number') && !type.isChoice && !isDate(type) && type.step === 1
-  );
-}
-
-function isDate({ format }: ValueType): boolean {
-  return /date|time/.test(format ?? '');
-}
-
-function isIn(first = 0, lowest: number, highest: number): boolean {
-  return first >= lowest && first <= highest;
-}
-
-/** Whether a filter has one of these types; a filter that states no type is accepted. */
-function isOf(type: ValueType, ...kinds: readonly Shape['kind'][]): boolean {
-  return (kinds.includes(type.kind) || type.kind === 'unknown') && !isDate(type);
+function canPlay({ kinds, isPlain, firsts }: Role, type: ValueType): boolean {
+  const isFirst = !firsts || type.first === undefined || firsts.includes(type.first);
+  return kinds.includes(type.kind) && !type.isDate && (type.isPlain || !isPlain) && isFirst;
 }
 
 type ParametersByRole = ReadonlyMap<RoleName, DocumentParameter>;
@@ -85,14 +77,16 @@ type ParametersByRole = ReadonlyMap<RoleName, DocumentParameter>;
 function parametersByRole({ parameters }: DocumentOperation, id: OperationId): ParametersByRole {
   const byRole = new Map<RoleName, DocumentParameter>();
   const { many, parameters: ours } = operations[id];
-  for (const [role, { names, fits }] of Object.entries(roles) as [RoleName, Role][]) {
+  for (const [role, part] of Object.entries(roles) as [RoleName, Role][]) {
     const isOffered = many && (!isFilter(role) || ours.some(({ name }) => name === role));
     // Pages are counted in one way.
     if (!isOffered || (role === 'offset' && byRole.has('page'))) continue;
-    const [candidate] = names.flatMap((name) =>
+    const [candidate] = part.names.flatMap((name) =>
       parameters.filter(
         (parameter) =>
-          parameter.in === 'query' && compactName(parameter.name) === name && fits(typeOf(parameter)),
+          parameter.in === 'query' &&
+          compactName(parameter.name) === name &&
+          canPlay(part, typeOf(parameter)),
       ),
     );
     if (candidate) byRole.set(role, candidate);
@@ -100,15 +94,17 @@ function parametersByRole({ parameters }: DocumentOperation, id: OperationId): P
   return byRole;
 }
 
-function isFilter(role: string): boolean {
-  return filters.some((filter) => filter === role);
+function isFilter(name: string): name is RoleName {
+  return name in roles && !/^(limit|page|offset|cursor)$/.test(name);
 }
 
 /** Whether a name is that of a filter of an operation of the table. */
 export function isFilterName(name: string, id: OperationId): boolean {
-  return operations[id].parameters.some(
-    (ours) => isFilter(ours.name) && roles[ours.name as RoleName].names.includes(compactName(name)),
-  );
+  return operations[id].parameters.some((ours) => isFilter(ours.name) && hasName(ours.name, name));
+}
+
+function hasName(role: RoleName, name: string): boolean {
+  return roles[role].names.some((other) => other === compactName(name));
 }
 
 /** What a request has for the parameters of an operation. */
@@ -191,32 +187,22 @@ export function pagingOf(operation: DocumentOperation, id: OperationId): Paging 
   return { kind: 'unknown', by: `the ${parameter.in} parameter ${parameter.name}`, after };
 }
 
-/** Words in the names of parameters and headers that lead through a list. */
-const pagingWords = new Set([
-  'page',
-  'cursor',
-  'offset',
-  'skip',
-  'continuation',
-  'marker',
-  'bookmark',
-  'next',
-]);
-const sizeWords = new Set(['size', 'count', 'per', 'limit', 'total']);
+const pagingWords = ['page', 'cursor', 'offset', 'skip', 'continuation', 'marker', 'bookmark', 'next'];
+const sizeWords = ['size', 'count', 'per', 'limit', 'total'];
 
+/** Whether the name of a parameter or a header says that it leads through a list. */
 function isPagingName(name: string): boolean {
   const words = wordsOf(name);
-  return words.some((word) => pagingWords.has(word)) && !words.some((word) => sizeWords.has(word));
+  return words.some((word) => pagingWords.includes(word)) && !words.some((word) => sizeWords.includes(word));
 }
 
 /** Whether a parameter seems to lead through a list, but plays no role. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
-  const type = typeOf(parameter);
-  if (!/^(query|header)$/.test(parameter.in) || type.isChoice || isDate(type) || type.kind === 'boolean')
-    return false;
-  const has = (role: RoleName) => roles[role].names.includes(compactName(parameter.name));
-  if (has('offset')) return type.kind !== 'string';
-  return has('page') || has('cursor') || isPagingName(parameter.name);
+  const { name } = parameter;
+  const { kind, isDate, isChoice } = typeOf(parameter);
+  if (!/^(query|header)$/.test(parameter.in) || isChoice || isDate || kind === 'boolean') return false;
+  if (hasName('offset', name)) return kind !== 'string';
+  return hasName('page', name) || hasName('cursor', name) || isPagingName(name);
 }
 
 /** The names of the headers that the answers have, in lower case. */
@@ -232,7 +218,7 @@ const outerNames = /^(paging|pagination|page|meta|metadata|links?|cursors?|next|
 
 /** The fields that lead from an answer to its link or cursor to the next page. */
 function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
-  if (typeof answer === 'string' || answer.shape.kind !== 'object') return undefined;
+  if (answer?.shape.kind !== 'object') return undefined;
   const nextField = ({ fields }: Shape) =>
     [...fields].find(
       ([name, schema]) => nextNames.test(compactName(name)) && shapeOf(schema).kind !== 'boolean',

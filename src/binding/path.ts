@@ -1,38 +1,20 @@
-import { type NounName, type OperationId, operations } from '../api/operations.ts';
-import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
+import { nouns } from '../api/nouns.ts';
+import { type OperationId, operations } from '../api/operations.ts';
+import { type DocumentOperation, pathPattern } from './document.ts';
 import { isFilterName } from './parameters.ts';
 import { isRecord, type TableOperation } from './record-format.ts';
 import { shapeOf } from './schema.ts';
 import { isIdName, isNameWithin, nounOf, wordsOf } from './words.ts';
 
 // What the path of an operation says: whether it is of the right form for a list, a create or an operation on one record,
-// and whether that lies beside the list or the create of its noun.
+// and whether it lies at the list or the create of its noun.
 
 /** The paths of a noun's operations that are bound already. */
 export interface Collections {
-  /** The paths of its list and its create. */
-  readonly whole: ReadonlySet<string>;
-  /** The paths of its get and its update, whose last segment is the id. */
-  readonly single: ReadonlySet<string>;
+  /** The patterns of their paths, without the id of a record: `/v1/pets`. */
+  readonly paths: ReadonlySet<string>;
   /** Whether several operations fit its list or its create, so that the path of the collection is not certain. */
   readonly isTied: boolean;
-}
-
-/** What the path of an operation says; undefined if the operation cannot be that of the table. */
-export function readPath(
-  tableOperation: TableOperation,
-  operation: DocumentOperation,
-  collections: Collections,
-): PathReading | undefined {
-  return takesId(tableOperation.id)
-    ? readRecordPath(tableOperation, operation, collections)
-    : readWholePath(tableOperation, operation, collections);
-}
-
-/** Whether an operation of the table is about one record. */
-export function takesId(id: OperationId): boolean {
-  const { many, method } = operations[id];
-  return !many && method !== 'POST';
 }
 
 /** What the path of an operation says. */
@@ -43,120 +25,111 @@ export interface PathReading {
   readonly isOfNoun: boolean;
   /** Why an operation there is not taken, a clause. */
   readonly obstacle?: string | undefined;
+  /** Why an operation there may be another one, and the condition for adding it with --map. */
+  readonly doubt?: string | undefined;
 }
 
-/** The path of a list or a create, which ends with the collection. */
-function readWholePath(
-  { id, noun, many }: TableOperation,
-  { path, method }: DocumentOperation,
-  { whole }: Collections,
-): PathReading | undefined {
-  const segments = splitPath(path);
-  const last = segments.at(-1) ?? '';
-  if (isParameter(last) || isOtherNoun(last, noun)) return undefined;
-  // `findByTag` is a search; `findByStatus` is a list with a filter of ours.
-  const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(last) ?? [];
-  if (many && filterName !== undefined && !isFilterName(filterName, id)) return undefined;
-  const isOfNoun = filterName !== undefined || whole.has(pathPattern(path));
-  return { segment: last, isOfNoun, obstacle: furtherParameter(id, method, path, segments) };
+/** Whether an operation of the table is about one record. */
+export function takesId(id: OperationId): boolean {
+  const { many, method } = operations[id];
+  return !many && method !== 'POST';
 }
 
-/** The path of an operation on one record, which ends with its id. */
-function readRecordPath(
+/** The path of the collection that an operation is about, as a pattern: `/pets/{}` is in `/pets`. */
+export function collectionOf({ path }: DocumentOperation): string {
+  return pathPattern(path).replace(/\/\{\}$/, '');
+}
+
+/** What the path of an operation says; undefined if the operation cannot be that of the table. */
+export function readPath(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   collections: Collections,
 ): PathReading | undefined {
   const { id, noun } = tableOperation;
-  const { path, method } = operation;
-  const map = `add --map ${id}='${formatRoute(operation)}'`;
-  const segments = splitPath(path);
-  const parameter = segments.pop() ?? '';
-  if (!isParameter(parameter)) return readPathWithoutId(tableOperation, operation, collections);
+  const segments = splitPath(operation.path);
+  const parameter = isParameter(segments.at(-1) ?? '') ? (segments.pop() ?? '').slice(1, -1) : undefined;
   const segment = segments.at(-1) ?? '';
-  const name = parameter.slice(1, -1);
-  // An entry with an id of its own is not found by the id of its pet.
-  const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasIdField(operation);
-  if (isOtherNoun(segment, noun) || isEntryId) return undefined;
-  const isListed = collections.whole.has(pathPattern(`/${segments.join('/')}`));
-  const isOfNoun = isListed || collections.single.has(pathPattern(path));
-  const reading = { segment, isOfNoun };
-  const further = furtherParameter(id, method, path, segments);
-  if (further !== undefined) return { ...reading, obstacle: further };
-  const { schema } = operation.parameters.find((each) => each.in === 'path' && each.name === name) ?? {};
-  const isInteger = shapeOf(schema).kind === 'integer';
-  const isNamed = isIdName(name, noun) && (isOfNoun || nounOf(segment) === noun || wordsOf(name).length > 1);
-  if (!isNamed && !(isListed && isInteger && isNameWithin(name, segment))) {
-    const record = noun === 'inventory' ? 'pet' : wordsOf(noun).join('');
-    const obstacle = `its ${name} may be the id of something else: if it is that of the ${record}, ${map}`;
-    return isInteger ? { ...reading, obstacle } : undefined;
+  if ((nounOf(segment) ?? noun) !== noun) return undefined;
+  const isOfNoun = collections.paths.has(collectionOf(operation));
+  if (takesId(id) && parameter === undefined)
+    return readPathWithoutId(tableOperation, operation, segments, isOfNoun);
+  const obstacle = furtherParameter(tableOperation, operation, segments);
+  if (takesId(id)) {
+    // An entry with an id of its own is not found by the id of its pet.
+    const isEntryId = noun === 'inventory' && parameter?.toLowerCase() === 'id' && hasIdField(operation);
+    if (isEntryId || parameter === undefined) return undefined;
+    const reading = { segment, isOfNoun, obstacle };
+    return obstacle ? reading : withDoubt(tableOperation, operation, collections, reading, parameter);
   }
-  if (isBesideCollection(tableOperation, operation, collections)) return reading;
-  const obstacle = collections.isTied
-    ? 'several paths may be that of its list'
-    : `its path is not that of the bound list or create: if this is intended, ${map}`;
-  return { ...reading, obstacle };
+  if (parameter !== undefined) return undefined;
+  // `findByTag` is a search; `findByStatus` is a list with a filter of ours.
+  const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(segment) ?? [];
+  if (filterName !== undefined && !isFilterName(filterName, id)) return undefined;
+  return { segment, isOfNoun: isOfNoun || filterName !== undefined, obstacle };
+}
+
+/**
+ * Doubts an operation on one record if its id may be that of something else, or if it does not lie beside the list or the
+ * create of its noun: `/v1/pet/{id}` is beside `/v1/pets`, and `/archive/pets/{id}` is not in `/pets`. If neither is bound,
+ * the path must be a single segment and the id. Undefined if the last segment is no id.
+ */
+function withDoubt(
+  { noun }: TableOperation,
+  operation: DocumentOperation,
+  { paths, isTied }: Collections,
+  reading: PathReading,
+  parameter: string,
+): PathReading | undefined {
+  const { segment, isOfNoun } = reading;
+  const stated = operation.parameters.find(({ in: place, name }) => place === 'path' && name === parameter);
+  const isInteger = shapeOf(stated?.schema).kind === 'integer';
+  const isOurs = isOfNoun || nounOf(segment) === noun;
+  const record = nouns[noun].idName.replace(/Id$/, '');
+  const isNamed = isIdName(parameter, noun) && (isOurs || wordsOf(parameter).length > 1);
+  if (!isNamed && !(isOfNoun && isInteger && isNameWithin(parameter, segment)))
+    return isInteger
+      ? {
+          ...reading,
+          doubt: `its ${parameter} may be the id of something else: if it is that of the ${record}`,
+        }
+      : undefined;
+  const collection = collectionOf(operation);
+  const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+  const isBeside = [...paths].some(
+    (path) =>
+      parentOf(path) === collection || (nounOf(segment) === noun && parentOf(path) === parentOf(collection)),
+  );
+  const isAlone = paths.size === 0 && !isTied && splitPath(collection).length === 1;
+  if (isOfNoun || isBeside || isAlone) return reading;
+  if (isTied) return { ...reading, obstacle: 'several paths may be that of its list' };
+  return { ...reading, doubt: 'its path is not that of the bound list or create: if this is intended' };
 }
 
 /** The path of an update that has the id in its body; or as a near miss, of the entry of a pet: `/pets/{petId}/inventory`. */
 function readPathWithoutId(
   tableOperation: TableOperation,
-  operation: DocumentOperation,
-  { whole }: Collections,
+  { body }: DocumentOperation,
+  segments: readonly string[],
+  isOfNoun: boolean,
 ): PathReading | undefined {
-  const { path, body } = operation;
-  const segments = splitPath(path);
   const segment = segments.at(-1) ?? '';
-  const hasId = tableOperation.body && typeof body === 'object' && isRecord(tableOperation, body.shape);
+  const hasId = tableOperation.body && body && isRecord(tableOperation, body.shape);
   const parameters = segments.filter(isParameter);
-  if (hasId && whole.has(pathPattern(path)) && parameters.length === 0) return { segment, isOfNoun: true };
+  if (hasId && isOfNoun && parameters.length === 0) return { segment, isOfNoun };
   const isOfPet = nounOf(segments.at(-3)) === 'pets' && isParameter(segments.at(-2) ?? '');
   if (tableOperation.noun !== 'inventory' || !isOfPet || parameters.length > 1) return undefined;
-  const map = `add --map ${tableOperation.id}='${formatRoute(operation)}'`;
-  const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
-  return { segment, isOfNoun: false, obstacle };
-}
-
-/**
- * Whether the path of an operation on one record lies beside the bound list or create of its noun: `/v1/pet/{id}` beside
- * `/v1/pets`. `/archive/pets/{id}` belongs to another collection than `/pets`. If neither is bound, the path must be a
- * single segment and the id.
- */
-function isBesideCollection(
-  tableOperation: TableOperation,
-  operation: DocumentOperation,
-  { whole, isTied }: Collections,
-): boolean {
-  const collection = pathPattern(operation.path).replace(/\/\{\}$/, '');
-  if (whole.size === 0) return !isTied && splitPath(collection).length === 1;
-  const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
-  const isNoun = nounOf(splitPath(collection).at(-1)) === tableOperation.noun;
-  return [...whole].some(
-    (path) =>
-      path === collection ||
-      parentOf(path) === collection ||
-      (isNoun && parentOf(path) === parentOf(collection)),
-  );
-}
-
-/** Whether a segment of a path is another noun of ours. */
-function isOtherNoun(segment: string, noun: NounName): boolean {
-  return (nounOf(segment) ?? noun) !== noun;
-}
-
-export function splitPath(path: string): string[] {
-  return path.split('/').filter((segment) => segment !== '');
-}
-
-export function isParameter(segment: string): boolean {
-  return segment.startsWith('{') && segment.endsWith('}');
+  return {
+    segment,
+    isOfNoun: false,
+    doubt: 'its path does not end with the id of a record: if this is intended',
+  };
 }
 
 /** Why an operation below other records is not taken, a clause. --map can give their id, unless the noun is one of ours. */
 function furtherParameter(
-  id: OperationId,
-  method: string,
-  path: string,
+  { id }: TableOperation,
+  { method, path }: DocumentOperation,
   segments: readonly string[],
 ): string | undefined {
   const at = segments.findIndex(isParameter);
@@ -167,6 +140,14 @@ function furtherParameter(
   return isOurs ? needed : `${needed}: fix it with --map ${id}='${method} ${path.replace(parameter, '7')}'`;
 }
 
+export function splitPath(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}
+
+export function isParameter(segment: string): boolean {
+  return segment.startsWith('{') && segment.endsWith('}');
+}
+
 function hasIdField({ answer, body }: DocumentOperation): boolean {
-  return [answer, body].some((each) => typeof each === 'object' && each.shape.fields.has('id'));
+  return [answer, body].some((content) => content?.shape.fields.has('id'));
 }

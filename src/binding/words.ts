@@ -1,47 +1,28 @@
-import { type NounName, type Operation, operations } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import { type NounName, operations } from '../api/operations.ts';
 
-// How the paths and the names of a document show which noun of the program they are about.
+// How the names in a document show which noun of the program they are about.
 
-const words: Readonly<Record<NounName, string>> = {
-  pets: 'pet',
-  categories: 'category',
-  orders: 'order',
-  inventory: 'inventory',
-};
+const nounNames = Object.keys(nouns) as NounName[];
 
-/** The noun of a path segment: `pets` or `pet` for pets. Undefined for every other segment. */
-export function nounOf(segment: string | undefined): NounName | undefined {
-  const name = wordsOf(segment ?? '').join(' ');
-  return (Object.keys(words) as NounName[]).find((noun) => words[noun] === name);
+/** The noun of a word in a path or a field: `pets` or `pet` for pets. Undefined for every other word. */
+export function nounOf(word: string | undefined): NounName | undefined {
+  const words = wordsOf(word ?? '').join(' ');
+  return nounNames.find((noun) => wordsOf(noun).join(' ') === words);
 }
 
-/** Other words that services have for the nouns: they bind nothing, but show which operations may be meant. */
-const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
-
-/** The noun that a path segment may be about. */
-export function likelyNoun(segment: string): NounName | undefined {
-  return nounOf(segment) ?? synonyms[wordsOf(segment).join(' ')];
+/** The noun whose records and bodies have a schema of this name in the service's specification. */
+export function nounOfSchema(name: string): NounName | undefined {
+  const match = Object.values(operations).find(
+    ({ noun, body }) => nouns[noun].schema === name || body?.name === name,
+  );
+  return match?.noun;
 }
 
-/** The names of schemas that the service's specification uses for an operation's records, in lists, answers and bodies. */
-export function schemaNames({ noun, method, body, result }: Operation): readonly string[] {
-  const record = result ?? operationsOfNoun(noun).find((each) => each.result)?.result ?? '';
-  if (method === 'GET') return [record];
-  const bodies = operationsOfNoun(noun).flatMap((each) => (each.body ? [each.body.name] : []));
-  return body ? [...new Set([body.name, ...bodies, record])] : [];
-}
-
-function operationsOfNoun(noun: NounName): Operation[] {
-  return Object.values(operations).filter((each) => each.noun === noun);
-}
-
-/**
- * Whether a path parameter is the id of a noun's records by its name: `id`, `petId`, `pet_id`. An inventory entry has
- * the id of its pet.
- */
+/** Whether a path parameter is the id of a noun's records by its name: `id`, `petId`, `pet_id`, `pet`. */
 export function isIdName(name: string, noun: NounName): boolean {
-  const word = noun === 'inventory' ? 'pet' : words[noun];
-  return ['id', `${word}id`, word].includes(compactName(name));
+  const idName = compactName(nouns[noun].idName);
+  return ['id', idName, idName.replace(/id$/, '')].includes(compactName(name));
 }
 
 /** Whether a parameter's name can only mean the id of a collection's records: `animal_id` or `number` of `animals`. */

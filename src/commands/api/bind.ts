@@ -1,7 +1,7 @@
 import type { CredentialPlace } from '../../api/contract.ts';
 import { nouns } from '../../api/nouns.ts';
 import type { NounName, OperationId } from '../../api/operations.ts';
-import { bind, type Maps } from '../../binding/bound-contract.ts';
+import { bind, type Maps } from '../../binding/bind.ts';
 import type { Description } from '../../binding/description.ts';
 import { formatRoute, type Route, serversOf } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
@@ -156,7 +156,7 @@ interface BindingAddress {
 function addressOf(settings: Settings, description: Description): BindingAddress {
   const baseUrl = settings.get('base-url');
   const { url } = description;
-  const servers = serversOf(description, baseUrl).filter(
+  const servers = serversOf(description.document, url, baseUrl ?? url).filter(
     (server) => valueProblem('base-url', server) === undefined,
   );
   const address = baseUrl ?? servers[0] ?? (/^https?:/.test(url) ? new URL(url).origin : undefined);
@@ -202,7 +202,7 @@ function credentialNote(settings: Settings, places: readonly CredentialPlace[]):
 
 function checkTies(matches: Matches): void {
   const ties = [...matches].flatMap(([id, match]) =>
-    match.state === 'ambiguous' ? [{ id, among: match.among }] : [],
+    match.state === 'ambiguous' ? [{ id, among: match.operations }] : [],
   );
   const [first] = ties;
   if (!first) return;
@@ -240,7 +240,8 @@ const view: View<MatchRecord> = {
 function toMatchRecords(matches: Matches) {
   return [...matches].flatMap(([operation, match]) => {
     if (match.state === 'missing') return [];
-    const { method = null, path = null } = 'operation' in match ? match.operation : {};
-    return [{ operation, state: match.state, method, path, why: match.why }];
+    const { state, why, operations } = match;
+    const [{ method, path } = { method: null, path: null }] = state === 'ambiguous' ? [] : operations;
+    return [{ operation, state, method, path, why }];
   });
 }

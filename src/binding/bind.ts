@@ -1,19 +1,20 @@
 import type { Contract } from '../api/contract.ts';
-import { hasIdInPath, type NounName, type Operation, type OperationId } from '../api/operations.ts';
+import {
+  type NounName,
+  type Operation,
+  type OperationId,
+  operationIds,
+  operations,
+} from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { createAnswerReader } from './answers.ts';
 import { toOperation } from './bound-operation.ts';
+import { credentialPlaces } from './credential-places.ts';
 import { type Description, readWithin } from './description.ts';
-import {
-  credentialPlaces,
-  type DocumentOperation,
-  formatRoute,
-  operationsIn,
-  pathPattern,
-  type Route,
-} from './document.ts';
+import { type DocumentOperation, formatRoute, operationsIn, pathPattern, type Route } from './document.ts';
 import { obstacleTo } from './fit.ts';
-import { type Choices, type Match, type Matches, matchOperations, toTableOperation } from './match.ts';
+import { type Match, type Matches, matchOperations } from './match.ts';
+import { isParameter, takesId } from './path.ts';
 import type { TableOperation } from './record-format.ts';
 
 // From the description of a service to a contract: description.ts reads it, document.ts lists its operations, match.ts finds
@@ -43,39 +44,37 @@ interface Binding {
  */
 export function bind(description: Description, maps: Maps): Binding {
   return readWithin(description.label, () => {
+    const { document } = description;
     const all = operationsIn(description);
-    const chosen = [...maps.operations].map(
-      ([id, route]) => [id, findOperationAt(all, toTableOperation(id, maps), route)] as const,
-    );
-    const choices = { fields: maps.fields, operations: new Map(chosen) };
-    const matches = matchOperations(all, choices);
-    return { matches, contract: toContract(description, all, matches, choices) };
+    const table = operationIds.map((id): TableOperation => {
+      const operation = operations[id];
+      return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
+    });
+    const chosen = table.flatMap((tableOperation) => {
+      const route = maps.operations.get(tableOperation.id);
+      return route ? [[tableOperation.id, findOperationAt(all, tableOperation, route)] as const] : [];
+    });
+    const matches = matchOperations(table, all, new Map(chosen));
+    const answers = createAnswerReader();
+    const bound = new Map<OperationId, Operation>();
+    const missing = new Map<OperationId, string>();
+    for (const tableOperation of table) {
+      const { id } = tableOperation;
+      const match = matches.get(id);
+      const [operation] = match?.operations ?? [];
+      if (operation && match?.state === 'bound')
+        bound.set(id, toOperation(tableOperation, operation, match.why, document, answers));
+      else if (match) missing.set(id, whyMissing(id, match));
+    }
+    for (const [noun, fields] of maps.fields)
+      for (const [field, name] of fields) checkMapped([...bound.values()], noun, field, name);
+    const places = credentialPlaces(document, [...bound.values()], all);
+    const { definitions } = answers;
+    return {
+      matches,
+      contract: { operations: bound, missing, credentialPlaces: places, basePath: '', definitions },
+    };
   });
-}
-
-function toContract(
-  { document }: Description,
-  all: readonly DocumentOperation[],
-  matches: Matches,
-  choices: Choices,
-): Contract {
-  const answers = createAnswerReader();
-  const bound = new Map<OperationId, Operation>();
-  const missing = new Map<OperationId, string>();
-  for (const [id, match] of matches)
-    if (match.state === 'bound')
-      bound.set(id, toOperation(toTableOperation(id, choices), match, document, answers));
-    else missing.set(id, whyMissing(id, match));
-  for (const [noun, fields] of choices.fields)
-    for (const [field, name] of fields) checkMapped([...bound.values()], noun, field, name);
-  const places = credentialPlaces(document, [...bound.values()], all);
-  return {
-    operations: bound,
-    missing,
-    credentialPlaces: places,
-    basePath: '',
-    definitions: answers.definitions,
-  };
 }
 
 /** @throws UsageError if no operation has a field of the user's name. */
@@ -87,10 +86,10 @@ function checkMapped(bound: readonly Operation[], noun: NounName, field: string,
 }
 
 /** Why an operation is not bound, a clause that says what to do if something can be done. */
-function whyMissing(id: OperationId, match: Exclude<Match, { state: 'bound' }>): string {
-  if (match.state === 'unbindable') return `${formatRoute(match.operation)} does not fit: ${match.why}`;
-  const [first] = match.state === 'ambiguous' ? match.among : [];
-  return first ? `${match.why}; choose with --map ${id}='${formatRoute(first)}'` : match.why;
+function whyMissing(id: OperationId, { state, operations: [nearest], why }: Match): string {
+  if (!nearest) return why;
+  if (state === 'unbindable') return `${formatRoute(nearest)} does not fit: ${why}`;
+  return `${why}; choose with --map ${id}='${formatRoute(nearest)}'`;
 }
 
 /** The operation that the user chose, with the given values in its path. It may have any method. */
@@ -99,10 +98,10 @@ function findOperationAt(
   tableOperation: TableOperation,
   route: Route,
 ): DocumentOperation {
-  const { id } = tableOperation;
+  const { id, method } = tableOperation;
   const operation = all
-    .filter(({ method }) => method === route.method)
-    .flatMap((each) => withFixedPath(each, route.path) ?? [])
+    .filter((candidate) => candidate.method === route.method)
+    .flatMap((candidate) => withFixedPath(candidate, route.path) ?? [])
     .sort((a, b) => Number(b.path === route.path) - Number(a.path === route.path))[0];
   if (!operation) {
     const near = all.filter(({ path }) => pathPattern(path) === pathPattern(route.path));
@@ -112,9 +111,9 @@ function findOperationAt(
       `it has ${offered.join(', ')}`,
     );
   }
-  const ids = operation.parameters.filter((each) => each.in === 'path').length;
-  const isInBody = tableOperation.method === 'PUT' && ids === 0;
-  const expected = !hasIdInPath(id) || isInBody ? 0 : 1;
+  const ids = operation.parameters.filter((parameter) => parameter.in === 'path').length;
+  const isInBody = method === 'PUT' && ids === 0;
+  const expected = takesId(id) && !isInBody ? 1 : 0;
   const obstacle =
     ids === expected
       ? obstacleTo(tableOperation, operation)
@@ -126,14 +125,13 @@ function findOperationAt(
 
 /** The operation with the values of a path in place of its own parameters; undefined if it has another path. */
 function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
-  const parts = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');
-  const isParameter = (part: string) => /^\{[^}]*\}$/.test(part);
-  const values = parts(path);
-  const template = parts(operation.path);
-  const isSame = template.every((part, at) => isParameter(part) || part === values[at]);
+  const segmentsOf = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');
+  const values = segmentsOf(path);
+  const template = segmentsOf(operation.path);
+  const isSame = template.every((segment, at) => isParameter(segment) || segment === values[at]);
   if (values.length !== template.length || !isSame) return undefined;
-  const segments = template.map((part, at) => (isParameter(values[at] ?? '') ? part : (values[at] ?? '')));
+  const segments = template.map((segment, at) => (isParameter(values[at] ?? '') ? segment : values[at]));
   const isLeft = (name: string) => segments.includes(`{${name}}`);
-  const parameters = operation.parameters.filter((each) => each.in !== 'path' || isLeft(each.name));
+  const parameters = operation.parameters.filter(({ in: place, name }) => place !== 'path' || isLeft(name));
   return { ...operation, path: segments.join('/'), parameters };
 }
