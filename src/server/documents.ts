@@ -1,6 +1,6 @@
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { printJson } from '../process/exact-json.ts';
-import { localSunset, type SlowApp } from './app.ts';
+import { type App, localSunset } from './app.ts';
 import { splitUrl } from './read-input.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 
@@ -29,7 +29,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Adds to the app what a server says about itself: `/healthz`, its description and the documentation made from it. */
-export function withDocuments(app: SlowApp, options: DocumentsOptions): SlowApp {
+export function withDocuments(app: App, options: DocumentsOptions): App {
   return (request) => {
     const { path, origin } = splitUrl(request.url);
     const mediaType = mediaTypes.get(path);

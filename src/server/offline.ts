@@ -4,7 +4,7 @@ import { CliError } from '../process/errors.ts';
 import { createApp } from './app.ts';
 import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
-import { noFile, printStore, readStore, versionOf } from './store-file.ts';
+import { printStore, readStore, versionOf } from './store-file.ts';
 
 /**
  * The embedded store as a transport: the server's own app on a store kept in `file`, or nowhere for `:memory:`.
@@ -57,19 +57,19 @@ async function sendToFile(fileStore: FileStore): Promise<Send> {
 
 /** A store kept in a file, which any number of processes may use at the same time. */
 class FileStore {
-  /** The store as it was when the file was last read or written. */
+  /** The store as it was when the file was last read or written, with the changes that are not saved yet. */
   current = new Store();
   private readonly file: string;
-  /** The version of the file at that time; undefined if the store in memory may differ from it. */
-  private version: string | undefined;
-  /** The changes that the next save makes. */
+  /** The version of the file and the revision of the store at that time; undefined if the file must be read again. */
+  private saved: { readonly version: string; readonly revision: number } | undefined;
+  /** Changes that wait for the file. */
   private changes: (() => void)[] = [];
-  private nextSave: Promise<void> | undefined;
+  private nextChanges: Promise<void> | undefined;
   /** True if changes are answered before they are saved. */
   private isDeferred = false;
-  /** Releases the file, while memory has changes that are not saved. */
+  /** Releases the file, while memory may have changes that are not saved. */
   private release: (() => void) | undefined;
-  /** Settles when all reads and saves up to now have ended; never rejects. */
+  /** Settles when all reads and changes up to now have ended; never rejects. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
@@ -81,12 +81,12 @@ class FileStore {
    * it. A store that cannot be written can still be read.
    */
   async open(): Promise<void> {
-    await this.inTurn(() => this.load());
-    if (this.version === noFile || this.current.id === undefined) await this.change(() => {}).catch(() => {});
+    await this.read(() => {});
+    if (this.current.id === undefined) await this.change(() => {}).catch(() => {});
   }
 
   /**
-   * Reads the store as it is in the file: with the changes of other processes, without changes that are not saved yet.
+   * Reads the store with the changes of other processes.
    *
    * @throws UsageError if the file does not hold a shop any more.
    */
@@ -103,21 +103,22 @@ class FileStore {
    * @throws CliError `failed` if the file cannot be written: then nothing was changed.
    */
   async change<Value>(work: () => Value): Promise<Value> {
-    if (this.isDeferred)
-      return this.inTurn(async () => {
-        await this.hold();
-        return work();
-      });
     let value: Value | undefined;
     this.changes.push(() => {
       value = work();
     });
-    this.nextSave ??= this.inTurn(() => this.save());
-    await this.nextSave;
+    this.nextChanges ??= this.inTurn(() => this.carryOut());
+    await this.nextChanges;
     return value as Value;
   }
 
-  /** Begins work after all earlier reads and saves have ended. */
+  /** From now on changes are answered before they are saved. @returns a function that saves what was answered. */
+  deferSaves(): () => Promise<void> {
+    this.isDeferred = true;
+    return () => this.inTurn(() => this.save());
+  }
+
+  /** Begins work after all earlier reads and changes have ended. */
   private inTurn<Value>(work: () => Value | Promise<Value>): Promise<Value> {
     const turn = this.last.then(work).catch((error) => {
       throw withHint(error);
@@ -126,68 +127,57 @@ class FileStore {
     return turn;
   }
 
-  /** From now on changes are answered before they are saved. @returns a function that saves what was answered. */
-  deferSaves(): () => Promise<void> {
-    this.isDeferred = true;
-    return () => this.inTurn(() => this.saveDeferred());
+  private async carryOut(): Promise<void> {
+    const { changes } = this;
+    this.changes = [];
+    this.nextChanges = undefined;
+    await this.lock();
+    for (const change of changes) change();
+    if (!this.isDeferred) await this.save();
   }
 
   /** Keeps other processes from the file until the next save. */
-  private async hold(): Promise<void> {
+  private async lock(): Promise<void> {
     if (this.release) return;
+    // Most commands only read, so the modules for writing are loaded here.
     const { ensurePrivateFolder } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
     await ensurePrivateFolder(dirname(this.file));
     const release = await takeLock(this.file);
-    this.load();
+    try {
+      this.load();
+    } catch (error) {
+      release();
+      throw error;
+    }
     this.release = release;
   }
 
-  /** @throws CliError `failed` if the file cannot be written: then what was answered since the last save is lost. */
-  private async saveDeferred(): Promise<void> {
-    if (!this.release) return;
-    const { writeFileAtomic } = await import('../process/files.ts');
-    this.version = undefined;
-    try {
-      await writeFileAtomic(this.file, printStore(this.current));
-      this.version = versionOf(this.file);
-    } finally {
-      this.release();
-      this.release = undefined;
-    }
-  }
-
+  /** @throws CliError `failed` if the file cannot be written: then what was changed since the last save is lost. */
   private async save(): Promise<void> {
-    const { changes } = this;
-    this.changes = [];
-    this.nextSave = undefined;
-    // Most commands only read, so the modules for writing are loaded here.
-    const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
-    const { withLock } = await import('../process/lock.ts');
-    const { randomUUID } = await import('node:crypto');
-    await ensurePrivateFolder(dirname(this.file));
-    const saveAll = async () => {
-      this.load();
-      const { version } = this;
-      const { revision } = this.current;
-      // Until the file is written, the store in memory differs from it.
-      this.version = undefined;
-      for (const change of changes) change();
-      const isNew = version === noFile || this.current.id === undefined;
-      this.current.id ??= randomUUID();
-      if (this.current.revision !== revision || isNew)
-        await writeFileAtomic(this.file, printStore(this.current));
-      this.version = versionOf(this.file);
-    };
-    await withLock(this.file, saveAll);
+    const { release, saved, current } = this;
+    if (!release) return;
+    const { writeFileAtomic } = await import('../process/files.ts');
+    this.saved = undefined;
+    try {
+      if (current.id === undefined || current.revision !== saved?.revision) {
+        const { randomUUID } = await import('node:crypto');
+        current.id ??= randomUUID();
+        await writeFileAtomic(this.file, printStore(current));
+      }
+      this.saved = { version: versionOf(this.file), revision: current.revision };
+    } finally {
+      this.release = undefined;
+      release();
+    }
   }
 
   private load(): void {
     // Memory is ahead of the file, which nobody else can change.
     if (this.release) return;
     const version = versionOf(this.file);
-    if (version === this.version) return;
+    if (version === this.saved?.version) return;
     this.current = readStore(this.file) ?? seedStore();
-    this.version = version;
+    this.saved = { version, revision: this.current.revision };
   }
 }

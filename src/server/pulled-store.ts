@@ -21,9 +21,9 @@ export type PulledRecords = Readonly<
 export function toPulledStore(records: PulledRecords, from: string, at: Date): Store {
   const store = storeOf(records, from);
   for (const noun of ['categories', 'pets', 'orders'] as const) {
-    const last = store[noun].all().at(-1)?.id ?? 0n;
+    const last = store[noun].all.at(-1)?.id ?? 0n;
     // After the largest int64 there is none, so the counter then begins at the lowest free id.
-    if (last < int64Max) store.ids[noun].state = { next: last + 1n, retired: [] };
+    if (last < int64Max) store[noun].nextId = last + 1n;
   }
   store.pulled = { from, at: at.toISOString(), digest: digestOf(store) };
   return store;

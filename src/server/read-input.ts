@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { fieldValue, type HttpRequest } from '../api/http.ts';
-import { type Input, type OperationId, operations } from '../api/operations.ts';
+import type { Input, Operation, OperationId } from '../api/operations.ts';
 import {
   type BodyName,
   bodySchemas,
@@ -10,7 +10,6 @@ import {
   type QueryName,
   querySchemas,
 } from '../api/schemas.ts';
-import { toId } from '../api/values.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
@@ -32,65 +31,42 @@ export function splitUrl(url: string): UrlParts {
 }
 
 /**
- * Reads the input of a handler: the id in the path, the query, the body.
+ * Reads the input of a handler: the id at the end of the path, the query and the body.
  *
  * @param id the last segment of the path, still percent-encoded.
  * @param query of the URL, without the question mark.
  * @throws Refusal if a part does not parse or breaks its schema.
  */
-type ReadInput<K extends OperationId> = (request: HttpRequest, id: string, query: string) => Input<K>;
-
-/** Creates the reader of an operation's input, so that its parts are looked up once and not for each request. */
-export function createReadInput<K extends OperationId>(operation: K): ReadInput<K> {
-  const { parameters, many, body } = operations[operation];
-  const idName = parameters.find((parameter) => parameter.in === 'path')?.wireName;
-  const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-  return (request, id, query) => {
-    const input: { [part: string]: unknown } = {};
-    if (idName !== undefined) input.id = readId(idName, decodeParameter(idName, id));
-    if (many) input.query = toQuery(queryNames, query);
-    if (body) input.body = parseBody(body.name, request);
-    // The type is derived from the same table.
-    return input as Input<K>;
-  };
+export function readInput(
+  { parameters, body }: Operation,
+  request: HttpRequest,
+  id: string,
+  query: string,
+): Input<OperationId> {
+  const values = query === '' ? undefined : new URLSearchParams(query);
+  const input: { id?: bigint; query?: object; body?: unknown } = {};
+  for (const { name, wireName, in: place } of parameters) {
+    if (place === 'path') input.id = parseParameter(wireName, IdText, decoded(id)) as bigint;
+    const [text, ...others] = (place === 'query' && values?.getAll(name)) || [];
+    if (others.length > 0) throw new Refusal('invalid_parameter', `${name}: is given twice`);
+    if (text !== undefined)
+      input.query = { ...input.query, [name]: parseParameter(name, querySchemas[name as QueryName], text) };
+  }
+  if (body) input.body = parseBody(body.name, request);
+  // The type is derived from the same table.
+  return input as Input<OperationId>;
 }
 
-/** Reads a valid id without the schema, which is slower. */
-function readId(name: string, text: string): bigint {
-  return toId(text) ?? parameterValue(name, IdText, text);
-}
-
-function decodeParameter(name: string, encoded: string): string {
+/** Text that is not percent-encoded UTF-8 stays as it is: it is no id. */
+function decoded(text: string): string {
   try {
-    return encoded.includes('%') ? decodeURIComponent(encoded) : encoded;
+    return decodeURIComponent(text);
   } catch {
-    throw new Refusal('invalid_parameter', `${name}: is not percent-encoded UTF-8`);
+    return text;
   }
 }
 
-/** An unknown parameter is ignored, as servers do; one that occurs twice is an error. */
-function toQuery(names: readonly string[], text: string): { [name: string]: unknown } {
-  const query: { [name: string]: unknown } = {};
-  if (text === '') return query;
-  for (const part of text.split('&')) {
-    const mark = part.indexOf('=');
-    const end = mark === -1 ? part.length : mark;
-    // The name comes from the table and not from the URL, because V8 keeps every property name.
-    const name = names.find((candidate) => candidate.length === end && part.startsWith(candidate));
-    if (name === undefined) continue;
-    if (query[name] !== undefined) throw new Refusal('invalid_parameter', `${name}: is given twice`);
-    const value = decodeParameter(name, part.slice(end + 1));
-    const schema = querySchemas[name as QueryName];
-    query[name] = schema === IdText ? readId(name, value) : parameterValue(name, schema, value);
-  }
-  return query;
-}
-
-function parameterValue<Schema extends v.GenericSchema>(
-  name: string,
-  schema: Schema,
-  text: string,
-): v.InferOutput<Schema> {
+function parseParameter(name: string, schema: v.GenericSchema, text: string): unknown {
   const result = v.safeParse(schema, text);
   if (result.success) return result.output;
   throw new Refusal('invalid_parameter', `${name}: ${result.issues[0].message}`);

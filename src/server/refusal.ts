@@ -16,7 +16,6 @@ const statuses = {
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
-  expectation_failed: 417,
   misdirected_request: 421,
   validation_failed: 422,
   unknown_reference: 422,

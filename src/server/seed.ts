@@ -66,7 +66,7 @@ export function seedStore(now = new Date()): Store {
   const store = new Store();
   addCategories(store);
   for (const [name, category, status, quantity] of pets) {
-    const id = store.ids.pets.take();
+    const id = store.pets.takeId();
     store.pets.put(id, { id, name, categoryId: BigInt(category), status });
     store.inventory.put(id, { petId: id, quantity, status });
   }
@@ -80,14 +80,14 @@ export function seedStore(now = new Date()): Store {
 }
 
 function addOrder(store: Store, order: Omit<NewOrder, 'id'>): void {
-  const id = store.ids.orders.take();
+  const id = store.orders.takeId();
   store.orders.put(id, { id, ...order });
 }
 
 /** Adds the categories of every seeded shop, with ids from 1. */
 function addCategories(store: Store): void {
   for (const [name, description] of categories) {
-    const id = store.ids.categories.take();
+    const id = store.categories.takeId();
     store.categories.put(id, { id, name, description });
   }
 }
@@ -127,8 +127,8 @@ export function generateStore(count: number, now = new Date()): Store {
 }
 
 function addPet(store: Store, random: Random, now: Date): void {
-  const id = store.ids.pets.take();
-  const categoryId = BigInt(1 + below(random, store.categories.size));
+  const id = store.pets.takeId();
+  const categoryId = BigInt(1 + below(random, categories.length));
   const pet: StoredPet = { id, name: pick(random, names), categoryId, status: anyStatus(random) };
   store.pets.put(id, pet);
   const quantity = pet.status === 'sold' ? 0 : 1 + below(random, 40);

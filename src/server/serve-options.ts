@@ -1,13 +1,13 @@
-import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import { fieldValue, type HttpFields, type HttpRequest } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import type { SlowApp } from './app.ts';
+import type { App } from './app.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 import type { Random } from './seed.ts';
 
 // The flags of `serve` wrap the app: each function takes an app and returns one.
 
 /** The app without its writes, which are answered with 405. */
-export function withoutWrites(app: SlowApp): SlowApp {
+export function withoutWrites(app: App): App {
   return (request) =>
     request.method === 'GET' || request.method === 'HEAD'
       ? app(request)
@@ -15,7 +15,7 @@ export function withoutWrites(app: SlowApp): SlowApp {
 }
 
 /** The app for requests that bear a token; others are answered with 401. */
-export function withToken(app: SlowApp, token: string): SlowApp {
+export function withToken(app: App, token: string): App {
   return (request) => {
     if (fieldValue(request.fields, 'authorization') === `Bearer ${token}`) return app(request);
     const why = 'this server needs the header Authorization: Bearer <token> (--require-token)';
@@ -28,16 +28,14 @@ export function withToken(app: SlowApp, token: string): SlowApp {
  *
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
-export function withCors(app: SlowApp, origins: readonly string[]): SlowApp {
-  return (request) => {
+export function withCors(app: App, origins: readonly string[]): App {
+  return async (request) => {
     const origin = fieldValue(request.fields, 'origin');
     if (origin === undefined || !origins.includes(origin)) return app(request);
-    if (isPreflight(request))
-      return { status: 204, fields: { ...allowOrigin(origin), ...preflightFields }, body: '' };
-    const answer = app(request);
-    return answer instanceof Promise
-      ? answer.then((late) => exposeTo(origin, late))
-      : exposeTo(origin, answer);
+    const allowed = { 'access-control-allow-origin': origin, vary: 'origin' };
+    if (isPreflight(request)) return { status: 204, fields: { ...allowed, ...preflightFields }, body: '' };
+    const { status, fields, body } = await app(request);
+    return { status, fields: { ...fields, ...allowed, ...exposedFields }, body };
   };
 }
 
@@ -45,16 +43,9 @@ function isPreflight({ method, fields }: HttpRequest): boolean {
   return method === 'OPTIONS' && fieldValue(fields, 'access-control-request-method') !== undefined;
 }
 
-function exposeTo(origin: string, answer: HttpResponse): HttpResponse {
-  const exposed = {
-    'access-control-expose-headers': 'etag, link, location, retry-after, deprecation, sunset',
-  };
-  return { ...answer, fields: { ...answer.fields, ...allowOrigin(origin), ...exposed } };
-}
-
-function allowOrigin(origin: string): HttpFields {
-  return { 'access-control-allow-origin': origin, vary: 'origin' };
-}
+const exposedFields: HttpFields = {
+  'access-control-expose-headers': 'etag, link, location, retry-after, deprecation, sunset',
+};
 
 const preflightFields: HttpFields = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
@@ -73,7 +64,7 @@ export interface Faults {
 }
 
 /** The app with faults; the app itself if there are none. */
-export function withFaults(app: SlowApp, faults: Faults, random: Random): SlowApp {
+export function withFaults(app: App, faults: Faults, random: Random): App {
   const { latencyMs = 0, errorRate = 0, ratePerSecond } = faults;
   if (latencyMs === 0 && errorRate === 0 && ratePerSecond === undefined) return app;
   const admit = ratePerSecond === undefined ? () => 0 : createBucket(ratePerSecond);

@@ -7,11 +7,12 @@ import { InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { describeIssues } from './read-input.ts';
-import { recordText, Store, toPet } from './store.ts';
+import { type Collection, Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, notAnId));
-const Counter = v.optional(
+const UsedIds = v.optional(
   v.object({ next: v.pipe(StoredId, v.minValue(1n)), retired: v.optional(v.array(StoredId), []) }),
+  { next: 1 },
 );
 
 /**
@@ -27,7 +28,7 @@ const StoreFile = v.strictObject({
   inventory: v.optional(
     v.array(v.object({ petId: StoredId, quantity: Quantity, status: v.optional(PetStatus) })),
   ),
-  ids: v.optional(v.object({ categories: Counter, pets: Counter, orders: Counter }), {}),
+  ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
 });
 
 /** A value is not a shop, or its records do not fit together; the message is the reason. */
@@ -111,13 +112,13 @@ export function createStore(file: object): Store {
     add(store.categories, id, { id, ...fields }, `/categories/${at}/id`);
   });
   pets.forEach((pet, at) => {
-    if (!store.categories.has(pet.categoryId))
+    if (!store.categories.get(pet.categoryId))
       throw new InvalidStore(`/pets/${at}/categoryId: is not a category of the file`);
     add(store.pets, pet.id, toPet(pet.id, pet), `/pets/${at}/id`);
   });
   orders.forEach(({ id, ...fields }, at) => {
     // The pet of a complete order may have been deleted.
-    if (fields.petId !== undefined && fields.complete !== true && !store.pets.has(fields.petId))
+    if (fields.petId !== undefined && fields.complete !== true && !store.pets.get(fields.petId))
       throw new InvalidStore(`/orders/${at}/petId: is not a pet of the file`);
     add(store.orders, id, { id, ...fields }, `/orders/${at}/id`);
   });
@@ -131,20 +132,20 @@ export function createStore(file: object): Store {
     add(store.inventory, petId, { petId, quantity, status: pet.status }, `/inventory/${at}/petId`);
   });
   for (const noun of nounsWithIds) {
-    const state = ids[noun];
-    if (state) store.ids[noun].state = state;
+    store[noun].nextId = ids[noun].next;
+    store[noun].retiredIds = new Set(ids[noun].retired);
   }
   return store;
 }
 
 /** @param pointer of the id in the file. */
 function add<Value extends object>(
-  records: { has(id: bigint): boolean; put(id: bigint, record: Value): unknown },
+  records: Collection<Value>,
   id: bigint,
   record: Value,
   pointer: string,
 ): void {
-  if (records.has(id)) throw new InvalidStore(`${pointer}: is there twice`);
+  if (records.get(id)) throw new InvalidStore(`${pointer}: is there twice`);
   records.put(id, record);
 }
 
@@ -158,11 +159,12 @@ export function printStore(store: Store): string {
 /** The text of the records and id counters of a store. */
 export function printRecords(store: Store): string {
   const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
-    const lines = store[noun].all().map(recordText);
+    const lines = store[noun].all.map(({ text }) => text);
     return `"${noun}":${lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`}`;
   });
   const ids = nounsWithIds.map((noun) => {
-    const { next, retired } = store.ids[noun].state;
+    const next = store[noun].skipUsedIds();
+    const retired = [...store[noun].retiredIds];
     return `"${noun}":${printJson(retired.length === 0 ? { next } : { next, retired })}`;
   });
   return `${lists.join(',\n')},\n"ids":{${ids.join(',')}}`;

@@ -157,12 +157,6 @@ const malformed: [what: string, text: string, status: number, code: string][] = 
     'malformed_request',
   ],
   [
-    'an expectation that it cannot meet',
-    'PUT /pets/1 HTTP/1.1\r\nhost: localhost\r\nexpect: 200-ok\r\ncontent-length: 2\r\n\r\n',
-    417,
-    'expectation_failed',
-  ],
-  [
     'chunks that are broken',
     'POST /pets HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
     400,

@@ -103,7 +103,7 @@ function growingShop(): ServiceOptions {
     const query = new URL(target, 'http://any').searchParams;
     const limit = Number(query.get('limit') ?? 10);
     const offset = Number(query.get('offset') ?? 0);
-    const newest = store.pets.page({ limit: 1000 }).stored.map(({ record }) => record);
+    const newest = store.pets.page({ limit: 1000 }).records.map(({ record }) => record);
     const matching = newest.filter(
       ({ status, categoryId }) =>
         [String(status), null].includes(query.get('status')) &&

@@ -24,7 +24,7 @@ import {
 
 /** The number of records of each kind, which a run must not change. */
 function counts({ categories, pets, orders, inventory }: Store): number[] {
-  return [categories, pets, orders, inventory].map(({ size }) => size);
+  return [categories, pets, orders, inventory].map(({ all }) => all.length);
 }
 
 /** Runs the write checks against a service of its own; `leavesNothing` if it has as many records as before. */

@@ -7,8 +7,8 @@ import { CliError, InputError, messageOf, UsageError } from '../../process/error
 import { writeFileAtomic } from '../../process/files.ts';
 import { withLock } from '../../process/lock.ts';
 import { sanitize } from '../../process/text.ts';
-import type { Exchange } from '../../server/exchange.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
+import type { Exchange } from '../../server/server.ts';
 import { type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
 import { noFile, printStore, readStore, versionOf } from '../../server/store-file.ts';
