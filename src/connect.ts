@@ -3,7 +3,7 @@ import { builtInContract, type Contract, type CredentialPlace } from './api/cont
 import { embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
-import type { Sockets } from './checks/sockets.ts';
+import type { SocketAddress } from './checks/sockets.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/create-client.ts';
@@ -222,15 +222,17 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/** Access to the sockets, for the checks of DNS, TCP and TLS. @param timeoutMs the deadline of each; by default that of a call. */
-export async function openSockets(context: Context, baseUrl: string, timeoutMs?: number): Promise<Sockets> {
-  const { settings } = context;
-  const { Sockets } = await import('./checks/sockets.ts');
-  return new Sockets({
-    baseUrl,
-    embedded: settings.offline !== undefined,
-    tls: await openTlsFiles(context, baseUrl),
-    env: context.io.env,
-    timeoutMs: timeoutMs ?? settings.get('timeout'),
-  });
+/**
+ * The address of the service, for the checks of DNS, TCP and TLS; undefined if no base URL is set.
+ *
+ * @param timeoutMs the deadline of each of these.
+ */
+export async function openAddress(context: Context, timeoutMs: number): Promise<SocketAddress | undefined> {
+  const { settings, io } = context;
+  const isEmbedded = settings.offline !== undefined;
+  const baseUrl = isEmbedded ? embeddedOrigin : settings.get('base-url');
+  if (baseUrl === undefined) return undefined;
+  const { toAddress } = await import('./checks/sockets.ts');
+  const tls = await openTlsFiles(context, baseUrl);
+  return toAddress(baseUrl, isEmbedded, { tls, env: io.env, timeoutMs });
 }

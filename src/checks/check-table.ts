@@ -1,55 +1,91 @@
 import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../process/errors.ts';
-import { type Check, groupOf, groups } from './check.ts';
-import { expectChecks } from './first-answer.ts';
+import { type Check, type CheckContext, groupOf, groups } from './check.ts';
+import type { Condition } from './condition.ts';
+import type { Finding } from './finding.ts';
+import { checkHttp, expectChecks } from './first-answer.ts';
 import { latencyChecks } from './latency-check.ts';
 import { lifecycleChecks } from './lifecycle-checks.ts';
 import { operationChecks } from './operation-checks.ts';
-import { gates, reachChecks } from './reach.ts';
+import type { Creation } from './ownership.ts';
+import { checkConnection, checkDns, checkTls, tlsRules } from './reach.ts';
 import { authChecks, errorChecks } from './refusal-checks.ts';
-import type { CheckContext, SmokeOptions } from './round.ts';
-import { type Writing, writeChecks } from './write-checks.ts';
+import { readsOf } from './round.ts';
+import { checkVersion, type VersionOptions } from './version-check.ts';
+import { writeChecks } from './write-checks.ts';
 
-/** The service and the options, which decide on the checks of a run. */
-export interface Selection {
+/** What to check, and how often. */
+export interface SmokeOptions extends VersionOptions {
   readonly contract: Contract;
-  readonly options: SmokeOptions;
-  /** Whether the service is reached over TLS. */
+  /** Whether the service's own socket is reached over TLS. */
   readonly hasTls: boolean;
   /** Whether requests carry a credential. */
   readonly hasToken: boolean;
+  /** Globs of check ids. An empty `only` selects all checks. */
+  readonly only: readonly string[];
+  readonly skip: readonly string[];
+  /** Whether warnings, flaky passes, and failures of beta and experimental operations are failures. */
+  readonly strict: boolean;
+  /** The most that the median of the latency of an operation may be; undefined if it is not measured. */
+  readonly maxLatencyMs?: number | undefined;
+  readonly write: boolean;
+  /** The user's own checks. */
+  readonly expect: readonly Condition[];
+  /** How often to run, or for how long. At most one of the two is set. */
+  readonly repeat?: number | undefined;
+  readonly forMs?: number | undefined;
+  /** The time from the start of one run to the start of the next. */
+  readonly everyMs: number;
+  /** The longest time of the whole run; undefined if it has no limit. */
+  readonly maxTimeMs?: number | undefined;
 }
+
+/** All other checks need these, because without them no request is answered. */
+export const gates: readonly string[] = [
+  'reach/dns',
+  'reach/connect',
+  'tls/valid',
+  'tls/protocol',
+  'reach/http',
+  'reach/version',
+];
 
 /** The checks that only read, in order: those of reach, which always run, and the selected ones. */
-export function readChecks({ contract, options, hasTls, hasToken }: Selection): Check<CheckContext>[] {
-  const { maxLatencyMs, expect, waitFor } = options;
-  return [
-    ...reachChecks(hasTls, waitFor.length > 0).filter(
-      ({ id }) => groupOf(id) === 'reach' || isSelected(id, options),
+export function readChecks(options: SmokeOptions): Check[] {
+  const { contract, hasTls, hasToken, maxLatencyMs, expect, waitFor } = options;
+  const reads = readsOf(contract);
+  const checks = [
+    single('reach/dns', checkDns),
+    single('reach/connect', checkConnection),
+    ...(hasTls ? Object.entries(tlsRules) : []).map(([name, judge]) =>
+      single(`tls/${name}`, (context) => checkTls(context, judge)),
     ),
-    ...selectChecks(options, [
-      ...operationChecks(contract),
-      ...errorChecks(contract),
-      ...lifecycleChecks(contract),
-      ...authChecks(contract, hasToken),
-      ...(maxLatencyMs === undefined ? [] : latencyChecks(contract, maxLatencyMs)),
-      ...expectChecks(expect),
-    ]),
+    single('reach/http', (context) =>
+      checkHttp(
+        context,
+        expect.find(({ path }) => path !== undefined),
+      ),
+    ),
+    ...(waitFor.length > 0 ? [single('reach/version', (context) => checkVersion(context, options))] : []),
+    ...operationChecks(contract),
+    ...errorChecks(reads),
+    ...lifecycleChecks(reads),
+    ...authChecks(contract, hasToken),
+    ...(maxLatencyMs === undefined ? [] : latencyChecks(reads, maxLatencyMs)),
+    ...expectChecks(expect),
   ];
+  return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));
 }
 
-/** The selected checks of `--write`. */
-export function selectedWriteChecks(
-  { contract, options }: Selection,
-  writing: Writing,
-): Check<CheckContext>[] {
-  return options.write ? selectChecks(options, writeChecks(contract, writing)) : [];
+/** A check that always has one finding. */
+function single(id: string, find: (context: CheckContext) => Promise<Finding>): Check {
+  return { id, run: async (context) => [await find(context)] };
 }
 
-function selectChecks(options: SmokeOptions, checks: readonly Check<CheckContext>[]): Check<CheckContext>[] {
-  return checks
-    .filter(({ id }) => isSelected(id, options))
-    .map((check) => ({ ...check, needs: [...gates, ...(check.needs ?? [])] }));
+/** The selected checks of `--write`. @param creations gets the creates of the run. */
+export function selectedWriteChecks(options: SmokeOptions, creations: Set<Creation>): Check[] {
+  const checks = options.write ? writeChecks(options.contract, creations) : [];
+  return checks.filter(({ id }) => isSelected(id, options));
 }
 
 /**
@@ -58,15 +94,12 @@ function selectChecks(options: SmokeOptions, checks: readonly Check<CheckContext
  * @param checks the checks that are left.
  * @throws UsageError if a pattern matches no group, or if no check beside reach is left, or none of `--max-latency`.
  */
-export function checkSelection(
-  { only, skip, maxLatencyMs }: SmokeOptions,
-  checks: readonly Check<CheckContext>[],
-): void {
+export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, checks: readonly Check[]): void {
   const groupList = `the groups are ${groups.filter((group) => group !== 'run').join(', ')}`;
   for (const pattern of [...only, ...skip])
     if (!namesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, groupList);
   const ids = checks.map(({ id }) => id);
-  if (!asksForReach({ only }) && ids.every((id) => groupOf(id) === 'reach'))
+  if (!namesReach({ only }) && ids.every((id) => groupOf(id) === 'reach'))
     throw new UsageError(
       'no check is left to run beside reach',
       `${groupList}; write needs --write, latency --max-latency, expect --expect, tls an https service`,
@@ -76,7 +109,7 @@ export function checkSelection(
 }
 
 /** Whether `--only` names reach, so that it is enough. */
-export function asksForReach({ only }: Pick<SmokeOptions, 'only'>): boolean {
+export function namesReach({ only }: Pick<SmokeOptions, 'only'>): boolean {
   return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
 }
 
@@ -85,16 +118,11 @@ export function asksForReach({ only }: Pick<SmokeOptions, 'only'>): boolean {
  * without a slash names groups. The checks of `--expect` are always selected.
  */
 function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {
-  const isWanted =
-    only.length === 0 || groupOf(id) === 'expect' || only.some((pattern) => namesCheck(id, pattern));
-  return isWanted && !skip.some((pattern) => matches(id, pattern));
-}
-
-/** `op/getPet` matches the latency of getPet too, which is measured only if a flag asks for it. */
-function namesCheck(id: string, pattern: string): boolean {
-  return (
-    matches(id, pattern) || (groupOf(id) === 'latency' && matches(id.replace(/^latency/, 'op'), pattern))
-  );
+  // `op/getPet` selects the latency of getPet too, which is measured only if a flag asks for it.
+  const ids = [id, ...(groupOf(id) === 'latency' ? [id.replace(/^latency/, 'op')] : [])];
+  const isWanted = only.some((pattern) => ids.some((candidate) => matches(candidate, pattern)));
+  const isIncluded = only.length === 0 || groupOf(id) === 'expect' || isWanted;
+  return isIncluded && !skip.some((pattern) => matches(id, pattern));
 }
 
 function matches(id: string, pattern: string): boolean {

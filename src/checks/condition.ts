@@ -1,8 +1,8 @@
-import { fieldValue, type HttpFields } from '../api/http.ts';
+import { fieldValue, type HttpFields, type HttpResponse } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt, shorten } from '../process/text.ts';
-import { isStatus, statusText } from './check.ts';
+import { type Finding, fail, isStatus, statusText } from './finding.ts';
 import { valueAt } from './pointer.ts';
 
 /** A requirement of an answer, from `--wait-for` or `--expect`. Every part that is set must hold. */
@@ -29,120 +29,87 @@ interface Comparison {
 const grammar =
   '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';
 
-const comparison = String.raw`(=|!=|\^=|\*=|<|>)(?:"([^"]*)"|([^\s"]*))(?=\s|$)`;
+const comparison = String.raw`(?<operator>=|!=|\^=|\*=|<|>)(?:"(?<quoted>[^"]*)"|(?<bare>[^\s"]*))(?=\s|$)`;
 const patterns = {
-  request: /([A-Z]+)\s+(\/\S*)(?=\s|$)/y,
-  status: /([1-5](?:\d\d|xx))(?=\s|$)/y,
-  header: new RegExp(String.raw`header\s+([\w.-]+)${comparison}`, 'y'),
-  text: new RegExp(`text${comparison}`, 'y'),
-  value: new RegExp(String.raw`(\/(?:[^\s=!^*<>"~]|~[01])*)${comparison}`, 'y'),
+  request: /^(?<method>[A-Z]+)\s+(?<path>\/\S*)(?=\s|$)/,
+  status: /^(?<status>[1-5](?:\d\d|xx))(?=\s|$)/,
+  header: new RegExp(String.raw`^header\s+(?<name>[\w.-]+)${comparison}`),
+  text: new RegExp(`^text${comparison}`),
+  value: new RegExp(String.raw`^(?<pointer>\/(?:[^\s=!^*<>"~]|~[01])*)${comparison}`),
 } as const;
 const partNames = Object.keys(patterns) as (keyof typeof patterns)[];
 
 /** @throws UsageError that shows the grammar and where the text leaves it. */
 export function parseCondition(text: string, flag: string): Condition {
-  const parsed: { -readonly [Key in keyof Condition]: Condition[Key] } = { text, values: [] };
+  let condition: Condition = { text, values: [] };
   const names = new Set<string>();
   let rest = text.trim();
-  const refusal = (why: string, hint: string | undefined = `write ${grammar}`) =>
+  const refusal = (why: string, hint = `write ${grammar}`) =>
     new UsageError(`${flag} '${text}': ${why}, at '${shorten(rest, 100)}'`, hint);
-  const toComparison = ([operator = '', quoted = '', bare = '']: readonly string[]): Comparison => {
-    const value = quoted || bare;
-    if (/[<>]/.test(operator) && toNumber(value) === undefined) throw refusal(`${operator} needs a number`);
-    return { operator, value };
-  };
-  const readers: Readonly<Record<keyof typeof patterns, (groups: readonly string[]) => void>> = {
-    request([method, path]) {
-      if (method !== 'GET')
-        throw refusal('only GET is sent', 'petstore smoke changes nothing but with --write');
-      if (names.size > 0) throw refusal('method and path come first');
-      parsed.path = path;
-    },
-    status([status]) {
-      parsed.status = status;
-    },
-    header([name = '', ...groups]) {
-      parsed.header = { name: name.toLowerCase(), ...toComparison(groups) };
-    },
-    text(groups) {
-      parsed.body = toComparison(groups);
-    },
-    value([pointer = '', ...groups]) {
-      parsed.values = [...parsed.values, { pointer, ...toComparison(groups) }];
-    },
-  };
   do {
-    const name = partNames.find((part) => matchStart(patterns[part], rest));
-    if (name === undefined) throw refusal('this is not a part of a condition');
-    if (names.has(name) && name !== 'value') throw refusal(`duplicate ${name}`);
-    const [match = '', ...groups] = matchStart(patterns[name], rest) ?? [];
-    readers[name](groups);
-    names.add(name);
-    rest = rest.slice(match.length).trimStart();
+    const part = partNames.find((name) => patterns[name].test(rest));
+    if (part === undefined) throw refusal('this is not a part of a condition');
+    if (names.has(part) && part !== 'value') throw refusal(`duplicate ${part}`);
+    const match = patterns[part].exec(rest);
+    const { method, path, status, name = '', pointer = '', ...words } = match?.groups ?? {};
+    if (method !== undefined && method !== 'GET')
+      throw refusal('only GET is sent', 'petstore smoke changes nothing but with --write');
+    if (path !== undefined && names.size > 0) throw refusal('method and path come first');
+    const { operator = '', quoted, bare = '' } = words;
+    const comparison = { operator, value: quoted ?? bare };
+    if (/[<>]/.test(operator) && toNumber(comparison.value) === undefined)
+      throw refusal(`${operator} needs a number`);
+    const additions: Readonly<Record<typeof part, Partial<Condition>>> = {
+      request: { path },
+      status: { status },
+      header: { header: { name: name.toLowerCase(), ...comparison } },
+      text: { body: comparison },
+      value: { values: [...condition.values, { pointer, ...comparison }] },
+    };
+    condition = { ...condition, ...additions[part] };
+    names.add(part);
+    rest = rest.slice(match?.[0].length).trimStart();
   } while (rest !== '');
-  return parsed;
+  return condition;
 }
 
-function matchStart(pattern: RegExp, text: string): readonly string[] | undefined {
-  pattern.lastIndex = 0;
-  return pattern.exec(text)?.map((group) => group ?? '');
-}
-
-/** The parts of an answer that conditions look at. */
-interface ConditionAnswer {
-  readonly status: number;
-  readonly fields: HttpFields;
-  readonly url: string;
-  readonly text: string;
-  readonly json?: JsonValue;
-}
-
-/** The difference between an answer and a condition. */
-interface Difference {
-  /** A clause. */
-  readonly reason: string;
-  readonly expected: string;
-  readonly got: string | undefined;
-  readonly pointer?: string;
-}
-
-/** Finds the first part of a condition that an answer does not meet; undefined if it meets all. */
+/** The fault of an answer that does not meet a condition, by the first part that differs; undefined if it meets all. */
 export function differenceTo(
   condition: Condition,
-  answer: ConditionAnswer,
+  answer: Omit<HttpResponse, 'body'> & { readonly text: string; readonly json?: JsonValue },
   mask: (text: string) => string,
-): Difference | undefined {
+): Finding | undefined {
   const { header, status, values, body, path } = condition;
   const { fields, json } = answer;
-  const prefix = path === undefined ? '' : `GET ${path}: `;
   const text = answer.text.trim();
-  const textExcerpt = () => excerpt(text, mask);
+  const start = path === undefined ? '' : `GET ${path}: `;
+  const fault = (reason: string, expected: string, got: string | undefined, pointer?: string) =>
+    fail(start + reason, { expected, got, pointer });
   if (!meetsStatus(condition, answer.status)) {
     const reason = `${path === undefined ? 'it' : `GET ${path}`} answered ${statusText(answer.status)}`;
-    return { reason, expected: status ?? 'a 2xx', got: textExcerpt() };
+    return fail(reason, { expected: status ?? 'a 2xx', got: text });
   }
   if (header && !meetsHeader(condition, fields)) {
-    const value = fieldValue(fields, header.name);
-    const got = value === undefined ? undefined : excerpt(value, mask);
-    const reason = got === undefined ? `there is no header ${header.name}` : `${header.name} is ${got}`;
-    return { reason: prefix + reason, expected: comparisonText(header.name, header), got };
+    const { name } = header;
+    const value = fieldValue(fields, name);
+    const reason = value === undefined ? `there is no header ${name}` : `${name} is ${excerpt(value, mask)}`;
+    return fault(reason, comparisonText(name, header), value);
   }
   if (body && !holds(body, text))
-    return {
-      reason: `${prefix}the text is ${textExcerpt() || 'empty'}`,
-      expected: comparisonText('text', body),
-      got: textExcerpt(),
-    };
-  if (values.length > 0 && json === undefined)
-    return { reason: `${prefix}the body is not JSON`, expected: 'JSON', got: textExcerpt() };
+    return fault(`the text is ${excerpt(text, mask) || 'empty'}`, comparisonText('text', body), text);
+  if (values.length > 0 && json === undefined) return fault('the body is not JSON', 'JSON', text);
   for (const value of values) {
     const { pointer } = value;
     const member = json === undefined ? undefined : valueAt(json, pointer);
     const actual = member === undefined || typeof member === 'string' ? member : printJson(member);
     if (holds(value, actual)) continue;
-    const got = actual === undefined ? 'no such value' : excerpt(actual, mask);
-    const reason = `${prefix}${pointer} is ${actual === undefined ? 'absent' : got || 'empty'}`;
-    return { reason, expected: comparisonText(pointer, value), got, pointer };
+    const clause = actual === undefined ? 'absent' : excerpt(actual, mask) || 'empty';
+    return fault(
+      `${pointer} is ${clause}`,
+      comparisonText(pointer, value),
+      actual ?? 'no such value',
+      pointer,
+    );
   }
   return undefined;
 }
@@ -152,7 +119,7 @@ function comparisonText(name: string, { operator, value }: Comparison): string {
 }
 
 /** Whether an answer meets the header of a condition; true if the condition has none. */
-export function meetsHeader({ header }: Condition, fields: HttpFields): boolean {
+export function meetsHeader({ header }: Pick<Condition, 'header'>, fields: HttpFields): boolean {
   return !header || holds(header, fieldValue(fields, header.name));
 }
 

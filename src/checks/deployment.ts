@@ -1,7 +1,7 @@
 import type { Attempt } from '../client/attempt.ts';
 import { counted } from '../process/text.ts';
-import { type Details, type Finding, fail } from './check.ts';
 import { type Condition, meetsHeader } from './condition.ts';
+import { type Details, type Finding, fail } from './finding.ts';
 
 /**
  * Counts the answers that are not of the deployment that `--wait-for` names, over all rounds of a wait. A condition on a
@@ -10,7 +10,7 @@ import { type Condition, meetsHeader } from './condition.ts';
 export class Deployment {
   private readonly conditions: readonly (Condition & { readonly url: string | undefined })[];
   private answers = 0;
-  private reason: string | undefined;
+  private reason = '';
   /** The number of answers that came from another deployment. */
   foreignAnswers = 0;
 
@@ -26,17 +26,14 @@ export class Deployment {
     if (!response) return;
     const { status, fields } = response;
     this.answers += 1;
-    const condition = this.conditions.find(
-      (candidate) =>
-        (candidate.url === undefined || (method === 'GET' && candidate.url === url)) &&
-        !meetsHeader(candidate, fields) &&
-        (status < 300 || fields[candidate.header?.name ?? ''] !== undefined),
-    );
-    if (!condition?.header) return;
-    const { name } = condition.header;
-    this.countForeign(
-      fields[name] === undefined ? `there is no header ${name}` : `${name} is ${fields[name]}`,
-    );
+    for (const { url: place, header } of this.conditions) {
+      if (!header || (place !== undefined && !(method === 'GET' && place === url))) continue;
+      const value = fields[header.name];
+      if (meetsHeader({ header }, fields) || (status >= 300 && value === undefined)) continue;
+      const { name } = header;
+      this.countForeign(value === undefined ? `there is no header ${name}` : `${name} is ${value}`);
+      return;
+    }
   }
 
   /** Counts an added answer as one of another deployment. @param reason what differs, a clause. */
@@ -46,16 +43,11 @@ export class Deployment {
   }
 
   /** The failure of `reach/version`. @param reason by default that of the last answer of another deployment. */
-  failure(reason = this.reason ?? 'the service answers', details: Details = {}): Finding {
+  failure(reason = this.reason, details: Details = {}): Finding {
     const { foreignAnswers, answers } = this;
-    const count =
-      foreignAnswers === 0
-        ? ''
-        : `; ${foreignAnswers} of ${counted(answers, 'answer', 'answers')} came from another deployment`;
-    return fail(`${reason}${count}`, {
-      hint: foreignAnswers === 0 ? undefined : 'is the rollout done, on every replica?',
-      ...details,
-      exitCode: undefined,
-    });
+    if (foreignAnswers === 0) return fail(reason, { ...details, exitCode: undefined });
+    const count = `${foreignAnswers} of ${counted(answers, 'answer', 'answers')} came from another deployment`;
+    const hint = 'is the rollout done, on every replica?';
+    return fail(`${reason}; ${count}`, { hint, ...details, exitCode: undefined });
   }
 }

@@ -1,100 +1,93 @@
 import { describePlace } from '../config/token.ts';
-import { CliError, type ExitCode, exitCodes } from '../process/errors.ts';
-import { excerpt } from '../process/text.ts';
-import { type Check, type Details, type Finding, fail, findingOfError, pass, statusText } from './check.ts';
+import { CliError, exitCodes } from '../process/errors.ts';
+import type { AskOptions, Check, CheckContext, RawReply } from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';
-import {
-  type AskOptions,
-  type CheckContext,
-  detailsOf,
-  firstRead,
-  idParameter,
-  type Reply,
-} from './round.ts';
+import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
+import { detailsOf, firstRead, guessInput, idParameter } from './round.ts';
 
 const { auth, unavailable, 'check-failed': failed } = exitCodes;
 const loginHint = 'does the service want a login, and is the base URL that of its API?';
 
-/** Checks that the service itself answers, and not a web page, a login, a gateway or another address. */
-export async function checkHttp(context: CheckContext): Promise<Finding[]> {
+/**
+ * Checks that the service itself answers, and not a web page, a login, a gateway or another address.
+ *
+ * @param fallback the condition whose path is asked for if the contract has no GET.
+ */
+export async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding> {
   try {
-    return [judgeFirst(context, await askFirst(context))];
+    return judgeFirst(context, await askFirst(context, fallback));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
-    const finding = findingOfError(error);
+    const finding: Finding = { ...findingOfError(error), state: 'fail', exitCode: unavailable };
     const isRedirect = error.details.reason === 'redirect';
-    if (!isRedirect) return [{ ...finding, state: 'fail', exitCode: unavailable }];
-    const reason = `${finding.reason}; ${tokenClause(context)}`;
-    return [{ ...finding, state: 'fail', reason, hint: finding.hint ?? loginHint, exitCode: failed }];
+    if (!isRedirect) return finding;
+    const { reason, hint = loginHint } = finding;
+    return { ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: failed };
   }
 }
 
-/** The answer to the first GET of the contract, preferably one without an id; if it has none, to the first `--expect`. */
-export function askFirst(context: CheckContext): Promise<Reply> {
-  const { client, options } = context.round;
-  const first = firstRead(client.contract);
-  if (first) return context.visit(first.operation, first.input);
-  const expected = options.expect.find(({ path }) => path !== undefined);
-  return expected ? askFor(context, expected) : context.get(client.baseUrl);
+/** The answer to the first GET of the contract, preferably one without an id; if it has none, to the fallback. */
+export function askFirst(context: CheckContext, fallback?: Condition): Promise<RawReply> {
+  const first = firstRead(context.reads);
+  return first ? context.visit(first, guessInput(first)) : askFor(context, fallback);
 }
 
-function judgeFirst(context: CheckContext, reply: Reply): Finding {
-  const { status, url, mediaType, isRedirected } = reply;
-  const operation = firstRead(context.round.client.contract)?.operation;
-  const isPage = /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
-  const page = isPage && status < 400 ? ' with a web page' : '';
-  const redirect = isRedirected ? `, redirected to ${url}` : '';
+function judgeFirst(context: CheckContext, reply: RawReply): Finding {
+  const { status, url, isRedirected } = reply;
+  const operation = firstRead(context.reads);
   const answered = `${operation?.id ?? url} answered ${statusText(status)}`;
-  // The path of the first --expect is no operation, so any answer shows that the service is there.
+  // The path of a condition is no operation, so any answer shows that the service is there.
   if (!operation) return pass(answered, detailsOf(reply));
-  const fault = (exitCode: ExitCode, details: Details) =>
-    fail(`${answered}${page}${redirect}${exitCode === unavailable ? '' : `; ${tokenClause(context)}`}`, {
-      ...{ ...detailsOf(reply), exitCode, got: excerpt(reply.text, context.round.mask) },
-      ...details,
-    });
-  if (status === 401 || status === 403) return fault(auth, { hint: reply.error?.details.hint });
-  if (status >= 500 || status === 429) return fault(unavailable, { hint: hintOfFailure(status) });
+  const isPage = /html/.test(reply.mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
   // The id was a guess, so the service may lack the record.
   const isMissing = status === 404 && (idParameter(operation) === undefined || reply.json === undefined);
-  if (isRedirected && (isPage || isMissing))
-    return fault(failed, { expected: 'an answer of the API', hint: loginHint });
-  if (isPage)
-    return fault(failed, {
-      expected: 'an answer of the API',
-      hint: 'is the base URL that of the API, and is the deployment done? --wait waits for it',
-    });
-  if (isMissing)
-    return fault(failed, {
-      hint: 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description',
-    });
-  return pass(answered, detailsOf(reply));
+  const problem = problemOf(reply, isPage, isMissing);
+  if (!problem) return pass(answered, detailsOf(reply));
+  const page = isPage && status < 400 ? ' with a web page' : '';
+  const redirect = isRedirected ? `, redirected to ${url}` : '';
+  const token = problem.exitCode === unavailable ? '' : `; ${tokenClause(context)}`;
+  return fail(`${answered}${page}${redirect}${token}`, { ...detailsOf(reply), got: reply.text, ...problem });
 }
 
-function hintOfFailure(status: number): string {
-  if (status === 429) return 'the service limits the rate: try again later';
-  const isGateway = status >= 502 && status <= 504;
-  return isGateway
-    ? 'nothing answers behind the gateway; --wait waits for it'
-    : 'the log of the service says why';
+/** Why an answer is not one of the API: the exit code and the remedy. */
+function problemOf(
+  { status, isRedirected, error }: RawReply,
+  isPage: boolean,
+  isMissing: boolean,
+): Details | undefined {
+  const expected = 'an answer of the API';
+  if (status === 401 || status === 403) return { exitCode: auth, hint: error?.details.hint };
+  if (status === 429) return { exitCode: unavailable, hint: 'the service limits the rate: try again later' };
+  if (status >= 502 && status <= 504)
+    return { exitCode: unavailable, hint: 'nothing answers behind the gateway; --wait waits for it' };
+  if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };
+  if (isRedirected && (isPage || isMissing)) return { exitCode: failed, expected, hint: loginHint };
+  if (isPage) {
+    const hint = 'is the base URL that of the API, and is the deployment done? --wait waits for it';
+    return { exitCode: failed, expected, hint };
+  }
+  if (!isMissing) return undefined;
+  return {
+    exitCode: failed,
+    hint: 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description',
+  };
 }
 
 /** Says whether a token was sent, at what place in the request, and what it comes from. */
-function tokenClause({ round: { client, options } }: CheckContext): string {
+function tokenClause({ client, credentialPlace }: CheckContext): string {
   if (client.credential === undefined) return 'no token was sent';
-  return `the token of ${client.credential} was sent in ${describePlace(options.credentialPlace)}`;
+  return `the token of ${client.credential} was sent in ${describePlace(credentialPlace)}`;
 }
 
 /** The user's own checks, `expect/1` and following, in the order of the flags. */
-export function expectChecks(conditions: readonly Condition[]): Check<CheckContext>[] {
+export function expectChecks(conditions: readonly Condition[]): Check[] {
   return conditions.map((condition, index) => ({
     id: `expect/${index + 1}`,
     async run(context) {
       const reply = await askFor(context, condition);
-      const difference = differenceTo(condition, reply, context.round.mask);
-      if (!difference) return [pass(condition.text, detailsOf(reply))];
-      const { reason, ...details } = difference;
-      return [fail(reason, { ...detailsOf(reply), ...details })];
+      const difference = differenceTo(condition, reply, context.mask);
+      return [{ ...(difference ?? pass(condition.text)), ...detailsOf(reply) }];
     },
   }));
 }
@@ -102,15 +95,12 @@ export function expectChecks(conditions: readonly Condition[]): Check<CheckConte
 /** Sends the request of a condition. A status that the condition expects is not retried. */
 export async function askFor(
   context: CheckContext,
-  condition: Condition,
+  condition: Condition | undefined,
   options: AskOptions = {},
-): Promise<Reply> {
-  const { client } = context.round;
-  const isExpected = (status: number) => meetsStatus(condition, status);
-  const expectingOptions = { ...options, isExpected };
-  if (condition.path !== undefined) return context.get(condition.path, expectingOptions);
-  const first = firstRead(client.contract);
-  return first
-    ? context.ask(first.operation, first.input, expectingOptions)
-    : context.get(client.baseUrl, expectingOptions);
+): Promise<RawReply> {
+  const isExpected = (status: number) => condition !== undefined && meetsStatus(condition, status);
+  const first = firstRead(context.reads);
+  if (first && condition?.path === undefined)
+    return context.ask(first, guessInput(first), { ...options, isExpected });
+  return context.get(condition?.path ?? context.client.baseUrl, { ...options, isExpected });
 }

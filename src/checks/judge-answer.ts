@@ -4,13 +4,13 @@ import { reference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
 import { otherRecord } from '../client/response.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { excerpt } from '../process/text.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
-import { type Details, FindingError, fail, isStatus, statusText } from './check.ts';
+import type { Reply } from './check.ts';
+import { type Details, FindingError, isStatus, statusText } from './finding.ts';
 import { recordOf } from './records.ts';
-import { type CheckContext, detailsOf, type Reply } from './round.ts';
+import { faultOf } from './round.ts';
 
 /** The requirements of an answer. By default, it is the success that its operation documents. */
 interface Expectation {
@@ -39,66 +39,46 @@ interface JudgedBody {
  *
  * @throws FindingError with the fault; CliError if the description's schema is itself wrong.
  */
-export function judge(
-  context: CheckContext,
-  operation: Operation,
-  reply: Reply,
-  expectation: Expectation = {},
-): JudgedBody {
-  const { success } = operation;
+export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
+  const { operation, mediaType, json, recordId } = reply;
   const { status, step, hint, skipsSchema = false } = expectation;
-  const fault = (reason: string, more: Details) =>
-    faultOf(context, operation, reply, step ? `${step}: ${reason}` : reason, { hint, ...more });
-  const isWanted = status ? isStatus(reply.status, status) : success.includes(reply.status);
+  const fault = (reason: string, details: Details) =>
+    new FindingError(faultOf(reply, step ? `${step}: ${reason}` : reason, { hint, ...details }));
+  const isWanted = status ? isStatus(reply.status, status) : operation.success.includes(reply.status);
   if (!isWanted)
-    throw fault(`answered ${statusText(reply.status)}`, { expected: status ?? success.join(' or ') });
-  const documented = documentedAnswer(operation, reply.status);
-  const schema = documented?.schema ?? expectation.schema;
-  const mediaTypes = documented?.mediaTypes.length ? documented.mediaTypes : ['application/json'];
-  if (!schema && !documented?.mediaTypes.length) return {};
-  const { mediaType, json } = reply;
-  if (!mediaTypes.some((range) => isWithin(mediaType, range)))
+    throw fault(`answered ${statusText(reply.status)}`, {
+      expected: status ?? operation.success.join(' or '),
+    });
+  const { schema = expectation.schema, mediaTypes = [] } = documentedAnswer(reply) ?? {};
+  if (!schema && mediaTypes.length === 0) return {};
+  const ranges = mediaTypes.length > 0 ? mediaTypes : ['application/json'];
+  if (!ranges.some((range) => isWithin(mediaType, range)))
     throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
-      expected: mediaTypes.join(' or '),
+      expected: ranges.join(' or '),
     });
   if (!/[/+]json$/.test(mediaType)) return {};
   if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
-  const result =
-    schema && !skipsSchema ? compareWithSchema(context, operation, schema, json, reply.text.length) : {};
+  const result = schema && !skipsSchema ? compareWithSchema(reply, schema, json) : {};
   if (result.fault) {
     const { reason, got, ...details } = result.fault;
-    throw fault(reason, { ...details, got: excerpt(printJson(got), context.round.mask) });
+    throw fault(reason, { ...details, got: printJson(got) });
   }
-  const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
-  if (record && otherRecord(operation, reply.recordId, record)) {
-    const name = nouns[operation.noun].idField;
-    throw fault('the answer is about another record', {
-      expected: String(reply.recordId),
-      pointer: `/${name}`,
-      got: excerpt(printJson(record[name]), context.round.mask),
-    });
+  const record = reply.status < 300 ? recordOf(reply) : undefined;
+  if (record && otherRecord(operation, recordId, record)) {
+    const { idField } = nouns[operation.noun];
+    const got = printJson(record[idField]);
+    const details = { expected: String(recordId), pointer: `/${idField}`, got };
+    throw fault('the answer is about another record', details);
   }
   return { json, unchecked: result.unchecked };
 }
 
-/** The failure of a check because of an answer. It shows the body, unless the details have a value for `got`. */
-export function faultOf(
-  context: CheckContext,
-  operation: Operation,
-  reply: Reply,
-  reason: string,
-  details: Details = {},
-): FindingError {
-  const got = excerpt(reply.text, context.round.mask);
-  return new FindingError(fail(reason, { ...detailsOf(reply), operation, got, ...details }));
-}
-
 /**
- * The documented response of an operation for a status: from the description that the profile is bound to, else from
- * the table. Undefined if none is documented.
+ * The documented response for the status of an answer: from the description that the profile is bound to, else from the
+ * table. Undefined if none is documented.
  */
-export function documentedAnswer(operation: Operation, status: number): DocumentedAnswer | undefined {
+export function documentedAnswer({ operation, status }: Reply): DocumentedAnswer | undefined {
   const answers = operation.answers ?? answersOfTable(operation);
   return answers[status] ?? answers[`${String(status).charAt(0)}XX`] ?? answers.default;
 }
@@ -129,29 +109,26 @@ function readSchemas(): JsonObject {
 }
 
 function answersOfTable({ success, errors, result, many }: Operation): NonNullable<Operation['answers']> {
-  const ok = result
-    ? { mediaTypes: ['application/json'], schema: documentSchema(result, many) }
-    : { mediaTypes: [] };
-  const errorBody = { mediaTypes: ['application/json'], schema: documentSchema('Error') };
-  return Object.fromEntries([
+  const mediaTypes = ['application/json'];
+  const ok = result ? { mediaTypes, schema: documentSchema(result, many) } : { mediaTypes: [] };
+  const refusal = { mediaTypes, schema: documentSchema('Error') };
+  return Object.fromEntries<DocumentedAnswer>([
     ...success.map((status) => [status, { ...ok, hasLocation: status === 201 }] as const),
-    ...errors.map((status) => [status, errorBody] as const),
+    ...errors.map((status) => [status, refusal] as const),
   ]);
 }
 
 /** Compares a body with its schema. The time limit grows with the body. */
 function compareWithSchema(
-  { round }: CheckContext,
-  { id, answers }: Operation,
+  { operation: { id, answers }, text, definitions }: Reply,
   schema: JsonObject,
   body: JsonValue,
-  length: number,
 ): BodyResult {
+  const limitMs = 2000 * (1 + Math.floor(text.length / 1_000_000));
   try {
-    const definitions = answers && round.client.contract.definitions;
-    return checkBody(schema, body, 2000 * (1 + Math.floor(length / 1_000_000)), definitions);
+    return checkBody(schema, body, limitMs, answers && definitions);
   } catch (error) {
-    throw new CliError('failed', `the schema of ${id} cannot be used: ${(error as Error).message}`);
+    throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
   }
 }
 

@@ -1,20 +1,19 @@
-import type { Contract } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import { attemptsOf } from '../client/attempt.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { durationText } from '../process/text.ts';
-import { type Check, type Finding, fail, pass, statusText } from './check.ts';
+import type { Check, CheckContext } from './check.ts';
+import { type Finding, fail, pass, statusText } from './finding.ts';
 import { inputsFor } from './records.ts';
-import { type CheckContext, readsOf } from './round.ts';
 
 /** One check for every GET: the median of its latency is at most `--max-latency`. */
-export function latencyChecks(contract: Contract, limitMs: number): Check<CheckContext>[] {
-  return readsOf(contract).map((operation) => ({
+export function latencyChecks(reads: readonly Operation[], limitMs: number): Check[] {
+  return reads.map((operation) => ({
     id: `latency/${operation.id}`,
     operation,
     needs: [`op/${operation.id}`],
-    run: (context) => checkLatency(context, operation, limitMs),
+    run: async (context) => [await checkLatency(context, operation, limitMs)],
   }));
 }
 
@@ -22,21 +21,18 @@ const countedCalls = 4;
 /** A record may be gone since its list was read. */
 const maxTries = 3;
 
-async function checkLatency(
-  context: CheckContext,
-  operation: Operation,
-  limitMs: number,
-): Promise<Finding[]> {
+async function checkLatency(context: CheckContext, operation: Operation, limitMs: number): Promise<Finding> {
   const input = await warmUp(context, operation);
   const timings: Timing[] = [];
   for (let call = 0; call < countedCalls; call += 1) timings.push(await time(context, operation, input));
-  const medianMs = medianOf(timings.map(({ ms }) => ms));
+  const [, second = 0, third = 0] = timings.map(({ ms }) => ms).sort((a, b) => a - b);
+  const medianMs = (second + third) / 2;
   const faults = timings.flatMap(({ fault }) => fault ?? []);
   const missing = faults[0] ? `; ${faults.length} of ${timings.length} had no answer: ${faults[0]}` : '';
   const times = timings.map(({ ms }) => latencyText(ms)).join(', ');
-  if (medianMs <= limitMs) return [pass(`median ${latencyText(medianMs)} of ${times}${missing}`)];
+  if (medianMs <= limitMs) return pass(`median ${latencyText(medianMs)} of ${times}${missing}`);
   const reason = `the median is ${latencyText(medianMs)}, over the limit${missing}`;
-  return [fail(reason, { operation, expected: `at most ${durationText(limitMs)}`, got: times })];
+  return fail(reason, { operation, expected: `at most ${durationText(limitMs)}`, got: times });
 }
 
 /** Makes the call that is not counted, because it opens the connection and fills caches. @returns its input. */
@@ -68,11 +64,4 @@ async function time(context: CheckContext, operation: Operation, input: CallInpu
 
 function latencyText(ms: number): string {
   return ms === Number.POSITIVE_INFINITY ? 'without an answer' : durationText(ms);
-}
-
-/** The mean of the two in the middle, if their number is even. */
-function medianOf(times: readonly number[]): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }

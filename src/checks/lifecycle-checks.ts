@@ -1,21 +1,21 @@
-import type { Contract } from '../api/contract.ts';
 import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import { dayOf } from '../process/text.ts';
-import { type Check, type Details, type Finding, FindingError, fail, pass, skip, warn } from './check.ts';
+import type { Check, CheckContext, Reply } from './check.ts';
+import { type Finding, FindingError, fail, pass, skip, warn } from './finding.ts';
 import { inputsFor } from './records.ts';
-import { type CheckContext, detailsOf, type Reply, readsOf } from './round.ts';
+import { detailsOf } from './round.ts';
 
 /** One check for every GET that the description marks as deprecated, or whose answer has a header about it. */
-export function lifecycleChecks(contract: Contract): Check<CheckContext>[] {
-  return readsOf(contract).map((operation) => ({
+export function lifecycleChecks(reads: readonly Operation[]): Check[] {
+  return reads.map((operation) => ({
     id: `lifecycle/${operation.id}`,
     operation,
     isOptional: !operation.deprecated,
     async run(context) {
       const reply = await replyOf(context, operation);
-      if (typeof reply !== 'string') return judgeHeaders(context, operation, reply);
+      if (typeof reply !== 'string') return judgeHeaders(reply, context.now());
       return operation.deprecated ? [skip(reply)] : [];
     },
   }));
@@ -37,22 +37,26 @@ async function replyOf(context: CheckContext, operation: Operation): Promise<Rep
 }
 
 /** Compares the headers Deprecation and Sunset with the description. Returns no finding if neither says anything. */
-function judgeHeaders({ round }: CheckContext, operation: Operation, reply: Reply): Finding[] {
-  const headers = readLifecycle(reply.fields);
-  if (!operation.deprecated && !headers.deprecation && !headers.sunset) return [];
-  const details = detailsOf(reply);
-  const faults = faultsOf(operation, headers, details);
-  const end = sunsetDate(operation, headers);
-  if (end && end <= round.now()) faults.push(warn(`its sunset passed on ${dayOf(end)}`));
-  return faults.length > 0 ? faults : [pass(describeDates(headers), details)];
+function judgeHeaders(reply: Reply, now: Date): Finding[] {
+  const { operation, fields } = reply;
+  const { deprecation, sunset } = readLifecycle(fields);
+  if (!operation.deprecated && !deprecation && !sunset) return [];
+  const faults = faultsOf(reply);
+  const end = sunsetDate(reply);
+  if (end && end <= now) faults.push(warn(`its sunset passed on ${dayOf(end)}`));
+  if (faults.length > 0) return faults;
+  const since = deprecation?.date && dayOf(deprecation.date);
+  const until = sunset?.date ? `, sunset ${dayOf(sunset.date)}` : '';
+  return [pass(`deprecated since ${since}${until}`, detailsOf(reply))];
 }
 
 /** The faults of the headers: they disagree with the description, are malformed, or contradict each other. */
-function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, details: Details): Finding[] {
+function faultsOf(reply: Reply): Finding[] {
+  const { deprecation, sunset }: Lifecycle = readLifecycle(reply.fields);
+  const { deprecated, sunset: described } = reply.operation;
   const faults: Finding[] = [];
   const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
-    faults.push(make(reason, { ...details, got, expected }));
-  const { deprecated } = operation;
+    faults.push(make(reason, { ...detailsOf(reply), got, expected }));
   const agreement = 'no such header, or a mark in the description';
   if (deprecation && !deprecated)
     add(fail, 'deprecated by its header, not by the description', deprecation.text, agreement);
@@ -66,7 +70,6 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
     add(fail, 'the Deprecation header is malformed', deprecation.text, form);
   if (!sunset) return faults;
   if (!sunset.date) add(fail, 'the Sunset header is malformed', sunset.text, 'an HTTP date (RFC 8594)');
-  const described = operation.sunset;
   if (sunset.date && described && described !== dayOf(sunset.date))
     add(fail, 'the sunset dates differ', sunset.text, `${described}, as the description says`);
   if (sunset.date && deprecation?.date && sunset.date < deprecation.date) {
@@ -76,13 +79,8 @@ function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, deta
   return faults;
 }
 
-/** The sunset of an operation: from its header, else from the description. */
-export function sunsetDate(operation: Operation, { sunset }: Lifecycle): Date | undefined {
-  const described = operation.sunset;
-  return sunset?.date ?? (described === undefined ? undefined : new Date(described));
-}
-
-function describeDates({ deprecation, sunset }: Lifecycle): string {
-  const since = deprecation?.date && dayOf(deprecation.date);
-  return `deprecated since ${since}${sunset?.date ? `, sunset ${dayOf(sunset.date)}` : ''}`;
+/** The sunset of an operation: from the header of its answer, else from the description. */
+export function sunsetDate({ operation, fields }: Reply): Date | undefined {
+  const { sunset } = readLifecycle(fields);
+  return sunset?.date ?? (operation.sunset === undefined ? undefined : new Date(operation.sunset));
 }

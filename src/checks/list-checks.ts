@@ -1,13 +1,13 @@
 import { canSeek } from '../api/contract.ts';
 import { fieldValue, linkTarget } from '../api/http.ts';
-import type { Operation, Parameter } from '../api/operations.ts';
+import type { Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { excerpt } from '../process/text.ts';
-import { type Finding, fail, flaky } from './check.ts';
-import { faultOf, judge } from './judge-answer.ts';
+import type { CheckContext, Reply } from './check.ts';
+import { type Details, type Finding, FindingError, flaky } from './finding.ts';
+import { judge } from './judge-answer.ts';
 import { idsOf, recordsOf } from './records.ts';
-import { type CheckContext, detailsOf, type Reply } from './round.ts';
+import { faultOf } from './round.ts';
 
 // The faults of a list as a list: ids, pages, filters. Others may write while it is read, so a fault that they could have
 // caused is looked at again.
@@ -28,33 +28,25 @@ export async function confirm(look: (isFirst: boolean) => Promise<Finding | unde
 }
 
 /** The faults of a list whose answer is valid. @param reply the answer to the plain list. */
-export async function faultsOfList(
-  context: CheckContext,
-  operation: Operation,
-  reply: Reply,
-): Promise<Finding[]> {
-  const askAgain = () => context.ask(operation, {});
+export async function faultsOfList(context: CheckContext, reply: Reply): Promise<Finding[]> {
+  const { operation } = reply;
+  const replyOf = async (isFirst: boolean) => (isFirst ? reply : context.ask(operation, {}));
   const faults = [
-    await confirm(async (isFirst) => repeatedId(operation, isFirst ? reply : await askAgain())),
-    await confirm(async (isFirst) => faultOfPages(context, operation, isFirst ? reply : await askAgain())),
+    await confirm(async (isFirst) => repeatedId(await replyOf(isFirst))),
+    await confirm(async (isFirst) => faultOfPages(context, await replyOf(isFirst))),
   ];
   for (const filter of operation.parameters) {
-    const value = valueFor(filter, operation, reply);
-    if (value !== undefined)
-      faults.push(await confirm(() => faultOfFilter(context, operation, filter, value)));
+    const value = valueFor(filter, reply);
+    if (value !== undefined) faults.push(await confirm(() => faultOfFilter(context, reply, filter, value)));
   }
   return faults.flat();
 }
 
-function repeatedId(operation: Operation, reply: Reply): Finding | undefined {
+function repeatedId(reply: Reply): Finding | undefined {
   const ids = new Set<bigint>();
-  const id = idsOf(operation, reply).find((candidate) => ids.size === ids.add(candidate).size);
+  const id = idsOf(reply).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
-  return fail('the list has an id twice', {
-    ...detailsOf(reply),
-    expected: 'each record once',
-    got: `id ${id}`,
-  });
+  return faultOf(reply, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
 
 /**
@@ -65,48 +57,40 @@ function repeatedId(operation: Operation, reply: Reply): Finding | undefined {
  * @returns undefined also if a record appeared meanwhile, which may have shifted the pages.
  * @throws FindingError with a fault of the link itself, which others cannot have caused.
  */
-async function faultOfPages(
-  context: CheckContext,
-  operation: Operation,
-  whole: Reply,
-): Promise<Finding | undefined> {
+async function faultOfPages(context: CheckContext, whole: Reply): Promise<Finding | undefined> {
+  const { operation } = whole;
   const isPaged = nextOf(whole) !== undefined;
   const size = operation.parameters.find(({ name }) => name === 'limit');
-  const half = Math.min(Math.floor(recordsOf(operation, whole).length / 2), 50);
+  const half = Math.min(Math.floor(recordsOf(whole).length / 2), 50);
   if (!isPaged && (!size || half < Number(size.bounds?.minimum ?? 1))) return undefined;
   const askFirst = () => context.ask(operation, isPaged ? {} : { query: { limit: half } });
   const page = isPaged ? whole : await askFirst();
   // The records are those of the plain list, whose schema was checked.
-  if (!isPaged) judge(context, operation, page, { skipsSchema: true });
-  const next = nextUrl(context, operation, page);
+  if (!isPaged) judge(page, { skipsSchema: true });
+  const next = nextUrl(page);
   if (!next) return undefined;
-  const second = await context.get(next.href);
-  judge(context, operation, second, { step: 'next page' });
-  checkLinkBack(context, operation, page, second, next);
-  const ids = [...idsOf(operation, page), ...idsOf(operation, second)];
+  const { definitions } = whole;
+  const second: Reply = { ...(await context.get(next.href)), operation, definitions };
+  judge(second, { step: 'next page' });
+  checkLinkBack(page, second, next);
+  const ids = [...idsOf(page), ...idsOf(second)];
   // The same records on one larger page show whether one is missing between the two.
   const limit = Math.min(Number(size?.bounds?.maximum ?? 1000), ids.length);
   const large = isPaged ? size && (await context.ask(operation, { query: { limit } })) : whole;
   const isEnd = nextOf(second) === undefined && !isPaged;
-  const idsOfLarge = large ? idsOf(operation, large).slice(0, isEnd ? undefined : ids.length) : [];
-  const fault = comparePages(context, operation, page, second, idsOfLarge);
+  const idsOfLarge = large ? idsOf(large).slice(0, isEnd ? undefined : ids.length) : [];
+  const fault = comparePages(page, second, idsOfLarge);
   if (!fault) return undefined;
-  const idsBefore = new Set([...ids, ...idsOfLarge, ...idsOf(operation, whole)]);
-  const idsNow = idsOf(operation, await askFirst());
+  const idsBefore = new Set([...ids, ...idsOfLarge, ...idsOf(whole)]);
+  const idsNow = idsOf(await askFirst());
   return idsNow.every((id) => idsBefore.has(id)) ? fault : undefined;
 }
 
 /** @param idsOfLarge the ids of one page that has the records of both. */
-function comparePages(
-  { round: { mask } }: CheckContext,
-  operation: Operation,
-  page: Reply,
-  second: Reply,
-  idsOfLarge: readonly bigint[],
-): Finding | undefined {
+function comparePages(page: Reply, second: Reply, idsOfLarge: readonly bigint[]): Finding | undefined {
   const fault = (reason: string, got: string, expected = 'the page after it') =>
-    fail(reason, { ...detailsOf(second), operation, expected, got: excerpt(got, mask) });
-  const [before, after] = [idsOf(operation, page), idsOf(operation, second)];
+    faultOf(second, reason, { expected, got });
+  const [before, after] = [idsOf(page), idsOf(second)];
   const idsOfPage = new Set(before);
   const repeated = after.filter((id) => idsOfPage.has(id));
   if (repeated.length > 0)
@@ -115,29 +99,29 @@ function comparePages(
       : fault('the next page repeats records of the page before', `id ${repeated.join(', ')}`);
   const ids = [...before, ...after];
   const at = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
-  if (at !== -1 && canSeek(operation))
+  if (at !== -1 && canSeek(page.operation))
     return fault('the list is not ordered by id', `id ${ids[at]} after ${ids[at - 1]}`, 'ids that grow');
   const idsOfBoth = new Set(ids);
   const missing = idsOfLarge.filter((id) => !idsOfBoth.has(id));
-  return missing.length === 0
-    ? undefined
-    : fault('records are missing between two pages', `id ${missing.join(', ')}`);
+  if (missing.length === 0) return undefined;
+  return fault('records are missing between two pages', `id ${missing.join(', ')}`);
 }
 
 /** The checked link to the next page; undefined if there is none. */
-function nextUrl(context: CheckContext, operation: Operation, page: Reply): URL | undefined {
+function nextUrl(page: Reply): URL | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
-  const got = excerpt(link, context.round.mask);
-  const fault = (reason: string, expected: string, hint?: string) =>
-    faultOf(context, operation, page, reason, { expected, hint, got });
-  if (!URL.canParse(link, page.url)) throw fault('the next link is not a URL', 'Link: <url>; rel="next"');
+  const here = new URL(page.url);
+  const fault = (reason: string, details: Details) =>
+    new FindingError(faultOf(page, reason, { got: link, ...details }));
+  if (!URL.canParse(link, page.url))
+    throw fault('the next link is not a URL', { expected: 'Link: <url>; rel="next"' });
   const next = new URL(link, page.url);
-  const place = foreignPlace(next, new URL(page.url));
-  if (place) throw fault(`the next link ${place.reason}`, place.expected, place.hint);
+  const place = foreignPlace(next, here);
+  if (place) throw fault(`the next link ${place.reason}`, place.details);
   next.hash = '';
-  if (isSameAddress(next, new URL(page.url)))
-    throw fault('the next link points at its own page', 'the page after it');
+  if (isSameAddress(next, here))
+    throw fault('the next link points at its own page', { expected: 'the page after it' });
   return next;
 }
 
@@ -145,31 +129,22 @@ function nextUrl(context: CheckContext, operation: Operation, page: Reply): URL 
 export function foreignPlace(
   url: URL,
   here: URL,
-): { readonly reason: string; readonly expected: string; readonly hint?: string } | undefined {
+): { readonly reason: string; readonly details: Details } | undefined {
   if (url.origin === here.origin) return undefined;
   const expected = `a URL at ${here.origin}`;
   if (here.protocol !== 'https:' || url.protocol !== 'http:' || url.hostname !== here.hostname)
-    return { reason: 'leaves the service', expected };
-  return {
-    reason: 'is http, although the service is reached by https',
-    expected,
-    hint: 'the service is behind a proxy and does not know its scheme: let it trust X-Forwarded-Proto',
-  };
+    return { reason: 'leaves the service', details: { expected } };
+  const hint = 'the service is behind a proxy and does not know its scheme: let it trust X-Forwarded-Proto';
+  return { reason: 'is http, although the service is reached by https', details: { expected, hint } };
 }
 
 /** Checks that the link of the second page leads neither to itself nor back. */
-function checkLinkBack(
-  context: CheckContext,
-  operation: Operation,
-  page: Reply,
-  second: Reply,
-  url: URL,
-): void {
-  const got = nextOf(second);
-  if (got === undefined || !URL.canParse(got, url.href)) return;
-  const third = new URL(got, url);
-  const details = { expected: 'the page after it', got: excerpt(got, context.round.mask) };
-  const fault = (reason: string) => faultOf(context, operation, second, reason, details);
+function checkLinkBack(page: Reply, second: Reply, url: URL): void {
+  const link = nextOf(second);
+  if (link === undefined || !URL.canParse(link, url.href)) return;
+  const third = new URL(link, url);
+  const fault = (reason: string) =>
+    new FindingError(faultOf(second, reason, { expected: 'the page after it', got: link }));
   if (isSameAddress(third, url)) throw fault('the next link of the second page points at its own page');
   if (isSameAddress(third, new URL(page.url))) throw fault('the next link points back');
 }
@@ -189,16 +164,16 @@ function nextOf({ fields }: Reply): string | undefined {
 const filterNames: readonly string[] = ['status', 'categoryId', 'petId', 'complete'];
 
 /** The value of the first record that a filter takes; undefined if there is none. */
-function valueFor({ name, in: place, bounds = {} }: Parameter, operation: Operation, reply: Reply) {
+function valueFor({ name, in: place, bounds = {} }: Parameter, reply: Reply): JsonValue | undefined {
   if (place !== 'query' || !filterNames.includes(name)) return undefined;
-  const isTaken = (value: JsonValue | undefined): value is string | number | bigint | boolean => {
+  const isTaken = (value: JsonValue | undefined) => {
     if (bounds.enum && !bounds.enum.includes(String(value))) return false;
-    if (typeof value === 'string') return bounds.type === undefined || bounds.type === 'string';
-    if (typeof value === 'boolean') return bounds.type === undefined || bounds.type === 'boolean';
-    const isNumber = typeof value === 'bigint' || typeof value === 'number';
-    return isNumber && bounds.type !== 'string' && bounds.type !== 'boolean';
+    const type = typeof value === 'bigint' ? 'number' : typeof value;
+    if (type !== 'string' && type !== 'boolean' && type !== 'number') return false;
+    if (bounds.type === 'string' || bounds.type === 'boolean') return type === bounds.type;
+    return bounds.type === undefined || type === 'number';
   };
-  return recordsOf(operation, reply)
+  return recordsOf(reply)
     .map((record) => record[name])
     .find(isTaken);
 }
@@ -206,19 +181,18 @@ function valueFor({ name, in: place, bounds = {} }: Parameter, operation: Operat
 /** The fault of a filter that lets a record with another value through, or finds none. */
 async function faultOfFilter(
   context: CheckContext,
-  operation: Operation,
+  { operation }: Reply,
   { name, wireName }: Parameter,
-  value: string | number | bigint | boolean,
+  value: JsonValue,
 ): Promise<Finding | undefined> {
   const reply = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
   const filter = `the filter ${wireName}=${value}`;
-  judge(context, operation, reply, { step: filter, skipsSchema: true });
-  const records = recordsOf(operation, reply);
+  judge(reply, { step: filter, skipsSchema: true });
+  const records = recordsOf(reply);
   const fault = (reason: string, got: string) =>
-    fail(`${filter} ${reason}`, { ...detailsOf(reply), expected: `only records with it`, got });
+    faultOf(reply, `${filter} ${reason}`, { expected: 'only records with it', got });
   if (records.length === 0)
     return fault(`finds nothing, although ${operation.id} shows a record with it`, '[]');
   const intruder = records.find((record) => record[name] !== undefined && !isSameValue(value, record[name]));
-  if (!intruder) return undefined;
-  return fault('lets other records through', excerpt(printJson(intruder), context.round.mask));
+  return intruder && fault('lets other records through', printJson(intruder));
 }

@@ -1,44 +1,35 @@
 import type { Contract } from '../api/contract.ts';
-import { readLifecycle } from '../api/lifecycle.ts';
 import { nouns } from '../api/nouns.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
-import { counted, excerpt } from '../process/text.ts';
-import {
-  type Check,
-  type Finding,
-  FindingError,
-  fail,
-  isRed,
-  pass,
-  skip,
-  statusText,
-  warn,
-} from './check.ts';
+import { counted } from '../process/text.ts';
+import type { Check, CheckContext, Reply } from './check.ts';
+import { type Finding, FindingError, isRed, pass, skip, statusText, warn } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { sunsetDate } from './lifecycle-checks.ts';
 import { confirm, faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
-import { type CheckContext, detailsOf, idParameter, type Reply, readsOf } from './round.ts';
+import { detailsOf, faultOf, idParameter, readsOf } from './round.ts';
 
 /** One check for every GET: its answers are as documented. Those that the service lacks, or that are not bound, are skipped. */
-export function operationChecks(contract: Contract): Check<CheckContext>[] {
-  const checks = readsOf(contract).map((operation) => ({
-    id: `op/${operation.id}`,
-    operation,
-    run: (context: CheckContext) =>
-      operation.many ? checkList(context, operation) : checkGet(context, operation),
-  }));
+export function operationChecks(contract: Contract): Check[] {
+  const checks = readsOf(contract).map(
+    (operation): Check => ({
+      id: `op/${operation.id}`,
+      operation,
+      run: (context) => (operation.many ? checkList(context, operation) : checkGet(context, operation)),
+    }),
+  );
   const missing = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
   return [...checks, ...missing.map(([id, why]) => ({ id: `op/${id}`, run: async () => [skip(why)] }))];
 }
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const reply = await context.visit(operation);
-  const finding = judgeRead(context, operation, reply);
+  const finding = judgeRead(context, reply);
   if (isRed(finding) || reply.status >= 300) return [finding];
-  return [finding, ...(await faultsOfList(context, operation, reply))];
+  return [finding, ...(await faultsOfList(context, reply))];
 }
 
 /** How many records of a list are asked for if others delete them at the same time. */
@@ -46,15 +37,14 @@ const maxTries = 3;
 
 /** Asks an operation once, or if it takes an id, for a record that a list shows. */
 async function checkGet(context: CheckContext, operation: Operation): Promise<Finding[]> {
-  if (!idParameter(operation)) return [judgeRead(context, operation, await context.visit(operation))];
+  if (!idParameter(operation)) return [judgeRead(context, await context.visit(operation))];
   const { list, ids } = await findIds(context, operation);
   for (const id of ids.slice(0, maxTries)) {
     const reply = await context.visit(operation, { id });
-    const finding = judgeRead(context, operation, reply);
-    if (!isGone(reply) && isRed(finding)) return [finding];
-    if (isGone(reply) && !isRed(finding)) return [finding];
-    const listed: ListedRecord = { operation, list, id };
-    const faults = await confirm((isFirst) => compareWithList(context, listed, isFirst ? reply : undefined));
+    const finding = judgeRead(context, reply);
+    // A fault other than that the record is missing, or a record that is gone as its sunset announced.
+    if (isGone(reply) !== isRed(finding)) return [finding];
+    const faults = await confirm((isFirst) => compareWithList(context, reply, list, isFirst));
     if (!isGone(reply)) return [finding, ...faults];
     // Without a fault, somebody has deleted it since the list was read.
     if (faults.length > 0) return faults;
@@ -66,30 +56,24 @@ function isGone({ status }: Reply): boolean {
   return status === 404 || status === 410;
 }
 
-function judgeRead(context: CheckContext, operation: Operation, reply: Reply): Finding {
+function judgeRead(context: CheckContext, reply: Reply): Finding {
+  const { operation, status } = reply;
+  const end = operation.deprecated ? sunsetDate(reply) : undefined;
+  if (status === 410 && end && end <= context.now())
+    return warn('gone, as its sunset announced', detailsOf(reply));
+  // The service document does not state this path, so the service may use another.
+  const isOtherPath = operation.source === 'chosen' && (status === 404 || status === 405);
+  const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
   try {
-    if (reply.status === 410 && isPastSunset(context, operation, reply))
-      return warn('gone, as its sunset announced', detailsOf(reply));
-    // The service document does not state this path, so the service may use another.
-    const isOtherPath = operation.source === 'chosen' && (reply.status === 404 || reply.status === 405);
-    const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
-    const { unchecked } = judge(context, operation, reply, isOtherPath ? { hint } : {});
-    const count = operation.many
-      ? `, ${counted(recordsOf(operation, reply).length, 'record', 'records')}`
-      : '';
-    const text = `${statusText(reply.status)}${count}`;
-    return unchecked === undefined
-      ? pass(text, detailsOf(reply))
-      : warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(reply));
+    const { unchecked } = judge(reply, isOtherPath ? { hint } : {});
+    const count = operation.many ? `, ${counted(recordsOf(reply).length, 'record', 'records')}` : '';
+    const text = `${statusText(status)}${count}`;
+    if (unchecked === undefined) return pass(text, detailsOf(reply));
+    return warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(reply));
   } catch (error) {
     if (error instanceof FindingError) return error.finding;
     throw error;
   }
-}
-
-function isPastSunset({ round }: CheckContext, operation: Operation, { fields }: Reply): boolean {
-  const end = sunsetDate(operation, readLifecycle(fields));
-  return operation.deprecated && end !== undefined && end <= round.now();
 }
 
 /** The fields of the contract. A service may have further fields that change with each read. */
@@ -104,32 +88,27 @@ const comparedFields = [
   'complete',
 ];
 
-/** A record that can be read by its id, and the list that shows it. */
-interface ListedRecord {
-  readonly operation: Operation;
-  readonly list: Operation;
-  readonly id: bigint;
-}
-
 /**
  * Reads a record twice and compares it with its list.
  *
- * @param first the answer of the first reading, if the list was read before.
+ * @param reply the answer of an earlier reading, after which the list was read.
+ * @param isFirst whether that reading is the first of the two.
  * @returns undefined also if the list, read again, shows another value or no longer the record: somebody has changed it.
- * @throws FindingError if the second reading is not as documented.
+ * @throws FindingError if a further reading is not as documented.
  */
 async function compareWithList(
   context: CheckContext,
-  record: ListedRecord,
-  first: Reply | undefined,
+  reply: Reply,
+  list: Operation,
+  isFirst: boolean,
 ): Promise<Finding | undefined> {
-  const { operation, list, id } = record;
+  const { operation, recordId: id } = reply;
   const read = () => context.ask(operation, { id });
-  const listReply = first ? await context.visit(list) : await context.ask(list, {});
-  const replies = [first ?? (await read()), await read()];
-  for (const reply of replies) if (!isGone(reply)) judge(context, operation, reply);
+  const listReply = isFirst ? await context.visit(list) : await context.ask(list, {});
+  const replies = [isFirst ? reply : await read(), await read()];
+  for (const reading of replies) if (!isGone(reading)) judge(reading);
   const faultAgainst = (answer: Reply) =>
-    replies.flatMap((reply) => faultAgainstList(context, record, reply, answer) ?? [])[0];
+    replies.flatMap((reading) => faultAgainstList(reading, answer) ?? [])[0];
   const fault = faultAgainst(listReply);
   const laterFault = fault && faultAgainst(await context.ask(list, {}));
   const isSame = laterFault?.reason === fault?.reason && laterFault?.expected === fault?.expected;
@@ -137,31 +116,27 @@ async function compareWithList(
 }
 
 /** The fault of an answer that lacks a record of a list, or shows it with another value. */
-function faultAgainstList(
-  { round: { mask } }: CheckContext,
-  { operation, list, id }: ListedRecord,
-  reply: Reply,
-  listReply: Reply,
-): Finding | undefined {
+function faultAgainstList(reply: Reply, listReply: Reply): Finding | undefined {
+  const { operation, recordId: id = -1n } = reply;
+  const { operation: list } = listReply;
   // A pet of a list of pets may have no entry in the inventory.
   if (list.noun !== operation.noun) return undefined;
   if (isGone(reply)) {
     const name = nouns[operation.noun].idName;
-    if (!idsIn(listReply, list, name).includes(id)) return undefined;
+    if (!idsIn(listReply, name).includes(id)) return undefined;
     const reason = `answered ${statusText(reply.status)}, and ${list.id} shows ${name} ${id}`;
-    return fail(reason, { ...detailsOf(reply), expected: operation.success.join(' or ') });
+    return faultOf(reply, reason, { expected: operation.success.join(' or '), got: undefined });
   }
-  const record = recordOf(operation, reply);
-  const listed = recordsOf(list, listReply)[idsOf(list, listReply).indexOf(id)];
+  const record = recordOf(reply);
+  const listed = recordsOf(listReply)[idsOf(listReply).indexOf(id)];
   if (!record || !listed) return undefined;
   const field = comparedFields.find(
     (key) => key in record && key in listed && !isSameValue(listed[key], record[key]),
   );
   if (field === undefined) return undefined;
-  return fail(`${field} differs from what ${list.id} shows`, {
-    ...detailsOf(reply),
+  return faultOf(reply, `${field} differs from what ${list.id} shows`, {
     pointer: `/${field}`,
-    expected: excerpt(printJson(listed[field]), mask),
-    got: excerpt(printJson(record[field]), mask),
+    expected: printJson(listed[field]),
+    got: printJson(record[field]),
   });
 }

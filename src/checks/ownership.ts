@@ -5,10 +5,11 @@ import { otherRecord } from '../client/response.ts';
 import { messageOf } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { type Finding, FindingError, fail, pass } from './check.ts';
+import type { CheckContext } from './check.ts';
+import { type Finding, FindingError, fail, pass } from './finding.ts';
 import type { Kind } from './kinds.ts';
 import { jsonId, recordOf } from './records.ts';
-import { type CheckContext, cacheOf } from './round.ts';
+import { cacheOf } from './round.ts';
 
 /**
  * A create whose record may be in the service. A record is ours if a create of this run answered with its id, and a read
@@ -70,11 +71,15 @@ export async function removeOwn(context: CheckContext, created: CreatedRecord): 
  * The record with this id: from its GET, or from its list if the contract has no such GET or the GET does not find it.
  * Undefined if it does not exist.
  */
-export async function currentRecord(context: CheckContext, kind: Kind, id: bigint) {
+export async function currentRecord(
+  context: CheckContext,
+  kind: Kind,
+  id: bigint,
+): Promise<{ readonly record: JsonObject; readonly cache?: string | undefined } | undefined> {
   const { get } = kind;
   if (get) {
     const reply = await context.ask(get, { id });
-    const record = recordOf(get, reply);
+    const record = recordOf(reply);
     if (!reply.error) {
       if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.fields) };
       throw new FindingError(fail(`a read of ${kind.name} ${id} is not answered with that record`));
@@ -82,34 +87,32 @@ export async function currentRecord(context: CheckContext, kind: Kind, id: bigin
     if (![404, 405, 410].includes(reply.status)) throw reply.error;
   }
   const { record } = await findInList(context, kind, id);
-  return record && { record, cache: undefined };
+  return record && { record };
 }
 
 const maxPages = 20;
 
 /** What a list shows of a record. */
 interface ListLook {
-  readonly record: JsonObject | undefined;
+  readonly record?: JsonObject;
   /** False if the record may be on a page that was not read. */
   readonly isWhole: boolean;
 }
 
 /** The record with this id in its list: at its place if the list can begin there, else on the first pages. */
 export async function findInList(context: CheckContext, { list }: Kind, id: bigint): Promise<ListLook> {
-  if (!list) return { record: undefined, isWhole: false };
+  if (!list) return { isWhole: false };
   const isSought = canSeek(list) && id > 0n;
-  const range = isSought ? { after: id - 1n, limit: 1 } : {};
-  const { client } = context.round;
+  const options = { ...(isSought && { after: id - 1n, limit: 1 }), ...context.callOptions() };
   let pages = 0;
-  for await (const page of client.list(list.id as ListId, {}, { ...range, ...context.callOptions() })) {
+  for await (const page of context.client.list(list.id as ListId, {}, options)) {
     const records = page as readonly object[] as readonly JsonObject[];
     const record = records.find((candidate) => jsonId(candidate[nouns[list.noun].idField]) === id);
     if (record) return { record, isWhole: true };
     pages += 1;
-    if (isSought || pages === maxPages) return { record: undefined, isWhole: isSought };
+    if (isSought || pages === maxPages) return { isWhole: isSought };
   }
-  const isCut = list.paging?.kind === 'unknown' && list.paging.by !== undefined;
-  return { record: undefined, isWhole: !isCut };
+  return { isWhole: list.paging?.kind !== 'unknown' || list.paging.by === undefined };
 }
 
 /** Removes every record of ours, and names those that it could not remove, or that may have been made. */

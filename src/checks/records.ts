@@ -5,24 +5,26 @@ import type { CallInput } from '../client/request.ts';
 import { fromWire } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { FindingError, skip, statusText } from './check.ts';
-import { type CheckContext, idParameter, type Reply, readsOf } from './round.ts';
+import type { CheckContext, Reply } from './check.ts';
+import { FindingError, skip, statusText } from './finding.ts';
+import { idParameter } from './round.ts';
 
 /** The records in a list's answer, by our names; empty if it is not a list. */
-export function recordsOf(operation: Operation, { json = null }: Reply): JsonObject[] {
+export function recordsOf({ operation, json = null }: Reply): JsonObject[] {
   const records = fromWire(operation, json);
   return Array.isArray(records) ? records.filter(isJsonObject) : [];
 }
 
 /** The record in an answer, by our names; undefined if there is none. */
-export function recordOf(operation: Operation, { json = null }: Reply): JsonObject | undefined {
+export function recordOf({ operation, json = null }: Reply): JsonObject | undefined {
   const record = fromWire(operation, json);
   return isJsonObject(record) ? record : undefined;
 }
 
 /** The ids of the records in a list's answer. */
-export function idsOf(operation: Operation, reply: Reply): bigint[] {
-  const ids = recordsOf(operation, reply).map((record) => jsonId(record[nouns[operation.noun].idField]));
+export function idsOf(reply: Reply): bigint[] {
+  const { idField } = nouns[reply.operation.noun];
+  const ids = recordsOf(reply).map((record) => jsonId(record[idField]));
   return ids.filter((id) => id !== undefined);
 }
 
@@ -42,7 +44,7 @@ export async function findIds(
   context: CheckContext,
   operation: Operation,
 ): Promise<{ readonly list: Operation; readonly ids: readonly bigint[] }> {
-  const lists = readsOf(context.round.client.contract).filter(({ many }) => many);
+  const lists = context.reads.filter(({ many }) => many);
   const name = nouns[operation.noun].idName;
   const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
   let problem = `no list has a record that gives ${name}`;
@@ -52,7 +54,7 @@ export async function findIds(
     });
     if (ofNoun.includes(list) && !(reply && list.success.includes(reply.status)))
       problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
-    const ids = reply ? idsIn(reply, list, name) : [];
+    const ids = reply ? idsIn(reply, name) : [];
     if (ids.length > 0) return { list, ids };
   }
   throw new FindingError(skip(problem));
@@ -66,11 +68,10 @@ export async function inputsFor(context: CheckContext, operation: Operation): Pr
 }
 
 /** The ids of this name that the records of a list have: their own, or those in a field with the name. */
-export function idsIn(reply: Reply, list: Operation, name: string): bigint[] {
-  const ids = recordsOf(list, reply).map((record) => jsonId(record[name] ?? idOfNoun(list, record, name)));
+export function idsIn(reply: Reply, name: string): bigint[] {
+  const { idName, idField } = nouns[reply.operation.noun];
+  const ids = recordsOf(reply).map((record) =>
+    jsonId(record[name] ?? (idName === name ? record[idField] : undefined)),
+  );
   return [...new Set(ids)].filter((id) => id !== undefined && id >= 0n && id <= int64Max) as bigint[];
-}
-
-function idOfNoun(list: Operation, record: JsonObject, name: string) {
-  return nouns[list.noun].idName === name ? record[nouns[list.noun].idField] : undefined;
 }

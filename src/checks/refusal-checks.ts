@@ -3,43 +3,39 @@ import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { CallInput, CredentialParameter } from '../client/request.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
-import { counted, excerpt } from '../process/text.ts';
-import { type Check, type Finding, FindingError, fail, pass, skip, statusText, warn } from './check.ts';
+import { counted } from '../process/text.ts';
+import type { Check, CheckContext, Reply } from './check.ts';
+import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
 import { documentedAnswer, documentSchema, judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
-import {
-  type CheckContext,
-  detailsOf,
-  firstRead,
-  idParameter,
-  type Reply,
-  readsOf,
-  type SampleRead,
-} from './round.ts';
+import { detailsOf, faultOf, firstRead, guessInput, idParameter, readsOf } from './round.ts';
 
 /** Checks that wrong requests are refused as the contract says. */
-export function errorChecks(contract: Contract): Check<CheckContext>[] {
-  const reads = readsOf(contract).filter((operation) => idParameter(operation) !== undefined);
+export function errorChecks(reads: readonly Operation[]): Check[] {
+  const gets = reads.filter((operation) => idParameter(operation) !== undefined);
   // The most stable operation represents the service.
   const operation =
-    reads.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? reads[0];
+    gets.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? gets[0];
   if (!operation) return [];
   return [
-    { id: 'error/not-found', operation, run: (context) => checkNotFound(context, operation) },
+    {
+      id: 'error/not-found',
+      operation,
+      run: async (context) => [await checkNotFound(context, operation)],
+    },
     { id: 'error/bad-request', operation, run: (context) => checkBadRequest(context, operation) },
   ];
 }
 
-async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding[]> {
+async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
   let reply: Reply | undefined;
   for (const id of await unusedIds(context, operation)) {
     reply = await context.ask(operation, { id });
-    if (!operation.success.includes(reply.status)) return [judgeError(context, operation, reply, '404')];
+    if (!operation.success.includes(reply.status)) return judgeError(reply, '404');
   }
-  if (!reply) return [skip('every large id is in use')];
-  const got = `${statusText(reply.status)}: ${excerpt(reply.text, context.round.mask)}`;
-  const details = { ...detailsOf(reply), expected: '404', got };
-  return [fail('an unknown id is answered as if it were found', details)];
+  if (!reply) return skip('every large id is in use');
+  const got = `${statusText(reply.status)}: ${reply.text}`;
+  return faultOf(reply, 'an unknown id is answered as if it were found', { expected: '404', got });
 }
 
 const int32Max = 2n ** 31n - 1n;
@@ -48,49 +44,39 @@ const int32Max = 2n ** 31n - 1n;
 async function unusedIds(context: CheckContext, operation: Operation): Promise<bigint[]> {
   const { maximum, minimum = 0 } = idParameter(operation)?.bounds ?? {};
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
-  const lists = readsOf(context.round.client.contract).filter(({ many }) => many);
-  const list = lists.find(({ noun }) => noun === operation.noun);
+  const list = context.reads.find(({ many, noun }) => many && noun === operation.noun);
   const reply = list && (await context.visit(list).catch(() => undefined));
-  const listed = new Set(list && reply ? idsOf(list, reply) : []);
+  const listedIds = new Set(reply ? idsOf(reply) : []);
   const distances = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
   const ids = distances.map((distance) => largest - distance);
-  return ids.filter((id) => id >= BigInt(minimum) && !listed.has(id)).slice(0, 3);
+  return ids.filter((id) => id >= BigInt(minimum) && !listedIds.has(id)).slice(0, 3);
 }
 
-const notAnId = 'not-a-number';
-
 async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding[]> {
-  const input = { id: notAnId };
-  const reply = await context.ask(operation, input, { isUnchecked: true });
+  const reply = await context.ask(operation, { id: 'not-a-number' }, { isUnchecked: true });
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
-  const finding = judgeError(context, operation, reply, '4xx');
+  const finding = judgeError(reply, '4xx');
   // A description that documents no error response allows any.
-  if (refusals.length === 0 || documentedAnswer(operation, reply.status)) return [finding];
+  if (refusals.length === 0 || documentedAnswer(reply)) return [finding];
   const reason = `answered ${statusText(reply.status)}, which the description does not have`;
   return [finding, warn(reason, { ...detailsOf(reply), expected: refusals.join(' or ') })];
 }
 
 /** The body of an error is as its description says; without one, an Error of the service's specification, or at least no page. */
-function judgeError(
-  context: CheckContext,
-  operation: Operation,
-  reply: Reply,
-  expectedStatus: string,
-): Finding {
-  const schema = operation.answers ? undefined : documentSchema('Error');
-  const { json } = judge(context, operation, reply, { status: expectedStatus, schema });
-  const details = detailsOf(reply);
-  const { mask } = context.round;
-  if (/html/.test(reply.mediaType))
-    return fail('the error is a web page', { ...details, got: excerpt(reply.text, mask) });
+function judgeError(reply: Reply, expectedStatus: string): Finding {
+  const { answers } = reply.operation;
+  const schema = answers ? undefined : documentSchema('Error');
+  const { json } = judge(reply, { status: expectedStatus, schema });
+  if (/html/.test(reply.mediaType)) return faultOf(reply, 'the error is a web page');
   const status = isJsonObject(json) ? json.status : undefined;
-  if (status === undefined || status === reply.status) return pass(statusText(reply.status), details);
-  if (typeof status !== 'number' && operation.answers) return pass(statusText(reply.status), details);
-  return fail('the body names another status than the answer has', {
-    ...details,
+  const isOther = status !== undefined && status !== reply.status;
+  // The description may have another meaning for a status that is not a number.
+  if (!isOther || (answers && typeof status !== 'number'))
+    return pass(statusText(reply.status), detailsOf(reply));
+  return faultOf(reply, 'the body names another status than the answer has', {
     pointer: '/status',
     expected: String(reply.status),
-    got: excerpt(printJson(status), mask),
+    got: printJson(status),
   });
 }
 
@@ -102,35 +88,29 @@ const wrongCredential = 'petstore-smoke-wrong-credential';
  *
  * @param hasToken whether requests carry a credential.
  */
-export function authChecks(contract: Contract, hasToken: boolean): Check<CheckContext>[] {
+export function authChecks(contract: Contract, hasToken: boolean): Check[] {
   const reads = readsOf(contract);
   const secured = reads.filter((operation) => operation.secured);
-  const read = firstRead(contract);
-  if (secured.length === 0)
-    return hasToken && read
-      ? [{ id: 'auth/missing', operation: read.operation, run: (context) => checkOpen(context, read) }]
-      : [];
-  return (['missing', 'wrong'] as const).map((name) => ({
+  const first = firstRead(reads);
+  if (secured.length === 0 && first && hasToken)
+    return [
+      { id: 'auth/missing', operation: first, run: async (context) => [await checkOpen(context, first)] },
+    ];
+  if (secured.length === 0) return [];
+  const why = 'the service takes no credential that a request can leave out, such as with mutual TLS';
+  return Object.entries({ missing: undefined, wrong: wrongCredential }).map(([name, credential]) => ({
     id: `auth/${name}`,
-    run: async (context) => {
-      if (contract.credentialPlaces.length === 0)
-        return [
-          skip('the service takes no credential that a request can leave out, such as with mutual TLS'),
-        ];
-      return checkAuth(context, secured, name === 'wrong' ? wrongCredential : undefined);
-    },
+    run: async (context) =>
+      contract.credentialPlaces.length === 0 ? [skip(why)] : checkAuth(context, secured, credential),
   }));
 }
 
 /** Warns if the description declares no security although a token was given: the service may have lost its authentication. */
-async function checkOpen(context: CheckContext, { operation, input }: SampleRead): Promise<Finding[]> {
-  const reply = await context.ask(operation, input, {
-    isExpected: isAuthRefusal,
-    ...credentialIn(context, undefined),
-  });
-  if (reply.status >= 400) return [pass(statusText(reply.status), detailsOf(reply))];
+async function checkOpen(context: CheckContext, operation: Operation): Promise<Finding> {
+  const reply = await askWith(context, operation, guessInput(operation), undefined);
+  if (reply.status >= 400) return pass(statusText(reply.status), detailsOf(reply));
   const reason = `${operation.id} answered ${statusText(reply.status)} without the token, and the description declares no security`;
-  return [warn(reason, detailsOf(reply))];
+  return warn(reason, detailsOf(reply));
 }
 
 function isAuthRefusal(status: number): boolean {
@@ -143,26 +123,21 @@ async function checkAuth(
   secured: readonly Operation[],
   credential: string | undefined,
 ): Promise<Finding[]> {
-  const findings = new Map<string, [Finding, ...Finding[]]>();
+  const groups = new Map<string, Finding[]>();
   for (const operation of secured) {
-    const input = await anyInput(context, operation);
-    const options = { isExpected: isAuthRefusal, ...credentialIn(context, credential) };
-    const reply = await context.ask(operation, input, options);
+    const reply = await askWith(context, operation, await anyInput(context, operation), credential);
     if (isAuthRefusal(reply.status)) continue;
     const reason = `${describeAccess(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
-    const got = `${statusText(reply.status)}: ${excerpt(reply.text, context.round.mask)}`;
-    const finding = fail(reason, { ...detailsOf(reply), operation, expected: '401 or 403', got });
-    const group = findings.get(reason);
-    if (group) group.push(finding);
-    else findings.set(reason, [finding]);
+    const got = `${statusText(reply.status)}: ${reply.text}`;
+    const finding = faultOf(reply, reason, { expected: '401 or 403', got });
+    groups.set(reason, [...(groups.get(reason) ?? []), finding]);
   }
-  if (findings.size === 0)
-    return [pass(`401 or 403 at ${counted(secured.length, 'operation', 'operations')}`)];
-  return [...findings.values()].map((group) => {
-    const ids = group.map(({ operation }) => operation?.id).join(', ');
+  if (groups.size === 0) return [pass(`401 or 403 at ${counted(secured.length, 'operation', 'operations')}`)];
+  return [...groups].map(([reason, findings]) => {
+    const ids = findings.map(({ operation }) => operation?.id).join(', ');
     // The most stable operation decides how much the failure counts.
-    const gravest = group.find(({ operation }) => operation?.stability === 'stable') ?? group[0];
-    return { ...gravest, reason: `${gravest.reason}: ${ids}` };
+    const gravest = findings.find(({ operation }) => operation?.stability === 'stable') ?? findings[0];
+    return { ...(gravest as Finding), reason: `${reason}: ${ids}` };
   });
 }
 
@@ -176,20 +151,26 @@ async function anyInput(context: CheckContext, operation: Operation): Promise<Ca
   try {
     return (await inputsFor(context, operation))[0] ?? {};
   } catch (error) {
-    if (!(error instanceof FindingError)) throw error;
-    return { id: 1n };
+    if (error instanceof FindingError) return guessInput(operation);
+    throw error;
   }
 }
 
-/** The options that put a credential into every place for one; undefined leaves all of them out. */
-function credentialIn({ round: { client, options } }: CheckContext, credential: string | undefined) {
+/** Sends an operation with a credential at every place for one; undefined leaves all of them out. */
+function askWith(
+  context: CheckContext,
+  operation: Operation,
+  input: CallInput,
+  credential: string | undefined,
+): Promise<Reply> {
+  const { client, credentialPlace } = context;
   const changes: Record<string, string | undefined> = {};
   let parameter: CredentialParameter | null = null;
-  for (const { in: place, name } of [...client.contract.credentialPlaces, options.credentialPlace]) {
+  for (const { in: place, name } of [...client.contract.credentialPlaces, credentialPlace]) {
     const field = place === 'cookie' ? 'cookie' : name.toLowerCase();
     const prefix = place === 'cookie' ? `${name}=` : field === 'authorization' ? 'Bearer ' : '';
     if (place !== 'query') changes[field] = credential && prefix + credential;
     else if (credential !== undefined) parameter = { name, value: credential };
   }
-  return { changes, parameter };
+  return context.ask(operation, input, { isExpected: isAuthRefusal, changes, parameter });
 }

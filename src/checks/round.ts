@@ -1,108 +1,26 @@
-import type { Contract, CredentialPlace } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import { fieldValue, requestIdOf } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
-import type { CallOptions } from '../client/call.ts';
-import type { Client, RawAnswer } from '../client/client.ts';
-import { type CallInput, type FieldChanges, recordIdOf, toAcceptedInput } from '../client/request.ts';
+import type { RawAnswer } from '../client/client.ts';
+import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf } from '../process/errors.ts';
-import { type JsonValue, parseJson } from '../process/exact-json.ts';
-import type { Details } from './check.ts';
-import type { Condition } from './condition.ts';
-import type { Deployment } from './deployment.ts';
-import type { Sockets } from './sockets.ts';
+import { parseJson } from '../process/exact-json.ts';
+import type { CheckContext, RawReply, Reply } from './check.ts';
+import { type Details, type Finding, fail } from './finding.ts';
 
-/** The selection of checks, and their limits. */
-export interface SmokeOptions {
-  /** Globs of check ids. An empty `only` selects all checks. */
-  readonly only: readonly string[];
-  readonly skip: readonly string[];
-  /** Whether warnings, flaky passes, and failures of beta and experimental operations are failures. */
-  readonly strict: boolean;
-  /** The most that the median of the latency of an operation may be; undefined if it is not measured. */
-  readonly maxLatencyMs?: number | undefined;
-  readonly write: boolean;
-  /** How long the read checks are repeated until they pass; 0 if they run once. */
-  readonly waitMs: number;
-  /** The conditions that the answers of this deployment meet. */
-  readonly waitFor: readonly Condition[];
-  /** The user's own checks. */
-  readonly expect: readonly Condition[];
-  /** How often to run, or for how long. At most one of the two is set. */
-  readonly repeat?: number | undefined;
-  readonly forMs?: number | undefined;
-  /** The time from the start of one run to the start of the next. */
-  readonly everyMs: number;
-  /** The longest time of the whole run; undefined if it has no limit. */
-  readonly maxTimeMs?: number | undefined;
+/** The service under test, and the limits of each call to it. */
+export interface Service
+  extends Pick<CheckContext, 'client' | 'address' | 'credentialPlace' | 'now' | 'mask'> {
   /** The deadline of one call, with its retries. */
   readonly timeoutMs: number;
   readonly retries: number;
-  /** The place of the profile's credential in requests. */
-  readonly credentialPlace: CredentialPlace;
 }
 
-/** The options of a run without flags. */
-export const plainOptions = {
-  only: [],
-  skip: [],
-  strict: false,
-  write: false,
-  waitMs: 0,
-  waitFor: [],
-  expect: [],
-  everyMs: 0,
-} as const;
-
-/** One pass through the checks: the service under test, the options, and the answers that several checks share. */
-export interface Round {
-  readonly client: Client;
-  readonly options: SmokeOptions;
-  readonly sockets: Sockets;
-  /** Masks the known secrets. */
-  mask(text: string): string;
-  now(): Date;
+/** One pass through the checks: the service, and the answers that several checks look at. */
+export interface Round extends Service, Pick<CheckContext, 'deployment'> {
   /** The answers to GETs, by operation and id. */
   readonly visits: Map<string, Promise<Reply>>;
-  readonly deployment: Deployment;
-}
-
-/** The answer to a request, with any status. */
-export interface Reply extends RawAnswer {
-  readonly method: string;
-  /** In lower case and without parameters; empty if there is none. */
-  readonly mediaType: string;
-  /** Bytes that are not UTF-8 become U+FFFD. */
-  readonly text: string;
-  /** The value of the body; undefined if it is not JSON. */
-  readonly json?: JsonValue;
-  /** Why it is not JSON. */
-  readonly jsonFault?: string;
-  /** The id of the record that was asked for. */
-  readonly recordId?: bigint | undefined;
-}
-
-export interface AskOptions
-  extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
-  /** Fields that replace those of the request; undefined removes one. */
-  readonly changes?: FieldChanges | undefined;
-  /** Whether a status is expected, so that it is not retried. */
-  isExpected?(status: number): boolean;
-}
-
-/** Sends the requests of one check. Each call has the deadline and the retries of the options. */
-export interface CheckContext {
-  readonly round: Round;
-  /** Aborted when the run is stopped. */
-  readonly signal: AbortSignal;
-  /** Sends an operation. @throws CliError if no answer came. */
-  ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<Reply>;
-  /** Sends a GET of a path below the base URL, or of a URL of the service. */
-  get(path: string, options?: AskOptions): Promise<Reply>;
-  /** The answer to a GET that several checks look at, sent once in a round. */
-  visit(operation: Operation, input?: CallInput): Promise<Reply>;
-  /** The options of a call of the client, for lists that are read page by page. */
-  callOptions(options?: AskOptions): CallOptions;
 }
 
 const retriedStatuses = [429, 502, 503, 504];
@@ -111,15 +29,17 @@ const retriedStatuses = [429, 502, 503, 504];
 export function startCheck(
   round: Round,
   signal: AbortSignal,
+  createSignal = signal,
 ): { readonly context: CheckContext; readonly attempts: readonly Attempt[] } {
-  const { client, deployment } = round;
+  const { client, deployment, timeoutMs, retries } = round;
   const attempts: Attempt[] = [];
   const context: CheckContext = {
-    round,
+    ...round,
     signal,
+    createSignal,
+    reads: readsOf(client.contract),
     callOptions({ isExpected = () => false, changes, ...limits } = {}) {
       const statuses = new Set(retriedStatuses.filter((status) => !isExpected(status)));
-      const { timeoutMs, retries } = round.options;
       return {
         ...{ signal, timeoutMs, retries, retriedStatuses: statuses, skipsNotices: true, ...limits },
         afterAttempt(attempt) {
@@ -132,7 +52,9 @@ export function startCheck(
       const { id, method } = operation;
       const input = toAcceptedInput(operation, values);
       const answer = await client.send(id, input, context.callOptions(options), options.changes);
-      return { ...answer, ...decodeBody(answer), method, recordId: recordIdOf(operation, input) };
+      const recordId = recordIdOf(operation, input);
+      const { definitions } = client.contract;
+      return { ...answer, ...decodeBody(answer), method, operation, recordId, definitions };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, fields: options.changes };
@@ -149,7 +71,7 @@ export function startCheck(
   return { context, attempts };
 }
 
-function decodeBody({ fields, body }: RawAnswer): Pick<Reply, 'mediaType' | 'text' | 'json' | 'jsonFault'> {
+function decodeBody({ fields, body }: RawAnswer) {
   const [type = ''] = (fieldValue(fields, 'content-type') ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
   const text = Buffer.from(body).toString('utf8');
@@ -161,7 +83,7 @@ function decodeBody({ fields, body }: RawAnswer): Pick<Reply, 'mediaType' | 'tex
 }
 
 /** The request and the answer behind a finding, for its report. */
-export function detailsOf({ method, url, status, fields }: Reply): Details {
+export function detailsOf({ method, url, status, fields }: RawReply): Details {
   return { method, url, status, requestId: requestIdOf(fields), cache: cacheOf(fields) };
 }
 
@@ -174,22 +96,24 @@ export function cacheOf(fields: RawAnswer['fields']): string | undefined {
   return texts.join(', ') || undefined;
 }
 
+/** A fault of an answer. It shows the body, unless the details have another value for `got`. */
+export function faultOf(reply: Reply, reason: string, details: Details = {}): Finding {
+  return fail(reason, { ...detailsOf(reply), operation: reply.operation, got: reply.text, ...details });
+}
+
 /** The operations that only read, in the contract's order. */
 export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
-/** An operation that only reads, and an input for it. */
-export interface SampleRead {
-  readonly operation: Operation;
-  readonly input: CallInput;
+/** The GET that reach sends: the first without an id, else the first. */
+export function firstRead(reads: readonly Operation[]): Operation | undefined {
+  return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
 }
 
-/** The GET that reach sends: the first without an id, else the first, whose id is then a guess. */
-export function firstRead(contract: Contract): SampleRead | undefined {
-  const reads = readsOf(contract);
-  const operation = reads.find((candidate) => idParameter(candidate) === undefined) ?? reads[0];
-  return operation && { operation, input: idParameter(operation) ? { id: 1n } : {} };
+/** An input for an operation that reads. If it needs an id, that is a guess. */
+export function guessInput(operation: Operation): CallInput {
+  return idParameter(operation) ? { id: 1n } : {};
 }
 
 /** The parameter with the id of the record. */

@@ -1,37 +1,19 @@
+import { embeddedOrigin } from '../api/http.ts';
 import type { Attempt } from '../client/attempt.ts';
-import { monotonicMs, sleep } from '../process/deadline.ts';
-import { type ExitCode, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
-import type { Interrupts } from '../process/signals.ts';
+import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
+import { type ExitCode, exitCodes, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
+import { type Interrupts, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
-import {
-  type Check,
-  type CheckResult,
-  type Finding,
-  FindingError,
-  fail,
-  findingOfError,
-  groupOf,
-  isRed,
-  runChecks,
-  skip,
-  type Verdict,
-} from './check.ts';
-import { asksForReach, readChecks, type Selection, selectedWriteChecks } from './check-table.ts';
+import { type Check, type CheckResult, groupOf } from './check.ts';
+import { gates, namesReach, readChecks, type SmokeOptions, selectedWriteChecks } from './check-table.ts';
 import { Deployment } from './deployment.ts';
+import { type Finding, FindingError, fail, findingOfError, isRed, skip } from './finding.ts';
 import { type Creation, cleanUp } from './ownership.ts';
-import { gates } from './reach.ts';
 import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
 import { Tally } from './report/tally.ts';
-import { type CheckContext, type Round, type SmokeOptions, startCheck } from './round.ts';
-import { SmokeStop } from './smoke-stop.ts';
+import { type Round, type Service, startCheck } from './round.ts';
 import { verdictOf } from './verdict.ts';
-import { sample, samplesAfter } from './version-check.ts';
-
-/** The service under test, and how to test it. */
-interface SmokeTarget extends Omit<Round, 'visits' | 'deployment'> {
-  /** Its name in reports. */
-  readonly name: string;
-}
+import { checkVersionAgain } from './version-check.ts';
 
 /** Shows on the terminal what a run is doing. */
 export interface Observer {
@@ -41,62 +23,99 @@ export interface Observer {
   print(line: string): Promise<void>;
 }
 
+/** A run of the checks. */
 interface Run {
-  readonly target: SmokeTarget;
-  readonly stop: SmokeStop;
+  readonly service: Service;
+  readonly options: SmokeOptions;
   readonly observer: Observer;
+  /** Aborted when the checks are stopped, by the first signal or because the time is over; its reason says which. */
+  readonly stopped: AbortSignal;
+  /** Aborted later, so that the answer to a pending create can still name the record to remove. */
+  readonly createSignal: AbortSignal;
+  /** Aborted by the second signal, which ends the cleaning up too. */
+  readonly abandoned: AbortSignal;
 }
+
+/** A pending create may still be answered for this long after the run was stopped. */
+const createMs = 2000;
+/** The longest time of the cleaning up of a run. */
+const cleanUpMs = 10_000;
 
 /**
  * Runs the checks, once or as often as the options say, and cleans up after each run, also after a signal; a second
  * signal ends the cleaning up too.
  */
 export async function runSmoke(
-  target: SmokeTarget,
+  service: Service,
+  options: SmokeOptions,
   observer: Observer,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
-  const { options, now } = target;
-  const stop = new SmokeStop(interrupts, options.maxTimeMs, (signal) => {
-    if (!options.write) return;
+  const { maxTimeMs, write, repeat, forMs } = options;
+  const stopping = new AbortController();
+  const creating = new AbortController();
+  const abandoning = new AbortController();
+  let signal: Signal | undefined;
+  const release = interrupts.take((name) => {
+    if (signal) return abandoning.abort(new StoppedError('stopped by a second signal'));
+    signal = name;
+    stopping.abort(new StoppedError('the run was interrupted'));
     const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
-    void observer.print(`stopped: removing the records of this run${choice}`);
+    if (write) void observer.print(`stopped: removing the records of this run${choice}`);
   });
-  const startedAt = now();
+  if (maxTimeMs !== undefined)
+    abortLater(stopping, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
+  const { signal: stopped } = stopping;
+  const { signal: abandoned } = abandoning;
+  stopped.addEventListener('abort', () => abortLater(creating, createMs, 'the run was interrupted'));
+  const createSignal = AbortSignal.any([creating.signal, abandoned]);
+  const run: Run = { service, options, observer, stopped, createSignal, abandoned };
+  const startedAt = service.now();
   const startedMs = monotonicMs();
-  const run: Run = { target, stop, observer };
   const tally = new Tally();
   try {
-    const { rounds, ...first } = await runUntilGreen(run);
+    const first = await runUntilGreen(run);
     const firstMs = monotonicMs();
     tally.add(await withWrites(run, first));
-    while (await hasNext(options, tally.runs, stop, firstMs))
+    while (await hasNext(options, tally.runs, stopped, firstMs))
       tally.add(await withWrites(run, await runReads(run)));
-    const outcomes = tally.outcomes(isRepeated(options));
-    const end = endOf(options, outcomes, stop);
+    const outcomes = tally.outcomes(repeat !== undefined || forMs !== undefined);
+    const end = endOf(options, outcomes, whyStopped(run), signal);
     const results = [...outcomes, ...(end ? [end] : [])];
+    const { baseUrl } = service.client;
     return {
-      target: target.name,
+      target: baseUrl === embeddedOrigin ? 'the embedded store' : baseUrl,
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
-      write: options.write,
-      rounds,
+      write,
+      rounds: first.rounds,
       runs: tally.runs,
       results,
       exitCode: end?.exitCode ?? exitCodeOf(results),
-      signal: stop.signal,
+      signal,
     };
   } finally {
-    stop.release();
+    release();
   }
+}
+
+function abortLater(controller: AbortController, ms: number, why: string): void {
+  setTimeout(() => controller.abort(new StoppedError(why)), Math.min(ms, longestTimerMs)).unref();
+}
+
+/** Why the checks were stopped, a clause; undefined if they were not. */
+function whyStopped({ stopped }: Run): string | undefined {
+  return stopped.aborted ? (stopped.reason as StoppedError).message : undefined;
 }
 
 /** The results of the read checks of a round. */
 interface RoundResult {
   readonly round: Round;
   readonly results: readonly CheckResult[];
+  /** The number of this round, from 1. */
+  readonly rounds: number;
   /** Why nothing may be written after them, a clause. */
-  readonly obstacle?: string | undefined;
+  readonly obstacle?: string;
 }
 
 /** The pause between two rounds is doubled after each round. */
@@ -107,42 +126,36 @@ const longestPauseMs = 5000;
  * Runs the read checks until they pass or the time of `--wait` is over; without `--wait`, once. 401, 403 and TLS errors
  * end the wait, because time does not change them.
  */
-async function runUntilGreen(run: Run): Promise<RoundResult & { readonly rounds: number }> {
-  const { target, stop, observer } = run;
-  const { waitMs } = target.options;
-  const deployment = createDeployment(target);
+async function runUntilGreen(run: Run): Promise<RoundResult> {
+  const { options, stopped, observer } = run;
+  const { waitMs } = options;
+  const deployment = createDeployment(run);
   const endMs = monotonicMs() + waitMs;
   for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1) {
-    const result = await runReads(run, deployment);
-    const [fault] = result.results.filter(isRed);
-    if (waitMs === 0 || !fault || stop.reason !== undefined) return { ...result, rounds };
+    const result = { ...(await runReads(run, deployment)), rounds };
+    const fault = result.results.find(isRed);
+    if (waitMs === 0 || !fault || stopped.aborted) return result;
     const leftMs = endMs - monotonicMs();
-    const obstacle = 'the read checks did not pass';
-    if (leftMs <= 0 || isFinal(fault)) {
-      const wait = isFinal(fault) ? '' : `, after waiting ${durationText(waitMs)}`;
+    const isFinal = fault.exitCode === exitCodes.auth || groupOf(fault.id) === 'tls';
+    if (leftMs <= 0 || isFinal) {
+      const wait = isFinal ? '' : `, after waiting ${durationText(waitMs)}`;
       const results = result.results.map((check) =>
         groupOf(check.id) === 'reach' && isRed(check)
           ? { ...check, reason: `${check.reason}${wait}` }
           : check,
       );
-      return { ...result, results, rounds, obstacle };
+      return { ...result, results, obstacle: 'the read checks did not pass' };
     }
-    if (rounds === 1)
-      await observer.print(
-        `waiting up to ${durationText(waitMs)} for the service: ${fault.id}: ${fault.reason}`,
-      );
+    const waiting = `waiting up to ${durationText(waitMs)} for the service`;
+    if (rounds === 1) await observer.print(`${waiting}: ${fault.id}: ${fault.reason}`);
     // The last round begins when the time is over.
-    await sleep(Math.min(pauseMs, leftMs), stop.stopped).catch(() => {});
-    if (stop.reason !== undefined) return { ...result, rounds };
+    await sleep(Math.min(pauseMs, leftMs), stopped).catch(() => {});
+    if (stopped.aborted) return result;
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
 }
 
-function isFinal({ id, exitCode }: CheckResult): boolean {
-  return exitCode === exitCodes.auth || id.startsWith('tls/');
-}
-
-function createDeployment({ client, options }: SmokeTarget): Deployment {
+function createDeployment({ service: { client }, options }: Run): Deployment {
   return new Deployment(options.waitFor, (path) => client.toRawRequest({ method: 'GET', path }).url);
 }
 
@@ -151,53 +164,38 @@ function createDeployment({ client, options }: SmokeTarget): Deployment {
  *
  * @param deployment counts the answers of all rounds of a wait.
  */
-async function runReads(run: Run, deployment = createDeployment(run.target)): Promise<RoundResult> {
-  const { target, stop } = run;
-  const round = { ...target, sockets: target.sockets.again(), visits: new Map(), deployment };
+async function runReads(run: Run, deployment = createDeployment(run)): Promise<RoundResult> {
+  const { service, options, stopped } = run;
+  const round: Round = { ...service, deployment, visits: new Map() };
   const { foreignAnswers } = deployment;
   const hasForeign = () => deployment.foreignAnswers > foreignAnswers;
-  const whyStopped = () => stop.reason ?? (hasForeign() ? 'reach/version failed' : undefined);
-  const results = await examineChecks(run, round, readChecks(selectionOf(target)), [], whyStopped);
-  const version = results.find(({ id }) => id === 'reach/version');
-  const isReached = !results.some((result) => isRed(result) && gates.includes(result.id));
-  if (version && isReached && stop.reason === undefined) {
-    const fault = hasForeign() ? deployment.failure() : await sampleAgain(round, stop.stopped);
-    if (fault) return { round, results: withFailure(round, results, version, fault) };
-  }
-  return { round, results: withSteady(results) };
+  const obstacle = () => whyStopped(run) ?? (hasForeign() ? 'reach/version failed' : undefined);
+  const results = await examineChecks(run, round, readChecks(options), [], obstacle);
+  const isUnreached = results.some((result) => isRed(result) && gates.includes(result.id));
+  if (options.waitFor.length === 0 || isUnreached || stopped.aborted)
+    return { round, rounds: 1, results: withSteady(results) };
+  const fault = hasForeign()
+    ? deployment.failure()
+    : await checkVersionAgain(startCheck(round, stopped).context, options);
+  return { round, rounds: 1, results: fault ? withVersion(run, results, fault) : withSteady(results) };
 }
 
-async function sampleAgain(round: Round, signal: AbortSignal): Promise<Finding | undefined> {
-  return sample(startCheck(round, signal).context, samplesAfter).catch(findingOfError);
+/** The results with the failure of `reach/version`, which had passed before. */
+function withVersion(run: Run, results: readonly CheckResult[], fault: Finding): CheckResult[] {
+  return results.map((result) =>
+    result.id === 'reach/version' ? resultOf(run, result.id, fault, [], result.elapsedMs) : result,
+  );
 }
 
-function selectionOf({ client, options, sockets }: SmokeTarget): Selection {
-  const hasTls = sockets.encrypted && sockets.absence === undefined;
-  return { contract: client.contract, options, hasTls, hasToken: client.credential !== undefined };
-}
-
-/** The results with the failure of a check that had passed before. */
-function withFailure(
-  round: Round,
-  results: readonly CheckResult[],
-  check: CheckResult,
-  fault: Finding,
-): CheckResult[] {
-  const failure = toCheckResult(round, check, fault, []);
-  return results.map((result) => (result.id === check.id ? failure : result));
-}
-
-function toCheckResult(
-  round: Round,
-  { id, elapsedMs }: Pick<CheckResult, 'id' | 'elapsedMs'>,
+/** The result of a check with one finding. */
+function resultOf(
+  { options: { strict }, service: { mask } }: Run,
+  id: string,
   finding: Finding,
   attempts: readonly Attempt[],
+  elapsedMs: number,
 ): CheckResult {
-  return { ...finding, ...verdictOf({}, [finding], attempts, weights(round)), id, elapsedMs };
-}
-
-function weights({ options: { strict }, mask }: Round) {
-  return { strict, mask };
+  return { ...finding, ...verdictOf(undefined, [finding], attempts, { strict, mask }), id, elapsedMs };
 }
 
 const minUnsteady = 3;
@@ -218,61 +216,75 @@ function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
 }
 
 /** The results of a round and of the write checks after it, which clean up. */
-async function withWrites(run: Run, reads: RoundResult): Promise<CheckResult[]> {
-  const { target, stop } = run;
-  const { round, results, obstacle } = reads;
+async function withWrites(
+  run: Run,
+  { round, results, obstacle }: RoundResult,
+): Promise<readonly CheckResult[]> {
   const creations = new Set<Creation>();
-  const checks = selectedWriteChecks(selectionOf(target), { creations, createSignal: stop.createSignal });
-  if (checks.length === 0) return [...results];
-  const { foreignAnswers } = round.deployment;
-  const writes = await examineChecks(run, round, checks, results, () => stop.reason ?? obstacle);
-  const startedMs = monotonicMs();
-  const { context, attempts } = startCheck(round, stop.cleanUpSignal());
+  const checks = selectedWriteChecks(run.options, creations);
+  if (checks.length === 0) return results;
+  const { deployment } = round;
+  const { foreignAnswers } = deployment;
+  const writes = await examineChecks(run, round, checks, results, () => whyStopped(run) ?? obstacle);
   const hasRequests = writes.some(({ requestsMs = [] }) => requestsMs.length > 0);
+  const startedMs = monotonicMs();
+  const limit = new AbortController();
+  abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
+  const { context, attempts } = startCheck(round, AbortSignal.any([run.abandoned, limit.signal]));
   const finding = hasRequests ? await cleanUp(context, creations) : skip('nothing was written');
-  const elapsedMs = monotonicMs() - startedMs;
-  const cleanup = toCheckResult(round, { id: 'write/cleanup', elapsedMs }, finding, attempts);
-  const allResults = [...results, ...writes, cleanup];
-  const version = results.find(({ id }) => id === 'reach/version');
-  const isForeign = version?.state === 'pass' && round.deployment.foreignAnswers > foreignAnswers;
-  return isForeign ? withFailure(round, allResults, version, round.deployment.failure()) : allResults;
+  const cleanup = resultOf(run, 'write/cleanup', finding, attempts, monotonicMs() - startedMs);
+  const all = [...results, ...writes, cleanup];
+  return deployment.foreignAnswers > foreignAnswers ? withVersion(run, all, deployment.failure()) : all;
 }
 
-/** Carries out checks one after another. @param earlier results of checks that some of them need. */
+/**
+ * Carries out checks one after another. If a check fails, checks that need it are skipped; a failure that counts only
+ * because of `--strict` keeps no check from running.
+ *
+ * @param earlier results of checks that some of them need.
+ * @param obstacle why no further check is carried out, a clause; undefined if they are.
+ */
 async function examineChecks(
-  { observer, stop }: Run,
+  run: Run,
   round: Round,
-  checks: readonly Check<CheckContext>[],
+  checks: readonly Check[],
   earlier: readonly CheckResult[],
-  whyStopped: () => string | undefined,
+  obstacle: () => string | undefined,
 ): Promise<CheckResult[]> {
-  const examine = async (check: Check<CheckContext>): Promise<Verdict | undefined> => {
-    const obstacle = whyStopped();
-    if (obstacle !== undefined) return { ...skip(obstacle), barredBy: obstacle };
-    observer.check(check.id, checks.indexOf(check) + 1, checks.length);
-    const { context, attempts } = startCheck(round, stop.stopped);
-    const findings = await check.run(context).catch((error: unknown) => {
+  const { observer, options, stopped, createSignal } = run;
+  const results: CheckResult[] = [];
+  for (const [at, { id, operation, needs = [], isOptional, run: check }] of checks.entries()) {
+    const failed = [...earlier, ...results].find(
+      (result) =>
+        isRed(result) && !result.isHardened && (gates.includes(result.id) || needs.includes(result.id)),
+    );
+    const barredBy = failed ? `${failed.id} failed` : obstacle();
+    if (barredBy !== undefined) {
+      const reason = failed ? `${barredBy}: ${failed.reason}` : barredBy;
+      if (!isOptional) results.push({ operation, ...skip(reason), barredBy, id, elapsedMs: 0 });
+      continue;
+    }
+    observer.check(id, at + 1, checks.length);
+    const startedMs = monotonicMs();
+    const { context, attempts } = startCheck(round, stopped, createSignal);
+    const findings = await check(context).catch((error: unknown) => {
       // A call that was cut says nothing about the service.
-      if (stop.reason !== undefined && !(error instanceof FindingError)) return [skip(stop.reason)];
+      const why = whyStopped(run);
+      if (why !== undefined && !(error instanceof FindingError)) return [skip(why)];
       // The contract requires a parameter without a value.
       return [error instanceof UsageError ? skip(error.message) : findingOfError(error)];
     });
-    return verdictOf(check, findings, attempts, weights(round));
-  };
-  const results: CheckResult[] = [];
-  for await (const result of runChecks(checks, examine, earlier)) results.push(result);
+    const verdict = verdictOf(operation, findings, attempts, { strict: options.strict, mask: round.mask });
+    if (verdict) results.push({ ...verdict, id, elapsedMs: monotonicMs() - startedMs });
+  }
   return results;
-}
-
-function isRepeated({ repeat, forMs }: SmokeOptions): boolean {
-  return repeat !== undefined || forMs !== undefined;
 }
 
 /** Waits until the next run should begin, and says whether there is one. */
 async function hasNext(
   { repeat = 1, forMs, everyMs }: SmokeOptions,
   runs: number,
-  { stopped }: SmokeStop,
+  stopped: AbortSignal,
   firstMs: number,
 ): Promise<boolean> {
   if (stopped.aborted || (forMs === undefined && runs >= repeat)) return false;
@@ -288,21 +300,19 @@ async function hasNext(
 function endOf(
   options: SmokeOptions,
   outcomes: readonly CheckResult[],
-  { signal, reason }: SmokeStop,
+  why: string | undefined,
+  signal: Signal | undefined,
 ): (CheckResult & { readonly exitCode: ExitCode }) | undefined {
   const failure = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
-  if (reason !== undefined) {
-    const skips = outcomes.filter(({ barredBy }) => barredBy === reason).length;
+  if (why !== undefined) {
+    const skips = outcomes.filter(({ barredBy }) => barredBy === why).length;
     const rest = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
-    return { ...failure, reason: `${signal ? `stopped by ${signal}` : reason}${rest}`, exitCode };
+    return { ...failure, reason: `${signal ? `stopped by ${signal}` : why}${rest}`, exitCode };
   }
   const isTest = ({ id, state }: CheckResult) =>
-    state !== 'skip' && (asksForReach(options) || groupOf(id) !== 'reach' || state === 'fail');
+    state !== 'skip' && (namesReach(options) || groupOf(id) !== 'reach' || state === 'fail');
   if (outcomes.some(isTest)) return undefined;
-  return {
-    ...failure,
-    reason: 'no check beside reach ran: every one was skipped',
-    exitCode: exitCodes.usage,
-  };
+  const reason = 'no check beside reach ran: every one was skipped';
+  return { ...failure, reason, exitCode: exitCodes.usage };
 }

@@ -6,11 +6,56 @@ import { bareHost, reachableHost } from '../api/http.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createTlsContext, type TlsFiles } from '../client/transport/tls.ts';
 import { trustHint } from '../client/transport/transport-error.ts';
-import { withDeadline } from '../process/deadline.ts';
+import { race } from '../process/deadline.ts';
 import { unansweredError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { systemCode } from '../process/system-error.ts';
 import { durationText } from '../process/text.ts';
+
+/** The address of a service, and how its sockets are opened. */
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Whether the service is reached over TLS. */
+  readonly isEncrypted: boolean;
+  /** Why the service's own socket cannot be checked; undefined if it can. */
+  readonly absence: string | undefined;
+  readonly tls: TlsFiles;
+  readonly env: Io['env'];
+  /** The deadline of a lookup, of a connection and of a handshake. */
+  readonly timeoutMs: number;
+}
+
+/** @param isEmbedded true if the service runs in this process. */
+export function toAddress(
+  baseUrl: string,
+  isEmbedded: boolean,
+  options: Pick<SocketAddress, 'tls' | 'env' | 'timeoutMs'>,
+): SocketAddress {
+  const url = new URL(baseUrl);
+  const proxy = isEmbedded ? undefined : findProxy(url, options.env);
+  return {
+    ...options,
+    host: bareHost(url.hostname),
+    port: portOf(url),
+    isEncrypted: url.protocol === 'https:' && !isEmbedded,
+    absence: isEmbedded
+      ? 'the embedded store has no socket'
+      : proxy && `requests go through the proxy ${proxy.label}`,
+  };
+}
+
+/** Looks up the addresses of the host. */
+export async function lookUp(address: SocketAddress, signal: AbortSignal): Promise<string[]> {
+  const addresses = await within(address, signal, lookup(reachableHost(address.host), { all: true }));
+  return addresses.map(({ address: text }) => text);
+}
+
+/** Resolves when the service has accepted a connection. */
+export async function openConnection(address: SocketAddress, signal: AbortSignal): Promise<void> {
+  const socket = openSocket({ host: reachableHost(address.host), port: address.port });
+  await within(address, signal, once(socket, 'connect')).finally(() => socket.destroy());
+}
 
 /** The result of a TLS handshake, whether the certificate is trusted or not. */
 export interface Handshake {
@@ -24,95 +69,37 @@ export interface Handshake {
   readonly protocol: string;
 }
 
-interface SocketOptions {
-  readonly baseUrl: string;
-  /** True if the service runs in this process. */
-  readonly embedded: boolean;
-  readonly tls: TlsFiles;
-  readonly env: Io['env'];
-  readonly timeoutMs: number;
-}
-
-/** Opens connections to the service without sending a request. */
-export class Sockets {
-  readonly host: string;
-  readonly port: number;
-  readonly encrypted: boolean;
-  /** Why the service's own socket cannot be checked; undefined if it can. */
-  readonly absence: string | undefined;
-  private readonly options: SocketOptions;
-  private tls: Promise<Handshake> | undefined;
-
-  constructor(options: SocketOptions) {
-    const url = new URL(options.baseUrl);
-    const proxy = options.embedded ? undefined : findProxy(url, options.env);
-    this.host = bareHost(url.hostname);
-    this.port = portOf(url);
-    this.encrypted = url.protocol === 'https:' && !options.embedded;
-    this.absence = options.embedded
-      ? 'the embedded store has no socket'
-      : proxy && `requests go through the proxy ${proxy.label}`;
-    this.options = options;
-  }
-
-  /** Sockets of the same service that perform their own handshake, for another run. */
-  again(): Sockets {
-    return new Sockets(this.options);
-  }
-
-  /** Looks up the addresses of the host. */
-  async resolve(): Promise<string[]> {
-    const addresses = await this.within(lookup(reachableHost(this.host), { all: true }));
-    return addresses.map(({ address }) => address);
-  }
-
-  /** Resolves when the service has accepted a connection. */
-  async connect(): Promise<void> {
-    const socket = openSocket({ host: reachableHost(this.host), port: this.port });
-    await this.within(once(socket, 'connect')).finally(() => socket.destroy());
-  }
-
-  /** Performs a TLS handshake, once. */
-  handshake(): Promise<Handshake> {
-    this.tls ??= this.openTls();
-    return this.tls;
-  }
-
-  /** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
-  private async openTls(): Promise<Handshake> {
-    const { host, port } = this;
-    const { tls, env } = this.options;
-    const socket = connectTls({
-      host: reachableHost(host),
-      port,
-      ...(isIP(host) ? {} : { servername: host }),
-      secureContext: createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
-      rejectUnauthorized: false,
-    });
-    try {
-      await this.within(once(socket, 'secureConnect'));
-      return describeHandshake(socket);
-    } finally {
-      socket.destroy();
-    }
-  }
-
-  private within<Value>(work: Promise<Value>): Promise<Value> {
-    return withDeadline(work, this.options.timeoutMs, () => {
-      const message = `no answer within ${durationText(this.options.timeoutMs)}`;
-      throw unansweredError('timeout', message);
-    });
+/** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
+export async function shakeHands(address: SocketAddress, signal: AbortSignal): Promise<Handshake> {
+  const { host, port, tls, env } = address;
+  const socket = connectTls({
+    host: reachableHost(host),
+    port,
+    ...(isIP(host) ? {} : { servername: host }),
+    secureContext: createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
+    rejectUnauthorized: false,
+  });
+  try {
+    await within(address, signal, once(socket, 'secureConnect'));
+    const { valid_to: validTo } = socket.getPeerCertificate();
+    return {
+      ...problemOf(socket),
+      validTo: validTo ? new Date(validTo) : undefined,
+      protocol: socket.getProtocol() ?? 'an unknown protocol',
+    };
+  } finally {
+    socket.destroy();
   }
 }
 
-function describeHandshake(socket: TLSSocket): Handshake {
-  const { authorized, authorizationError: error } = socket;
-  const { valid_to: validTo } = socket.getPeerCertificate();
-  return {
-    ...(authorized ? { problem: undefined, hint: undefined } : describeProblem(socket, error)),
-    validTo: validTo ? new Date(validTo) : undefined,
-    protocol: socket.getProtocol() ?? 'an unknown protocol',
-  };
+/** A signal ends the work too, because a lookup or a handshake would end only at its deadline. */
+function within<Value>(
+  { timeoutMs }: SocketAddress,
+  signal: AbortSignal,
+  work: Promise<Value>,
+): Promise<Value> {
+  const timedOut = () => unansweredError('timeout', `no answer within ${durationText(timeoutMs)}`);
+  return race({ leftMs: timeoutMs, timedOut, signals: [signal] }, () => work);
 }
 
 const problems: Readonly<Record<string, readonly [problem: string, hint?: string]>> = {
@@ -123,10 +110,12 @@ const problems: Readonly<Record<string, readonly [problem: string, hint?: string
   ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another host'],
 };
 
-function describeProblem(
-  socket: TLSSocket,
-  error: Error | string | undefined,
-): Pick<Handshake, 'problem' | 'hint'> {
+function problemOf(socket: TLSSocket): Pick<Handshake, 'problem' | 'hint'> {
+  const { authorized, authorizationError: error } = socket as {
+    authorized: boolean;
+    authorizationError: unknown;
+  };
+  if (authorized) return { problem: undefined, hint: undefined };
   const code = String(error instanceof Error ? (systemCode(error) ?? error.message) : error);
   if (/^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|^SELF_SIGNED_CERT_IN_CHAIN/.test(code))
     return {

@@ -1,25 +1,31 @@
 import { shownUrl } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
-import { byGravity, type Check, type Finding, isRed, statusText, type Verdict } from './check.ts';
+import { excerpt } from '../process/text.ts';
+import type { CheckResult } from './check.ts';
+import { type Finding, isRed, states, statusText } from './finding.ts';
 
 /** A verdict quotes this many reasons, and counts the others. */
 const maxReasons = 3;
+
+/** The result of a check without the name and the time of the check. */
+export type Verdict = Omit<CheckResult, 'id' | 'elapsedMs'>;
 
 /**
  * Makes the verdict on a check: its gravest finding, with the reasons of all findings that are not green. A check that
  * passes is flaky if one of its requests needed another attempt. A failure of an operation that is not stable is a
  * warning. With `strict` it stays a failure, and warnings and flaky passes become failures.
  *
+ * @param operation that of the check.
  * @returns undefined if there is no finding.
  */
 export function verdictOf(
-  { operation }: Pick<Check<never>, 'operation'>,
+  operation: Operation | undefined,
   findings: readonly Finding[],
   attempts: readonly Attempt[],
   { strict, mask }: { readonly strict: boolean; mask(text: string): string },
 ): Verdict | undefined {
-  const sorted = byGravity.flatMap((state) => findings.filter((finding) => finding.state === state));
+  const sorted = states.flatMap((state) => findings.filter((finding) => finding.state === state));
   const [gravest] = sorted;
   if (!gravest) return undefined;
   const reasons = [...new Set(sorted.filter(isNotGreen).map(({ reason }) => reason))];
@@ -27,7 +33,8 @@ export function verdictOf(
   const reason = isNotGreen(gravest) ? [...reasons.slice(0, maxReasons), ...rest].join('; ') : gravest.reason;
   const verdict = weighRetries({ ...gravest, reason }, attempts);
   const requestsMs = attempts.map(({ elapsedMs }) => elapsedMs);
-  return { ...maskTexts(weighStability(verdict, verdict.operation ?? operation, strict), mask), requestsMs };
+  const weighed = weighStability(verdict, verdict.operation ?? operation, strict);
+  return { operation, ...toSafe(weighed, mask), requestsMs };
 }
 
 function isNotGreen({ state }: Finding): boolean {
@@ -55,10 +62,19 @@ function weighStability(verdict: Verdict, operation: Operation | undefined, stri
   return { ...verdict, state: 'fail', reason, isHardened: true };
 }
 
-/** Masks secrets before the escapes of a report can hide them from a search. */
-function maskTexts(verdict: Verdict, mask: (text: string) => string): Verdict {
-  const toSafe = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(toSafe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
-  const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, toSafe(value)]));
-  return { ...verdict, ...texts, state: verdict.state };
+/**
+ * The finding with its texts masked, before the escapes of a report can hide a secret from a search, and its values cut,
+ * after a secret at the cut was masked.
+ */
+export function toSafe<Kind extends Finding>(finding: Kind, mask: (text: string) => string): Kind {
+  const { expected, got } = finding;
+  const safe = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
+  const cut = {
+    ...finding,
+    expected: expected && excerpt(expected, mask),
+    got: got === undefined ? undefined : excerpt(got, mask),
+  };
+  const texts = Object.entries(cut).map(([name, value]) => [name, name === 'state' ? value : safe(value)]);
+  return Object.fromEntries(texts) as Kind;
 }

@@ -1,43 +1,59 @@
 import { retryAfter } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import { type Check, type Finding, findingOfError, pass, statusText } from './check.ts';
+import type { CheckContext, RawReply } from './check.ts';
 import { type Condition, differenceTo, meetsHeader } from './condition.ts';
+import { type Finding, findingOfError, pass, statusText } from './finding.ts';
 import { askFor } from './first-answer.ts';
-import { type CheckContext, detailsOf, type Reply } from './round.ts';
+import { detailsOf } from './round.ts';
 
-/** The number of looks at the conditions of `--wait-for` before the checks of a round, and after them. */
-const samplesBefore = 30;
-export const samplesAfter = 10;
-/** The most samples that are taken at once. */
+/** The conditions of `--wait-for`, and the times within which they are looked at. */
+export interface VersionOptions {
+  readonly waitFor: readonly Condition[];
+  readonly waitMs: number;
+  readonly timeoutMs: number;
+}
+
+/** The number of looks at the conditions before the checks of a round, and after them. */
+const looksBefore = 30;
+const looksAfter = 10;
+/** The most looks at the same time. */
 const maxAtOnce = 8;
-/** The shortest deadline of a sample. */
-const minSampleMs = 1000;
+/** The shortest deadline of a look. */
+const minLookMs = 1000;
 /** The pause after a 429 that does not say how long to wait. */
 const defaultPauseMs = 1000;
 
 /** Checks that the service is the deployment of `--wait-for`: every condition holds, again and again. */
-export const versionCheck: Check<CheckContext> = {
-  id: 'reach/version',
-  run: async (context) => [
-    (await sample(context, samplesBefore)) ??
-      pass(`held in ${samplesBefore} looks, each on a new connection`),
-  ],
-};
+export async function checkVersion(context: CheckContext, options: VersionOptions): Promise<Finding> {
+  const fault = await lookOften(context, options, looksBefore);
+  return fault ?? pass(`held in ${looksBefore} looks, each on a new connection`);
+}
+
+/** Checks after a round that the conditions still hold. @returns the failure; undefined if they do. */
+export function checkVersionAgain(
+  context: CheckContext,
+  options: VersionOptions,
+): Promise<Finding | undefined> {
+  return lookOften(context, options, looksAfter).catch(findingOfError);
+}
 
 /**
- * Looks at every condition of `--wait-for` a number of times, each time on a new connection, because one replica of the
- * new version must not speak for the others. Takes one sample at a time, and waits, if the service limits the rate.
+ * Looks at the conditions a number of times, each time on a new connection, because one replica of the new version must
+ * not speak for the others. Looks one at a time, and waits, if the service limits the rate.
  *
- * @returns what did not hold; undefined if every condition held every time.
+ * @returns the failure; undefined if every condition held every time.
  */
-export async function sample(context: CheckContext, count: number): Promise<Finding | undefined> {
-  const { waitFor, waitMs, timeoutMs } = context.round.options;
+async function lookOften(
+  context: CheckContext,
+  { waitFor, waitMs, timeoutMs }: VersionOptions,
+  count: number,
+): Promise<Finding | undefined> {
   const endMs = monotonicMs() + Math.max(waitMs, timeoutMs);
-  const sampleMs = Math.min(timeoutMs, Math.max(waitMs, minSampleMs));
+  const lookMs = Math.min(timeoutMs, Math.max(waitMs, minLookMs));
   let atOnce = maxAtOnce;
   for (let left = count; left > 0; ) {
     const size = Math.min(atOnce, left);
-    const looks = await Promise.all(Array.from({ length: size }, () => look(context, waitFor, sampleMs)));
+    const looks = await Promise.all(Array.from({ length: size }, () => look(context, waitFor, lookMs)));
     const fault = looks.flatMap((result) => result.fault ?? [])[0];
     if (fault) return fault;
     const pausesMs = looks.flatMap((result) => result.pauseMs ?? []);
@@ -46,7 +62,7 @@ export async function sample(context: CheckContext, count: number): Promise<Find
     atOnce = 1;
     const pauseMs = Math.max(...pausesMs);
     if (monotonicMs() + pauseMs > endMs)
-      return context.round.deployment.failure('the service answered 429 Too Many Requests');
+      return context.deployment.failure('the service answered 429 Too Many Requests');
     await sleep(pauseMs, context.signal);
   }
   return undefined;
@@ -65,8 +81,8 @@ async function look(
   conditions: readonly Condition[],
   timeoutMs: number,
 ): Promise<Look> {
-  const { deployment, mask } = context.round;
-  const replies = new Map<string | undefined, Reply>();
+  const { deployment, mask } = context;
+  const replies = new Map<string | undefined, RawReply>();
   try {
     for (const condition of conditions) {
       const options = { retries: 0, timeoutMs, changes: { connection: 'close' } };
@@ -75,13 +91,12 @@ async function look(
       const difference = differenceTo(condition, reply, mask);
       if (!difference) continue;
       if (reply.status === 429) return { pauseMs: retryAfter(reply.fields, Date.now()) ?? defaultPauseMs };
-      const { reason, ...details } = difference;
+      const { reason } = difference;
       if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countForeign(reason);
       const isSilent = reply.status >= 400 && condition.status === undefined;
       const answered = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
-      return {
-        fault: deployment.failure(isSilent ? answered : reason, { ...detailsOf(reply), ...details }),
-      };
+      const details = { ...difference, ...detailsOf(reply) };
+      return { fault: deployment.failure(isSilent ? answered : reason, details) };
     }
     return {};
   } catch (error) {

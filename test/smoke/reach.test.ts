@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { generate } from 'selfsigned';
 import { describe, expect, test } from 'vitest';
-import { checkConnection } from '../../src/checks/reach.ts';
-import type { Sockets } from '../../src/checks/sockets.ts';
 import { main } from '../../src/main.ts';
-import { unansweredError } from '../../src/process/errors.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
@@ -62,12 +59,6 @@ describe('a service that is not reached', () => {
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual([id]);
     expect(run.check(id).reason).toMatch(reason);
-  });
-
-  test('a host that drops packets gets a hint about firewalls', async () => {
-    const late = unansweredError('timeout', 'no answer within 2 s');
-    const sockets = { host: '127.0.0.1', port: 1, connect: () => Promise.reject(late) };
-    expect((await checkConnection(sockets as unknown as Sockets)).hint).toMatch(/firewall/);
   });
 });
 

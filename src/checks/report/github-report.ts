@@ -1,6 +1,6 @@
 import { plainStyle } from '../../output/style.ts';
 import { counted } from '../../process/text.ts';
-import type { State } from '../check.ts';
+import type { State } from '../finding.ts';
 import { toHumanReport } from './human-report.ts';
 import { causesOf, lineText, reasonText, type SmokeReport } from './smoke-report.ts';
 

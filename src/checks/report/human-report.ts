@@ -1,17 +1,17 @@
 import { fold } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
-import { type CheckResult, isRed, type State, states } from '../check.ts';
+import type { CheckResult } from '../check.ts';
+import { isRed, type State } from '../finding.ts';
 import {
   type Cause,
   causesOf,
+  labelledDetails,
   lineText,
   reasonText,
   type SmokeReport,
-  timeText,
   totalNames,
   totalsOf,
-  withLatency,
 } from './smoke-report.ts';
 
 interface Layout {
@@ -31,17 +31,15 @@ const detailIndent = stateWidth + gapWidth;
 /** The report for people: the failures, each cause once, then a line for each check, and the total. */
 export function toHumanReport(report: SmokeReport, layout: Layout): string {
   const red = causesOf(report.results).filter(({ first }) => isRed(first));
-  const faults = red.map((cause) => faultText(cause, layout));
-  const parts = [
-    ...(faults.length > 0 ? [faults.join('')] : []),
-    ...(layout.brief ? [] : [checkLines(report.results, layout)]),
-    totalLine(report, layout),
-  ];
-  return parts.join(layout.brief ? '' : '\n');
+  const faults = red.map((cause) => faultText(cause, layout)).join('');
+  const lines = layout.brief ? '' : checkLines(report.results, layout);
+  const parts = [faults, lines].filter((part) => part !== '');
+  return [...parts, totalLine(report, layout)].join(layout.brief ? '' : '\n');
 }
 
 /** A cause with all its details. */
-function faultText({ first, subject, details }: Cause, { style, width }: Layout): string {
+function faultText({ first, subject, ids }: Cause, { style, width }: Layout): string {
+  const details = [...(ids === undefined ? [] : [['checks', ids] as const]), ...labelledDetails(first)];
   const lines = details.map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
     // A request stays on one line, so that it can be copied.
@@ -53,15 +51,12 @@ function faultText({ first, subject, details }: Cause, { style, width }: Layout)
 }
 
 /** One line for each check. The checks that never began for one reason share a line. */
-function checkLines(results: readonly CheckResult[], layout: Layout): string {
+function checkLines(results: readonly CheckResult[], { style, width }: Layout): string {
   const began = results.filter(({ barredBy }) => barredBy === undefined);
   const idWidth = Math.max(...began.map(({ id }) => id.length), '00 checks'.length);
-  const line = (result: CheckResult, id: string, text: string) => {
-    const { style, width } = layout;
-    const { state } = result;
-    const time = state === 'skip' ? '-' : timeText(result);
-    const indent = stateWidth + idWidth + timeWidth + 3 * gapWidth;
-    const folded = fold(text, width, indent);
+  const line = ({ state, elapsedMs }: CheckResult, id: string, text: string) => {
+    const time = state === 'skip' ? '-' : durationText(elapsedMs);
+    const folded = fold(text, width, stateWidth + idWidth + timeWidth + 3 * gapWidth);
     const cells = [
       stateCell(state, style),
       id.padEnd(idWidth),
@@ -70,32 +65,38 @@ function checkLines(results: readonly CheckResult[], layout: Layout): string {
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   };
-  // The reason of a failure stands above.
-  const textOf = (result: CheckResult) => withLatency(isRed(result) ? '' : reasonText(result), result);
-  const lines = began.map((result) => line(result, result.id, textOf(result)));
+  const lines = began.map((result) => line(result, result.id, outcomeText(result)));
   const barred = causesOf(results.filter(({ barredBy }) => barredBy !== undefined));
   const skipped = barred.map(({ first, subject }) => line(first, subject, first.barredBy ?? ''));
   return [...lines, ...skipped].join('');
 }
 
-function stateCell(state: State, style: Style): string {
-  return paints(style)[state](state.padEnd(stateWidth));
+/** The outcome of a check, and the latency of its requests over several runs. The reason of a failure stands above. */
+function outcomeText(result: CheckResult): string {
+  const { latency } = result;
+  const times = latency && `requests ${durationText(latency.median)}, at most ${durationText(latency.max)}`;
+  return [isRed(result) ? '' : reasonText(result), times].filter(Boolean).join('; ');
 }
 
-function paints(style: Style): Readonly<Record<State, (text: string) => string>> {
-  const { green, yellow, red, dim } = style;
-  return { pass: green, flaky: yellow, warn: yellow, fail: red, error: red, skip: dim };
+function stateCell(state: State, style: Style): string {
+  return paint(state, state.padEnd(stateWidth), style);
+}
+
+function paint(state: State, text: string, { green, yellow, red, dim }: Style): string {
+  const paints = { pass: green, flaky: yellow, warn: yellow, fail: red, error: red, skip: dim };
+  return paints[state](text);
 }
 
 function totalLine(report: SmokeReport, { style }: Layout): string {
   const { rounds, runs, results, elapsedMs, target, write } = report;
-  const totals = totalsOf(results);
-  const counts = states.flatMap((state) =>
-    totals[state] === 0 ? [] : [paints(style)[state](`${totals[state]} ${totalNames[state]}`)],
-  );
+  const { checks, ...totals } = totalsOf(results);
+  const counts = Object.entries(totals).flatMap(([name, count]) => {
+    const state = name as State;
+    return count === 0 ? [] : [paint(state, `${count} ${totalNames[state]}`, style)];
+  });
   const isRepeated = results.some((result) => result.runs !== undefined);
   const clauses = [
-    `${counted(totals.checks, 'check', 'checks')} of ${lineText(target)}`,
+    `${counted(checks, 'check', 'checks')} of ${lineText(target)}`,
     write ? 'with writes' : 'read-only',
     ...(rounds > 1 ? [`after ${rounds} rounds`] : []),
     ...(isRepeated ? [counted(runs, 'run', 'runs')] : []),

@@ -3,7 +3,6 @@ import { printJson } from '../../process/exact-json.ts';
 import { type CheckResult, groupOf } from '../check.ts';
 import {
   breakCommands,
-  escapeMarkup,
   labelledDetails,
   lineText,
   reasonText,
@@ -36,19 +35,8 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 
 /** A result as JSON; times in seconds. */
 function toCheck(result: CheckResult) {
-  const {
-    id,
-    state,
-    elapsedMs,
-    reason,
-    operation,
-    latency,
-    barredBy,
-    isHardened,
-    requestsMs,
-    exitCode,
-    ...rest
-  } = result;
+  const { id, state, elapsedMs, reason, operation, latency, ...rest } = result;
+  const { barredBy, isHardened, requestsMs, exitCode, ...details } = rest;
   const group = groupOf(id);
   return {
     id,
@@ -58,7 +46,7 @@ function toCheck(result: CheckResult) {
     seconds: seconds(elapsedMs),
     reason,
     operation: operation?.id,
-    ...rest,
+    ...details,
     latency: latency && { median: seconds(latency.median), max: seconds(latency.max) },
   };
 }
@@ -70,12 +58,13 @@ function seconds(ms: number): number {
 
 /** The report as JUnit XML, a test suite for each group. A warning is a passed test with the warning as its output. */
 export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeReport): string {
+  const timestamp = startedAt.toISOString().slice(0, 19);
   const groups = [...new Set(results.map(({ id }) => groupOf(id)))];
-  const suites = groups.map((group) => {
-    const cases = results.filter(({ id }) => groupOf(id) === group);
+  const suites = groups.map((name) => {
+    const cases = results.filter(({ id }) => groupOf(id) === name);
     const ms = cases.reduce((sum, result) => sum + result.elapsedMs, 0);
-    const values = { name: group, ...countsOf(cases, ms), timestamp: startedAt.toISOString().slice(0, 19) };
-    return `  <testsuite${attributes({ ...values, hostname: target })}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
+    const values = { name, ...countsOf(cases, ms), timestamp, hostname: target };
+    return `  <testsuite${attributes(values)}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
   });
   const values = { name: `petstore smoke ${version}`, ...countsOf(results, elapsedMs) };
   const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(values)}>\n${suites.join('')}</testsuites>\n`;
@@ -88,7 +77,7 @@ function countsOf(results: readonly CheckResult[], elapsedMs: number) {
   return { tests, failures, errors, skipped, time: seconds(elapsedMs) };
 }
 
-const elements = { fail: 'failure', error: 'error', skip: 'skipped' } as const;
+const elements = { fail: 'failure', error: 'error', skip: 'skipped', warn: '', flaky: '', pass: '' } as const;
 
 function testCase(result: CheckResult): string {
   const { id, state, elapsedMs, reason, runs, failures, latency } = result;
@@ -96,12 +85,17 @@ function testCase(result: CheckResult): string {
   const figures = latency && Object.entries(latency).map(([name, ms]) => `${name} ${seconds(ms)} s`);
   const times = figures ? [`runs: ${runs}, failures: ${failures}, ${figures.join(', ')}`] : [];
   const text = [reasonText(result), ...details, ...times].map(escapeMarkup).join('\n');
-  const isPassed = state === 'pass' || state === 'flaky' || state === 'warn';
-  const content = isPassed
-    ? `<system-out>${state}: ${text}</system-out>`
-    : `<${elements[state]}${attributes({ message: reason, type: state })}>${text}</${elements[state]}>`;
+  const element = elements[state];
+  const content = element
+    ? `<${element}${attributes({ message: reason, type: state })}>${text}</${element}>`
+    : `<system-out>${state}: ${text}</system-out>`;
   const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: seconds(elapsedMs) };
   return `    <testcase${attributes(values)}>${content}</testcase>\n`;
+}
+
+/** Text escaped for XML. */
+function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }
 
 function attributes(values: Readonly<Record<string, string | number>>): string {

@@ -8,19 +8,14 @@ import { toStepSummary } from './github-report.ts';
 import { toJsonReport, toJunitReport, toolName } from './machine-reports.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
-const writers = {
-  junit: toJunitReport,
-  json: (report: SmokeReport) => toJsonReport(report, 2),
+/** How a report of each format is made, and how one is recognised in a file. */
+const formats = {
+  junit: { print: toJunitReport, isReport: isJunitReport },
+  json: { print: (report: SmokeReport) => toJsonReport(report, 2), isReport: isJsonReport },
 } as const;
 
-type FileFormat = keyof typeof writers;
-
-const formats = Object.keys(writers)
-  .map((format) => `${format}=<file>`)
-  .join(', ');
-
 interface FileReport {
-  readonly format: FileFormat;
+  readonly format: keyof typeof formats;
   readonly path: string;
 }
 
@@ -46,12 +41,14 @@ export function parseReports(values: readonly string[], cwd: string): Reports {
 }
 
 function parseFile(value: string, cwd: string): FileReport {
-  const [, format, path] = /^(\w+)=(.+)$/s.exec(value) ?? [];
-  if (!format || !Object.hasOwn(writers, format) || !path)
-    throw new UsageError(`--report '${value}': must be github or one of ${formats}`);
+  const [, format = '', path = ''] = /^(\w+)=(.+)$/s.exec(value) ?? [];
+  if (!Object.hasOwn(formats, format)) {
+    const choices = Object.keys(formats).map((name) => `${name}=<file>`);
+    throw new UsageError(`--report '${value}': must be github or one of ${choices.join(', ')}`);
+  }
   if (path === '-')
     throw new UsageError(`--report: ${value}: a report goes to a file`, 'for JSON on stdout use -o json');
-  return { format: format as FileFormat, path: resolve(cwd, path) };
+  return { format: format as FileReport['format'], path: resolve(cwd, path) };
 }
 
 /**
@@ -75,7 +72,7 @@ export async function prepareReports({ files }: Reports, force: boolean): Promis
 /** Writes every report that goes to a file. An error does not stop the others. @returns the errors. */
 export async function writeReports(report: SmokeReport, { files }: Reports): Promise<Error[]> {
   const outcomes = await Promise.allSettled(
-    files.map(({ format, path }) => writeFileAtomic(path, writers[format](report), 0o644)),
+    files.map(({ format, path }) => writeFileAtomic(path, formats[format].print(report), 0o644)),
   );
   return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []));
 }
@@ -97,7 +94,7 @@ async function mayReplace({ format, path }: FileReport): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch((error) => {
     throw fileError('read', path, error);
   });
-  return format === 'json' ? isJsonReport(text) : isJunitReport(text);
+  return formats[format].isReport(text);
 }
 
 function isJsonReport(text: string): boolean {

@@ -1,6 +1,7 @@
 import { type ExitCode, exitCodes, type Signal } from '../../process/errors.ts';
-import { durationText, sanitize } from '../../process/text.ts';
-import { byGravity, type CheckResult, isRed, type State, states } from '../check.ts';
+import { sanitize } from '../../process/text.ts';
+import type { CheckResult } from '../check.ts';
+import { isRed, type State, states } from '../finding.ts';
 
 /** The number of checks in each state. */
 type Totals = Readonly<Record<State | 'checks', number>>;
@@ -36,18 +37,20 @@ export interface SmokeReport {
 
 /** Counts the checks by their state. */
 export function totalsOf(results: readonly CheckResult[]): Totals {
-  const counts = states.map((state) => [state, results.filter((result) => result.state === state).length]);
-  return { checks: results.length, ...(Object.fromEntries(counts) as Record<State, number>) };
+  const names = Object.keys(totalNames) as (keyof Totals)[];
+  const countOf = (name: keyof Totals) =>
+    name === 'checks' ? results.length : results.filter(({ state }) => state === name).length;
+  return Object.fromEntries(names.map((name) => [name, countOf(name)])) as Totals;
 }
 
 /** The exit code of a run: that of a failed check of reach, which says whether there was an answer, else 7. */
 export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
   const red = results.filter(isRed);
   if (red.length === 0) return exitCodes.done;
-  // A service that answered in some runs was reached.
-  const isUnreached = ({ runs, failures }: CheckResult) => runs === failures;
   const reach = red.find(({ id, exitCode }) => exitCode !== undefined && /^(reach|tls)\//.test(id));
-  return reach && isUnreached(reach) ? (reach.exitCode ?? 7) : exitCodes['check-failed'];
+  // A service that answered in some runs was reached.
+  const isUnreached = reach?.runs === reach?.failures;
+  return (isUnreached && reach?.exitCode) || exitCodes['check-failed'];
 }
 
 /**
@@ -63,33 +66,15 @@ export function breakCommands(text: string, replacement: string): string {
   return text.replace(/##(?=\w*\[)/g, () => replacement);
 }
 
-/** Text escaped for XML. */
-export function escapeMarkup(text: string): string {
-  return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
-}
-
 /** The reason of a result and its hint, in one line. */
 export function reasonText({ reason, hint }: Pick<CheckResult, 'reason' | 'hint'>): string {
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
-/** The time of a check, over several runs of all of them. */
-export function timeText({ elapsedMs }: CheckResult): string {
-  return durationText(elapsedMs);
-}
-
-/** A text about a check, and the latency of its requests over several runs. */
-export function withLatency(text: string, { latency }: CheckResult): string {
-  if (!latency) return text;
-  const times = `requests ${durationText(latency.median)}, at most ${durationText(latency.max)}`;
-  return [text, times].filter((part) => part !== '').join('; ');
-}
-
 /** The details of a result, each with its label: expected, got, and where. */
-export function labelledDetails(result: CheckResult, ids?: string): [label: string, text: string][] {
+export function labelledDetails(result: CheckResult): [label: string, text: string][] {
   const { reason, expected, got, pointer, method, url, requestId, cache, left } = result;
   const details: [string, string | undefined][] = [
-    ['checks', ids],
     ['expected', expected],
     ['got', reason.includes(got ?? '\n') ? undefined : got],
     ['at', pointer === '' ? 'the whole body' : pointer],
@@ -109,27 +94,21 @@ export interface Cause {
   readonly subject: string;
   /** The ids of the checks, if there are several and each of them ran. */
   readonly ids: string | undefined;
-  readonly details: readonly [label: string, text: string][];
 }
 
 /** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
 export function causesOf(results: readonly CheckResult[]): Cause[] {
-  const causes = new Map<string, [CheckResult, ...CheckResult[]]>();
-  for (const result of byGravity.flatMap((state) =>
-    results.filter((candidate) => candidate.state === state),
-  )) {
+  const sorted = states.flatMap((state) => results.filter((result) => result.state === state));
+  const causes = new Map<string, CheckResult[]>();
+  for (const result of sorted.filter(({ state }) => state !== 'pass')) {
     const { state, reason, barredBy } = result;
-    if (state === 'pass') continue;
     const key = JSON.stringify(barredBy === undefined ? [state, reason] : [barredBy]);
-    const group = causes.get(key);
-    if (group) group.push(result);
-    else causes.set(key, [result]);
+    causes.set(key, [...(causes.get(key) ?? []), result]);
   }
   return [...causes.values()].map((group) => {
-    const [first] = group;
-    const isSingle = group.length === 1;
-    const ids = isSingle || first.barredBy !== undefined ? undefined : group.map(({ id }) => id).join(', ');
-    const subject = isSingle ? first.id : `${group.length} checks`;
-    return { first, subject, ids, details: labelledDetails(first, ids) };
+    const first = group[0] as CheckResult;
+    if (group.length === 1) return { first, subject: first.id, ids: undefined };
+    const ids = first.barredBy === undefined ? group.map(({ id }) => id).join(', ') : undefined;
+    return { first, subject: `${group.length} checks`, ids };
   });
 }

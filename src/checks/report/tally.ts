@@ -1,8 +1,20 @@
-import { createHistogram } from 'node:perf_hooks';
-import { byGravity, type CheckResult, groupOf, groups, isRed, type State, states } from '../check.ts';
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { type CheckResult, groupOf, groups } from '../check.ts';
+import { isRed, type State, states } from '../finding.ts';
 import { totalNames } from './smoke-report.ts';
 
-/** The results of each check over any number of runs, in memory that does not grow with them. */
+/** The results of a check over any number of runs, in memory that does not grow with them. */
+interface CheckTally {
+  /** The gravest result. */
+  readonly worst: CheckResult;
+  readonly counts: Readonly<Partial<Record<State, number>>>;
+  readonly left: readonly string[];
+  readonly elapsedMs: number;
+  /** The durations of the requests, in microseconds. */
+  readonly requests: RecordableHistogram;
+}
+
+/** The results of each check over any number of runs. */
 export class Tally {
   private readonly checks = new Map<string, CheckTally>();
   /** The number of runs that were added. */
@@ -11,58 +23,45 @@ export class Tally {
   /** Adds the results of one run. */
   add(results: readonly CheckResult[]): void {
     this.runs += 1;
-    for (const result of results) {
-      const tally = this.checks.get(result.id) ?? new CheckTally(result);
-      tally.add(result);
-      this.checks.set(result.id, tally);
-    }
+    for (const result of results) this.checks.set(result.id, addTo(this.checks.get(result.id), result));
   }
 
   /** One outcome for each check, in the order of the groups. @param isRepeated whether to merge the runs. */
   outcomes(isRepeated: boolean): CheckResult[] {
-    const outcomes = [...this.checks.values()].map((check) => (isRepeated ? check.merged : check.worst));
+    const outcomes = [...this.checks.values()].map((tally) => (isRepeated ? merge(tally) : tally.worst));
     return groups.flatMap((group) => outcomes.filter(({ id }) => groupOf(id) === group));
   }
 }
 
-class CheckTally {
-  worst: CheckResult;
-  private readonly left: string[] = [];
-  private readonly counts: Record<State, number>;
-  /** The durations of the requests, in microseconds. The memory does not grow with their number. */
-  private readonly requests = createHistogram({ figures: 3 });
-  private sumMs = 0;
+function addTo(tally: CheckTally | undefined, result: CheckResult): CheckTally {
+  const { worst = result, counts = {}, left = [], elapsedMs = 0 } = tally ?? {};
+  const { requests = createHistogram({ figures: 3 }) } = tally ?? {};
+  const { state, requestsMs = [] } = result;
+  for (const ms of requestsMs) requests.record(Math.max(1, Math.round(ms * 1000)));
+  return {
+    worst: states.indexOf(state) < states.indexOf(worst.state) ? result : worst,
+    counts: { ...counts, [state]: (counts[state] ?? 0) + 1 },
+    left: [...left, ...(result.left ?? [])],
+    elapsedMs: elapsedMs + result.elapsedMs,
+    requests,
+  };
+}
 
-  constructor(first: CheckResult) {
-    this.worst = first;
-    this.counts = Object.fromEntries(states.map((state) => [state, 0])) as Record<State, number>;
-  }
-
-  add(result: CheckResult): void {
-    if (byGravity.indexOf(result.state) < byGravity.indexOf(this.worst.state)) this.worst = result;
-    this.counts[result.state] += 1;
-    this.left.push(...(result.left ?? []));
-    this.sumMs += result.elapsedMs;
-    for (const ms of result.requestsMs ?? []) this.requests.record(Math.max(1, Math.round(ms * 1000)));
-  }
-
-  get merged(): CheckResult {
-    const { worst, counts, requests, left } = this;
-    const failures = counts.fail + counts.error;
-    const runs = states.reduce((sum, state) => sum + (state === 'skip' ? 0 : counts[state]), 0);
-    const { state, reason } = worst;
-    const share = isRed(worst)
-      ? `failed ${failures} of ${runs}`
-      : `${totalNames[state]} ${counts[state]} of ${runs}`;
-    const latency = { median: requests.percentile(50) / 1000, max: requests.max / 1000 };
-    return {
-      ...worst,
-      reason: state === 'skip' ? reason : state === 'pass' ? share : `${share}: ${reason}`,
-      left: left.length > 0 ? left : undefined,
-      elapsedMs: this.sumMs,
-      runs,
-      failures,
-      latency: requests.count === 0 ? undefined : latency,
-    };
-  }
+function merge({ worst, counts, left, elapsedMs, requests }: CheckTally): CheckResult {
+  const { state, reason } = worst;
+  const failures = (counts.fail ?? 0) + (counts.error ?? 0);
+  const runs = states.reduce((sum, each) => sum + (each === 'skip' ? 0 : (counts[each] ?? 0)), 0);
+  const share = isRed(worst)
+    ? `failed ${failures} of ${runs}`
+    : `${totalNames[state]} ${counts[state]} of ${runs}`;
+  const latency = { median: requests.percentile(50) / 1000, max: requests.max / 1000 };
+  return {
+    ...worst,
+    reason: state === 'skip' ? reason : state === 'pass' ? share : `${share}: ${reason}`,
+    left: left.length > 0 ? left : undefined,
+    elapsedMs,
+    runs,
+    failures,
+    latency: requests.count === 0 ? undefined : latency,
+  };
 }

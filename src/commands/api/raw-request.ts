@@ -4,7 +4,7 @@ import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { fieldTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
-import { statusText } from '../../checks/check.ts';
+import { statusText } from '../../checks/finding.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';

@@ -1,101 +1,78 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { embeddedOrigin, fieldValue, isLoopbackHost } from '../../api/http.ts';
-import { type Check, type Finding, FindingError, pass, skip, warn } from '../../checks/check.ts';
+import { fieldValue, isLoopbackHost } from '../../api/http.ts';
+import type { CheckContext } from '../../checks/check.ts';
 import { Deployment } from '../../checks/deployment.ts';
+import { type Finding, pass, skip, warn } from '../../checks/finding.ts';
 import { askFirst, checkHttp } from '../../checks/first-answer.ts';
-import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
-import { type CheckContext, plainOptions, startCheck } from '../../checks/round.ts';
-import type { Sockets } from '../../checks/sockets.ts';
+import { checkConnection, checkDns, checkTls, type SocketContext, tlsRules } from '../../checks/reach.ts';
+import { startCheck } from '../../checks/round.ts';
 import { programVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { credentialPlace, describePlace, planToken } from '../../config/token.ts';
-import { openSockets } from '../../connect.ts';
+import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../process/errors.ts';
 import { closest, dayOf, shellWord } from '../../process/text.ts';
 
-/** The subject of the checks of doctor. */
-interface DoctorContext {
-  readonly context: Context;
-  /** Opened by the first check that needs them. @throws FindingError, a skip, if there is no socket to check. */
-  sockets(): Promise<Sockets>;
-  /** Sends the requests of the checks of the service. Made by the first of them. */
-  check(): Promise<CheckContext>;
+/** One check of doctor. */
+export interface DoctorCheck {
+  readonly id: string;
+  /** Ids of checks that run before. If one of them fails or is skipped because of another, this check is skipped too. */
+  readonly needs: readonly string[];
+  find(): Finding | Promise<Finding>;
 }
 
-export function createDoctorContext(context: Context): DoctorContext {
-  let sockets: Promise<Sockets> | undefined;
-  let check: Promise<CheckContext> | undefined;
-  return {
-    context,
-    sockets() {
-      sockets ??= openServiceSockets(context);
-      return sockets;
-    },
-    check() {
-      check ??= createCheckContext(context);
-      return check;
-    },
+/** The checks of doctor, from this machine to the service; those of the service are the checks of reach of `smoke`. */
+export function doctorChecks(context: Context): DoctorCheck[] {
+  let opened: Promise<CheckContext> | undefined;
+  const service = () => {
+    opened ??= openService(context);
+    return opened;
   };
+  return [
+    { id: 'config', needs: [], find: () => checkConfig(context) },
+    { id: 'environment', needs: [], find: () => checkEnvironment(context) },
+    { id: 'permissions', needs: [], find: () => checkPermissions(context) },
+    { id: 'token', needs: ['config'], find: () => checkToken(context) },
+    { id: 'dns', needs: ['config'], find: () => checkSocket(context, checkDns) },
+    { id: 'connection', needs: ['dns'], find: () => checkSocket(context, checkConnection) },
+    { id: 'tls', needs: ['connection'], find: () => checkSocket(context, checkAllTls) },
+    { id: 'service', needs: ['token', 'tls'], find: async () => checkHttp(await service()) },
+    { id: 'clock', needs: ['service'], find: () => checkClock(context, service) },
+  ];
 }
 
-async function openServiceSockets(context: Context): Promise<Sockets> {
-  const { settings } = context;
-  const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
-  if (baseUrl === undefined) throw new FindingError(skip('no base URL is set'));
-  const sockets = await openSockets(context, baseUrl).catch(() => {
-    // The check of the service reports the reason.
-    throw new FindingError(skip('a connection cannot be set up'));
-  });
-  if (sockets.absence !== undefined) throw new FindingError(skip(sockets.absence));
-  return sockets;
-}
-
-async function createCheckContext(context: Context): Promise<CheckContext> {
-  const { settings } = context;
+/** The context of the checks that send requests. */
+async function openService(context: Context): Promise<CheckContext> {
+  const { settings, secrets, now, interrupts } = context;
   const client = await context.client();
-  const options = {
-    ...plainOptions,
-    timeoutMs: settings.get('timeout'),
+  const timeoutMs = settings.get('timeout');
+  const round = {
+    ...{ client, now, timeoutMs, mask: secrets.mask, visits: new Map() },
+    // There is an address, because there is a client.
+    address: (await openAddress(context, timeoutMs)) as CheckContext['address'],
     retries: settings.get('retries'),
     credentialPlace: credentialPlace(settings, client.contract.credentialPlaces),
+    deployment: new Deployment([], (path) => path),
   };
-  const { secrets, now, interrupts } = context;
-  const sockets = await openSockets(context, client.baseUrl);
-  const deployment = new Deployment([], (path) => path);
-  const round = { client, options, sockets, mask: secrets.mask, now, visits: new Map(), deployment };
   return startCheck(round, interrupts.signal).context;
 }
 
-/** The checks of doctor, from this machine to the service. */
-export const doctorChecks: readonly Check<DoctorContext>[] = [
-  { id: 'config', run: async ({ context }) => [checkConfig(context)] },
-  { id: 'environment', run: async ({ context }) => [checkEnvironment(context)] },
-  { id: 'permissions', run: async ({ context }) => [checkPermissions(context)] },
-  { id: 'token', needs: ['config'], run: async ({ context }) => [await checkToken(context)] },
-  { id: 'dns', needs: ['config'], run: async ({ sockets }) => [await checkDns(await sockets())] },
-  {
-    id: 'connection',
-    needs: ['config', 'dns'],
-    run: async ({ sockets }) => [await checkConnection(await sockets())],
-  },
-  {
-    id: 'tls',
-    needs: ['config', 'dns', 'connection'],
-    run: async ({ context, sockets }) => [await checkAllTls(await sockets(), context.now())],
-  },
-  {
-    id: 'service',
-    needs: ['config', 'token', 'dns', 'connection', 'tls'],
-    run: async ({ check }) => checkHttp(await check()),
-  },
-  {
-    id: 'clock',
-    needs: ['config', 'token', 'dns', 'connection', 'tls', 'service'],
-    run: async ({ context, check }) => [await checkClock(context, await check())],
-  },
-];
+async function checkSocket(
+  context: Context,
+  check: (context: SocketContext) => Promise<Finding>,
+): Promise<Finding> {
+  const { settings, interrupts, now } = context;
+  try {
+    const address = await openAddress(context, settings.get('timeout'));
+    if (!address) return skip('no base URL is set');
+    return address.absence ? skip(address.absence) : check({ address, signal: interrupts.signal, now });
+  } catch {
+    // The check of the service reports the reason.
+    return skip('a connection cannot be set up');
+  }
+}
 
 /** Checks that the config can be read and its settings resolve. */
 function checkConfig(context: Context): Finding {
@@ -200,29 +177,32 @@ async function checkToken(context: Context): Promise<Finding> {
 }
 
 /** The three TLS checks of smoke, in one line. */
-async function checkAllTls(sockets: Sockets, now: Date): Promise<Finding> {
-  if (!sockets.encrypted)
-    return isLoopbackHost(sockets.host)
+async function checkAllTls(context: SocketContext): Promise<Finding> {
+  const { isEncrypted, host } = context.address;
+  if (!isEncrypted)
+    return isLoopbackHost(host)
       ? skip('plain http, which never leaves this machine')
       : warn('plain http: anybody on the way can read and change everything', { hint: 'use https://' });
-  for (const name of ['valid', 'protocol', 'expiry'] as const) {
-    const finding = await checkTls(sockets, name, now);
-    if (finding.state !== 'pass') return finding;
-  }
-  const { protocol, validTo } = await sockets.handshake();
-  const until = validTo ? `, certificate valid until ${dayOf(validTo)}` : '';
-  return pass(`${protocol}${until}`);
+  return checkTls(context, (handshake) => {
+    const findings = Object.values(tlsRules).map((judge) => judge(handshake, context));
+    const { protocol, validTo } = handshake;
+    const until = validTo ? `, certificate valid until ${dayOf(validTo)}` : '';
+    return findings.find(({ state }) => state !== 'pass') ?? pass(`${protocol}${until}`);
+  });
 }
 
 const warnSkewMs = 60_000;
 
 /** @see RFC 9110, 6.6.1: the Date of an answer has a resolution of one second. */
-async function checkClock(context: Context, check: CheckContext): Promise<Finding> {
-  if (context.settings.offline) return skip('the embedded store has this clock');
-  const { fields } = await askFirst(check);
+async function checkClock(
+  { settings, now }: Context,
+  service: () => Promise<CheckContext>,
+): Promise<Finding> {
+  if (settings.offline) return skip('the embedded store has this clock');
+  const { fields } = await askFirst(await service());
   const serviceMs = Date.parse(fieldValue(fields, 'date') ?? '');
   if (Number.isNaN(serviceMs)) return skip('the service does not say what time it is');
-  const skewMs = context.now().getTime() - serviceMs;
+  const skewMs = now().getTime() - serviceMs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (Math.abs(skewMs) < warnSkewMs) return pass(`within ${Math.max(seconds, 1)} s of the service's`);
   return warn(`this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, {

@@ -1,12 +1,13 @@
-import { type Check, type CheckResult, findingOfError, isRed, runChecks } from '../../checks/check.ts';
-import { verdictOf } from '../../checks/verdict.ts';
+import { type Finding, findingOfError, isRed, skip } from '../../checks/finding.ts';
+import { toSafe } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';
 import { paintStatus, type Style } from '../../output/style.ts';
 import { exitCodes } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import { createDoctorContext, doctorChecks } from './doctor-checks.ts';
+import { type DoctorCheck, doctorChecks } from './doctor-checks.ts';
 
 export const doctor = action({
   repairs: true,
@@ -26,22 +27,22 @@ export const doctor = action({
       flags.fields === undefined &&
       flags.sort === undefined;
     const style = await context.style('stdout');
+    const checks = doctorChecks(context);
     const rows: Row[] = [];
     const hide = context.quiet
       ? () => {}
       : liveLine.show(() => {
-          const next = doctorChecks[rows.length];
+          const next = checks[rows.length];
           return next && `checking ${next.id}`;
         });
-    const doctorContext = createDoctorContext(context);
-    const weights = { strict: false, mask: context.secrets.mask };
-    const examine = async (check: Check<typeof doctorContext>) => {
-      const findings = await check.run(doctorContext).catch((error: unknown) => [findingOfError(error)]);
-      return verdictOf(check, findings, [], weights);
-    };
-    for await (const result of runChecks(doctorChecks, examine)) {
-      if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes['check-failed'];
-      const row = toDoctorRow(result);
+    /** Why the checks that need a check are skipped, by its id. */
+    const obstacles = new Map<string, string>();
+    for (const { id, needs, find } of checks) {
+      const obstacle = needs.map((need) => obstacles.get(need)).find((clause) => clause !== undefined);
+      const finding = obstacle === undefined ? await findSafely(find, context) : skip(obstacle);
+      if (isRed(finding)) context.exitCode ||= finding.exitCode ?? exitCodes['check-failed'];
+      if (isRed(finding) || obstacle !== undefined) obstacles.set(id, obstacle ?? `${id} failed`);
+      const row = toRow(id, finding);
       rows.push(row);
       if (isLive) await io.stdout.write(rowLine(row, style, io.stdout.width));
     }
@@ -68,14 +69,22 @@ const rowsView: View<Row> = {
   ],
 };
 
-function toDoctorRow(result: CheckResult): Row {
-  const { id, state, reason, barredBy, hint = null } = result;
-  const word = state === 'pass' ? 'ok' : isRed(result) ? 'fail' : (state as 'warn' | 'skip');
-  return { check: id, state: word, reason: barredBy ?? reason, hint };
+async function findSafely(find: DoctorCheck['find'], { secrets }: Context): Promise<Finding> {
+  try {
+    return toSafe(await find(), secrets.mask);
+  } catch (error) {
+    return toSafe(findingOfError(error), secrets.mask);
+  }
+}
+
+function toRow(check: string, finding: Finding): Row {
+  const { state, reason, hint = null } = finding;
+  const word = state === 'pass' ? 'ok' : isRed(finding) ? 'fail' : (state as 'warn' | 'skip');
+  return { check, state: word, reason, hint };
 }
 
 const stateWidth = 'fail'.length;
-const nameWidth = Math.max(...doctorChecks.map(({ id }) => id.length));
+const nameWidth = 'environment'.length;
 
 /** A row for people: state, check, reason and hint, folded under its own column. */
 function rowLine({ state, check, reason, hint }: Row, style: Style, width?: number): string {

@@ -1,11 +1,7 @@
-import type { Contract } from '../../api/contract.ts';
 import { parseCondition } from '../../checks/condition.ts';
-import { plainOptions, type SmokeOptions } from '../../checks/round.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { parseInteger, ValueError } from '../../config/setting-values.ts';
-import type { Settings } from '../../config/settings.ts';
-import { credentialPlace } from '../../config/token.ts';
 import { UsageError } from '../../process/errors.ts';
 import { parseDurationFlag } from '../arguments.ts';
 
@@ -58,43 +54,6 @@ export const smokeFlags = {
 };
 
 export type SmokeFlags = ValuesOf<typeof smokeFlags>;
-
-const defaults = { waitForMs: 60_000, everyMs: 30_000, maxTimeMs: 600_000, retries: 1, timeoutMs: 10_000 };
-
-/** The options of the flags and settings. @throws UsageError if a flag has no effect, so that the user sees it. */
-export function toSmokeOptions(
-  flags: SmokeFlags,
-  settings: Settings,
-  { credentialPlaces }: Contract,
-): SmokeOptions {
-  const { repeat, for: forMs, every, waitFor = [] } = flags;
-  const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
-  const isLong = repeat !== undefined || forMs !== undefined || waitMs > 0;
-  if (repeat !== undefined && forMs !== undefined)
-    throw new UsageError('--repeat and --for: give only one of them');
-  if (repeat === undefined && forMs === undefined && every !== undefined)
-    throw new UsageError('--every: needs --repeat <n> or --for <duration>');
-  const retries = settings.explain('retries');
-  const timeout = settings.explain('timeout');
-  return {
-    ...plainOptions,
-    only: (flags.only ?? []).flat(),
-    skip: (flags.skip ?? []).flat(),
-    strict: flags.strict === true,
-    maxLatencyMs: flags.maxLatency,
-    maxTimeMs: flags.maxTime ?? (isLong ? undefined : defaults.maxTimeMs),
-    write: flags.write === true,
-    waitMs,
-    waitFor,
-    expect: flags.expect ?? [],
-    repeat,
-    forMs,
-    everyMs: every ?? (forMs === undefined ? 0 : defaults.everyMs),
-    timeoutMs: timeout.source === 'default' ? defaults.timeoutMs : timeout.value,
-    retries: retries.source === 'default' ? defaults.retries : retries.value,
-    credentialPlace: credentialPlace(settings, credentialPlaces),
-  };
-}
 
 function parseCount(text: string, name: string): number {
   try {
