@@ -64,13 +64,13 @@ function declined(what: string): UsageError {
 /** The name of the target: its profile, or the host of a base URL without a profile. */
 function nameToConfirm(settings: Settings): string {
   if (settings.offline) return offlineProfile;
-  const baseUrl = settings.get('base-url');
-  return settings.profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
+  const { service, profile } = settings;
+  return profile?.value ?? (service === undefined ? '' : new URL(service).host);
 }
 
 /** The user must see which service is affected. There is only one embedded store, so it needs no host. */
 function serviceText(settings: Settings): string {
-  const baseUrl = settings.get('base-url');
-  if (settings.offline || baseUrl === undefined) return '';
-  return settings.profile ? ` on ${settings.profile.value} (${baseUrl})` : ` on ${baseUrl}`;
+  const { service, profile } = settings;
+  if (service === undefined) return '';
+  return profile ? ` on ${profile.value} (${service})` : ` on ${service}`;
 }

@@ -1,7 +1,8 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { Settings, TokenSource } from './config/settings.ts';
+import type { Settings } from './config/settings.ts';
+import type { TokenSource } from './config/token-source.ts';
 import { type ClientUse, type Context, type Runtime, whyNotAsked } from './context.ts';
 import type { Prompt } from './input/question.ts';
 import { createNotices } from './output/notices.ts';
@@ -93,10 +94,10 @@ export function openContext(
 
 /** The embedded store has the built-in contract; a service has the one that is bound to its profile or its origin. */
 async function readContract(io: Io, settings: Settings): Promise<Contract> {
-  const baseUrl = settings.offline ? undefined : settings.get('base-url');
-  if (baseUrl === undefined) return builtInContract;
+  const { service } = settings;
+  if (service === undefined) return builtInContract;
   const { readBoundContract } = await import('./config/contract-file.ts');
-  return readBoundContract(io, new URL(baseUrl).origin, settings) ?? builtInContract;
+  return readBoundContract(io, new URL(service).origin, settings) ?? builtInContract;
 }
 
 async function readTokenOf({ io, interrupts }: Runtime, settings: Settings, source: TokenSource) {

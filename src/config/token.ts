@@ -3,7 +3,8 @@ import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
-import type { Settings, TokenSource } from './settings.ts';
+import type { Settings } from './settings.ts';
+import type { TokenSource } from './token-source.ts';
 
 interface TokenTarget {
   readonly baseUrl: string;
@@ -31,15 +32,15 @@ export function planToken(settings: Settings, { baseUrl, places }: TokenTarget):
   const { token: source } = settings;
   if (source === undefined) return undefined;
   const { origin, protocol, hostname } = new URL(baseUrl);
-  const { owners } = source;
-  if (owners.length > 0 && !owners.includes(origin))
+  const { origins } = source;
+  if (origins.length > 0 && !origins.includes(origin))
     return {
       kind: 'withheld',
       source,
       why:
         source.kind === 'variable'
-          ? `it is meant for ${owners[0]}; set PETSTORE_BASE_URL to the address that it is for`
-          : `it is meant for ${owners[0]}; create a profile for ${origin} to use another`,
+          ? `it is meant for ${origins[0]}; set PETSTORE_BASE_URL to the address that it is for`
+          : `it is meant for ${origins[0]}; create a profile for ${origin} to use another`,
       isInsecure: false,
     };
   const isPlain = protocol === 'http:' && !isLoopbackHost(bareHost(hostname));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readTokenFile, runTokenCommand } from '../../src/config/read-token.ts';
+import { originsOfToken } from '../../src/config/token-source.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -125,6 +126,28 @@ describe('a token that cannot be read is an error that names its source, and sho
     const inProfile = await show(active(both));
     expect(inProfile.stderr).toContain('`petstore config unset --profile p token-file`');
   });
+});
+
+const urls = {
+  flag: { source: 'flag', value: 'https://flag.example/v1' },
+  variable: { source: 'environment', value: 'https://variable.example' },
+  profile: { source: 'profile', value: 'https://profile.example' },
+  top: { source: 'config', value: 'https://top.example' },
+} as const;
+const further = ['https://further.example'];
+
+test.each([
+  ['environment', [urls.flag, urls.variable, urls.profile, urls.top], ['https://variable.example']],
+  ['environment', [urls.flag, urls.profile, urls.top], ['https://profile.example', ...further]],
+  ['environment', [urls.flag, urls.top], ['https://top.example', ...further]],
+  ['environment', [urls.flag], ['https://flag.example']],
+  ['profile', [urls.flag, urls.variable, urls.profile, urls.top], ['https://profile.example', ...further]],
+  ['profile', [urls.variable], ['https://variable.example', ...further]],
+  ['config', [urls.variable, urls.profile, urls.top], ['https://top.example', ...further]],
+  ['config', [urls.flag, urls.profile], ['https://profile.example', ...further]],
+  ['config', [], []],
+] as const)('a token of the %s, with the base URLs %j, belongs to %j', (source, baseUrls, origins) => {
+  expect(originsOfToken(source, baseUrls, further)).toEqual(origins);
 });
 
 describe('a token that belongs to one origin', () => {

@@ -77,7 +77,7 @@ export async function printSpec(context: Context): Promise<void> {
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
   const { settings } = context;
   const { toOpenApi } = await import('../../api/openapi.ts');
-  const document = toOpenApi({ serverUrl: settings.offline ? undefined : settings.get('base-url') });
+  const document = toOpenApi({ serverUrl: settings.service });
   const isYaml = (output ?? settings.get('output')) === 'yaml';
   const { stdout } = context.io;
   await stdout.write(

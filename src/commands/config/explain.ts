@@ -54,8 +54,8 @@ export const explain = verb({
 
 /** What happens to a token that is set. */
 async function tokenUse({ contract }: Context, settings: Settings): Promise<string> {
-  const baseUrl = settings.get('base-url');
-  if (settings.offline || baseUrl === undefined) return 'set';
+  const { service: baseUrl } = settings;
+  if (baseUrl === undefined) return 'set';
   const { credentialPlaces: places } = await contract();
   const plan = planToken(settings, { baseUrl, places });
   if (plan?.kind === 'withheld') return `set, not sent: ${plan.why}`;
