@@ -1,3 +1,4 @@
+import { type NamedNoun, nouns } from '../api/nouns.ts';
 import { petStatuses } from '../api/values.ts';
 import { argument, choice, choices, value, values } from '../cli/flag.ts';
 import { parseSetting, valueProblem } from '../config/keys.ts';
@@ -50,6 +51,12 @@ function parseInterval(text: string): number {
   throw new UsageError(
     `--watch '${text}': must be a duration of at least 1s and at most 24h, such as 5s or 2m`,
   );
+}
+
+/** `--category <id or name>` or `--pet <id or name>`. */
+export function referenceFlag(noun: NamedNoun, summary: string) {
+  const offers = nouns[noun].singular;
+  return value(`--${offers} <id or name>`, summary, { parse: parseIdOrName, offers });
 }
 
 /** `--status` of a list; it can be repeated, and a record with any of the values matches. */

@@ -1,10 +1,9 @@
-import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseText } from '../records/parse-values.ts';
+import { columnNames, recordNouns } from '../records/record-nouns.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
-const noun = async () => (await import('../records/categories.ts')).categories;
+const { categories } = recordNouns;
 
 export const examples = [
   'petstore categories list',
@@ -19,19 +18,10 @@ const list = verb({
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
   run: async (context, flags) =>
-    (await import('../records/list.ts')).listRecords(context, await noun(), { where: {}, ...flags }),
+    (await import('../records/list.ts')).listRecords(context, categories, { where: {}, ...flags }),
 });
 
-const { get, create, update, edit, remove } = recordVerbs({
-  noun,
-  aRecord: 'a category',
-  singular: 'category',
-  plural: 'categories',
-  result: 'Category',
-  flags: {
-    name: value('--name <name>', 'its name', { parse: parseText }),
-    description: value('--description <text>', 'its description'),
-  },
+const { get, create, update, edit, remove } = recordVerbs(categories, {
   deleteSummary: 'Delete categories that have no pets, after asking',
   examples: {
     get: ['petstore categories get 1', 'petstore categories get Dogs Cats -o json'],
@@ -50,4 +40,4 @@ const { get, create, update, edit, remove } = recordVerbs({
 
 export const verbs = [list, get, create, update, edit, remove];
 
-export const columns = async () => (await noun()).columns(new Map()).map(({ name }) => name);
+export const columns = () => columnNames(categories);

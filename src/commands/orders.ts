@@ -1,11 +1,10 @@
 import type { Order } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseDate, parseId, parseIdOrName, parseQuantity } from '../records/parse-values.ts';
-import { listFlags } from './arguments.ts';
+import { parseDate, parseId } from '../records/parse-values.ts';
+import { columnNames, recordNouns } from '../records/record-nouns.ts';
+import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
-
-const noun = async () => (await import('../records/orders.ts')).orders;
 
 export const examples = [
   'petstore orders list --open',
@@ -13,9 +12,7 @@ export const examples = [
   'petstore orders complete 1',
 ];
 
-function petFlag(summary: string) {
-  return value('--pet <id or name>', summary, { parse: parseIdOrName, offers: 'pet' });
-}
+const { orders } = recordNouns;
 
 const list = verb({
   name: 'list',
@@ -30,7 +27,7 @@ const list = verb({
     'petstore orders ls --sort -quantity',
   ],
   flags: {
-    pet: petFlag('only orders of this pet'),
+    pet: referenceFlag('pets', 'only orders of this pet'),
     complete: flag('--complete', 'only orders that are complete'),
     open: flag('--open', 'only orders that are not complete', { conflicts: ['complete'] }),
     overdue: flag('--overdue', 'only open orders whose ship date, a day in UTC, is over', {
@@ -43,40 +40,21 @@ const list = verb({
     ...listFlags,
   },
   async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
-    const { orders, isOverdue, isDueBefore } = await import('../records/orders.ts');
+    const { isOverdue, isDueBefore } = await import('../records/order-dates.ts');
     const isDated = overdue || dueBefore !== undefined;
     const isDue = (order: Order) =>
       (!overdue || isOverdue(order, context.now())) &&
       (dueBefore === undefined || isDueBefore(order, Date.parse(dueBefore)));
     return (await import('../records/list.ts')).listRecords(context, orders, {
       where: { petId: pet, complete: open || isDated ? false : complete },
-      matches: isDated ? isDue : undefined,
+      matches: isDated ? (order) => isDue(order as Order) : undefined,
       needs: isDated ? ['shipDate'] : [],
       ...flags,
     });
   },
 });
 
-const { get, create, update, edit, remove } = recordVerbs({
-  noun,
-  aRecord: 'an order',
-  singular: 'order',
-  plural: 'orders',
-  result: 'Order',
-  isNameless: true,
-  flags: {
-    pet: petFlag('the pet that is ordered'),
-    quantity: value('--quantity <n>', 'how many are ordered', { parse: parseQuantity }),
-    shipDate: value('--ship-date <date>', 'RFC 3339, or a UTC day: YYYY-MM-DD, today, tomorrow, +3d, +1w', {
-      parse: parseDate,
-    }),
-    complete: flag('--complete', 'the order is fulfilled'),
-    noComplete: {
-      ...flag('--no-complete', 'the order is not fulfilled yet'),
-      key: 'complete',
-      parse: () => false,
-    },
-  },
+const { get, create, update, edit, remove } = recordVerbs(orders, {
   deleteSummary: 'Delete orders, after asking',
   examples: {
     get: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
@@ -104,11 +82,11 @@ const complete = verb({
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
   run: async (context, { ids }) =>
-    (await import('../records/update.ts')).updateRecords(context, await noun(), ids, {
+    (await import('../records/update.ts')).updateRecords(context, orders, ids, {
       values: { complete: true },
     }),
 });
 
 export const verbs = [list, get, create, update, edit, complete, remove];
 
-export const columns = async () => (await noun()).columns(new Map()).map(({ name }) => name);
+export const columns = () => columnNames(orders);

@@ -1,12 +1,10 @@
-import { petStatuses } from '../api/values.ts';
-import { choice, value } from '../cli/flag.ts';
+import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
-import { parseIdOrName, parseText } from '../records/parse-values.ts';
-import { listFlags, statusesFlag } from './arguments.ts';
+import { parseText } from '../records/parse-values.ts';
+import { columnNames, recordNouns } from '../records/record-nouns.ts';
+import { listFlags, referenceFlag, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
-
-const noun = async () => (await import('../records/pets.ts')).pets;
 
 export const examples = [
   'petstore pets list --status available',
@@ -14,13 +12,7 @@ export const examples = [
   'petstore pets update 3 --status sold',
 ];
 
-function categoryFlag(summary: string) {
-  return value('--category <id or name>', summary, { parse: parseIdOrName, offers: 'category' });
-}
-
-function statusFlag(summary: string) {
-  return choice('--status <status>', summary, petStatuses);
-}
+const { pets } = recordNouns;
 
 const list = verb({
   name: 'list',
@@ -35,32 +27,21 @@ const list = verb({
   ],
   flags: {
     status: statusesFlag('only pets of this status'),
-    category: categoryFlag('only pets of this category'),
+    category: referenceFlag('categories', 'only pets of this category'),
     name: value('--name <text>', 'only pets whose name contains this', { parse: parseText }),
     ...listFlags,
   },
   async run(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);
-    return (await import('../records/list.ts')).listRecords(context, await noun(), {
+    return (await import('../records/list.ts')).listRecords(context, pets, {
       where: { status, categoryId: category },
-      matches: part === undefined ? undefined : (pet) => caseless(pet.name).includes(part),
+      matches: part === undefined ? undefined : ({ name }) => caseless(`${name}`).includes(part),
       ...flags,
     });
   },
 });
 
-const { get, create, update, edit, remove } = recordVerbs({
-  noun,
-  aRecord: 'a pet',
-  singular: 'pet',
-  plural: 'pets',
-  result: 'Pet',
-  flags: {
-    name: value('--name <name>', 'its name', { parse: parseText }),
-    category: categoryFlag('its category'),
-    status: statusFlag('its status'),
-  },
-  createFlags: { status: statusFlag('its status (default: available)') },
+const { get, create, update, edit, remove } = recordVerbs(pets, {
   deleteSummary: 'Delete pets, after asking',
   examples: {
     get: ['petstore pets get 3', 'petstore pets get Luna', 'petstore pets get 3 4 5 -o json'],
@@ -85,4 +66,4 @@ const { get, create, update, edit, remove } = recordVerbs({
 
 export const verbs = [list, get, create, update, edit, remove];
 
-export const columns = async () => (await noun()).columns(new Map()).map(({ name }) => name);
+export const columns = () => columnNames(pets);

@@ -1,82 +1,72 @@
-import { argument, type Flag } from '../cli/flag.ts';
+import { referenceFields } from '../api/nouns.ts';
+import { petStatuses } from '../api/values.ts';
+import { argument, choice, type Flag, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
-import type { Body, EditableNoun } from '../records/noun.ts';
-import { parseId, parseIdOrName } from '../records/parse-values.ts';
-import { fieldFlag, fromFlag, untilFlag } from './arguments.ts';
+import { withArticle } from '../process/text.ts';
+import { parseDate, parseId, parseIdOrName, parseQuantity, parseText } from '../records/parse-values.ts';
+import {
+  type Body,
+  columnOf,
+  type Field,
+  flagOf,
+  namedNoun,
+  type RecordNoun,
+} from '../records/record-nouns.ts';
+import { fieldFlag, fromFlag, referenceFlag, untilFlag } from './arguments.ts';
 import { type ApplyFlags, updateFileFlags } from './runs/run-flags.ts';
 
-/** The differences between the verbs of pets, categories and orders, which are otherwise the same. */
-interface RecordWords<Entity extends object> {
-  /** With its article, such as `a pet`. */
-  readonly aRecord: string;
-  readonly singular: 'pet' | 'category' | 'order';
-  readonly plural: string;
-  /** As the operations name it: `Pet` of `getPet`. */
-  readonly result: 'Pet' | 'Category' | 'Order';
-  /** True if only ids are accepted, because its records have no names. */
-  readonly isNameless?: true;
-  /** By the columns of the fields. */
-  readonly flags: Readonly<Record<string, Flag>>;
-  /** The flags of `create` that have another summary there. */
-  readonly createFlags?: Readonly<Record<string, Flag>>;
+/** What the verbs of a noun say that does not follow from its description. */
+interface VerbTexts {
   /** The summary of `delete`. */
   readonly deleteSummary: string;
   readonly examples: Readonly<Record<'get' | 'create' | 'update' | 'edit' | 'delete', readonly string[]>>;
-  noun(): Promise<EditableNoun<Entity>>;
 }
 
-/** The verbs of a noun for its records: all that read or change some of them. */
-export function recordVerbs<Entity extends object>({
-  noun,
-  aRecord,
-  singular,
-  plural,
-  result,
-  isNameless,
-  flags,
-  createFlags,
-  deleteSummary,
-  examples,
-}: RecordWords<Entity>) {
-  const word = isNameless ? 'id' : 'id or name';
-  const words = isNameless ? 'ids' : 'ids or names';
-  const parse = (text: string) => (isNameless ? parseId(text, 'id') : parseIdOrName(text, 'id'));
-  const someIds = argument(`<${word}...>`, `${words} of ${plural}`, { parse, offers: singular });
-  const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, { parse, offers: singular });
-  const id = argument(`<${word}>`, `${word} of the ${singular}`, { parse, offers: singular });
+/** The verbs of pets, categories or orders for their records: all that read or change some of them. */
+export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbTexts) {
+  const { singular, plural, operations } = noun;
+  const aRecord = withArticle(singular);
+  const hasNames = namedNoun(noun) !== undefined;
+  const word = hasNames ? 'id or name' : 'id';
+  const words = hasNames ? 'ids or names' : 'ids';
+  const parse = (text: string) => (hasNames ? parseIdOrName(text, 'id') : parseId(text, 'id'));
+  const options = { parse, offers: singular as 'pet' | 'category' | 'order' };
+  const someIds = argument(`<${word}...>`, `${words} of ${plural}`, options);
+  const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, options);
+  const id = argument(`<${word}>`, `${word} of the ${singular}`, options);
+  const flags = fieldFlags(noun);
   return {
     get: verb({
       name: 'get',
       summary: `Get one or several ${plural}`,
-      operation: `get${result}`,
+      operation: operations.get,
       examples: examples.get,
       args: { ids: someIds },
       flags: { until: untilFlag },
       run: async (context, { ids, until }) =>
-        (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
+        (await import('../records/get.ts')).getRecords(context, noun, ids, until),
     }),
     create: verb({
       name: 'create',
       summary: `Create ${aRecord}, or many from a file`,
       description: `Creates ${aRecord}, or one for each record of a file. On a terminal it asks for what is missing.`,
-      operation: `create${result}`,
+      operation: operations.create,
       write: true,
       examples: examples.create,
       flags: {
-        ...flags,
-        ...createFlags,
+        ...fieldFlags(noun, true),
         field: fieldFlag,
         from: fromFlag(`create ${aRecord} for each record of this file`, Object.keys(flags)),
       },
       run: async (context, { from, field, ...values }) =>
-        (await import('../records/create.ts')).createRecords(context, await noun(), { from, field, values }),
+        (await import('../records/create.ts')).createRecords(context, noun, { from, field, values }),
     }),
     update: verb({
       name: 'update',
       summary: `Change ${plural}`,
       description: `Changes only what the flags name: reads each ${singular} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
-      operation: `update${result}`,
+      operation: operations.update,
       write: true,
       examples: examples.update,
       args: { ids: idsOrFile },
@@ -87,44 +77,79 @@ export function recordVerbs<Entity extends object>({
         ...updateFileFlags,
       },
       run: async (context, { ids, from, field, ...others }) => {
-        const [flags, values] = splitFlags(others, updateFileFlags);
+        const [runFlags, values] = splitFlags(others, updateFileFlags);
         if (from === undefined) {
-          const [name] = Object.keys(flags);
+          const [name] = Object.keys(runFlags);
           if (name !== undefined)
             throw new UsageError(
               `update ${singular}: ${flagName(updateFileFlags, name)} goes with --from only`,
             );
           const { updateRecords } = await import('../records/update.ts');
-          return updateRecords(context, await noun(), ids, { field, values });
+          return updateRecords(context, noun, ids, { field, values });
         }
         const { updateFromFile } = await import('./runs/update-from-file.ts');
-        return updateFromFile(context, await noun(), { ids, from, field, values, flags });
+        return updateFromFile(context, noun, { ids, from, field, values, flags: runFlags });
       },
     }),
     edit: verb({
       name: 'edit',
       summary: `Edit ${aRecord} as YAML in an editor`,
       description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
-      operation: `update${result}`,
+      operation: operations.update,
       write: true,
       examples: examples.edit,
       args: { id },
       run: async (context, values) =>
-        (await import('../records/edit-record.ts')).editRecord(context, await noun(), values.id),
+        (await import('../records/edit-record.ts')).editRecord(context, noun, values.id),
     }),
     remove: verb({
       name: 'delete',
       aliases: ['rm'],
       summary: deleteSummary,
-      operation: `delete${result}`,
+      operation: operations.delete,
       write: true,
       examples: examples.delete,
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`) },
       run: async (context, values) =>
-        (await import('../records/delete.ts')).deleteByIdsOrFile(context, await noun(), values),
+        (await import('../records/delete.ts')).deleteByIdsOrFile(context, noun, values),
     }),
   };
+}
+
+/** The flags of the fields of a noun, by their columns. */
+function fieldFlags({ fields }: RecordNoun, isNew = false): Record<string, Flag> {
+  const flags: Record<string, Flag> = {};
+  for (const field of fields) {
+    const { kind, fallback } = field;
+    const [key, syntax] = [columnOf(field), flagOf(field)];
+    const summary =
+      isNew && fallback !== undefined ? `${field.summary} (default: ${fallback})` : field.summary;
+    flags[key] = toFlag(field, syntax, summary);
+    if (kind !== 'truth') continue;
+    const opposite = flag(syntax.replace('--', '--no-'), `the opposite of ${syntax}`);
+    flags[`no ${key}`] = { ...opposite, key, parse: () => false };
+  }
+  return flags;
+}
+
+function toFlag({ name, kind }: Field, syntax: string, summary: string): Flag {
+  switch (kind) {
+    case 'name':
+      return value(`${syntax} <name>`, summary, { parse: parseText });
+    case 'text':
+      return value(`${syntax} <text>`, summary);
+    case 'reference':
+      return referenceFlag(referenceFields[name] ?? 'pets', summary);
+    case 'status':
+      return choice(`${syntax} <status>`, summary, petStatuses);
+    case 'quantity':
+      return value(`${syntax} <n>`, summary, { parse: parseQuantity });
+    case 'date':
+      return value(`${syntax} <date>`, summary, { parse: parseDate });
+    case 'truth':
+      return flag(syntax, summary);
+  }
 }
 
 /** The flags of a run and the others, of those that were given. */

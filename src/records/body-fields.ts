@@ -1,9 +1,12 @@
 import * as v from 'valibot';
 import { takesField } from '../api/contract.ts';
+import { type Operation, operations } from '../api/operations.ts';
+import { bodySchemas } from '../api/schemas.ts';
 import { notAnId } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
-import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
+import type { Access } from './access.ts';
 import { jsonOrText } from './parse-values.ts';
+import { type Body, columnOf, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */
 export interface RecordFlags {
@@ -15,7 +18,7 @@ export interface RecordFlags {
 }
 
 /** The fields that the flags give. */
-export function flagFields<Entity>({ fields }: EditableNoun<Entity>, values: Body): Body {
+export function flagFields({ fields }: RecordNoun, values: Body): Body {
   const named = fields.map((field) => [field.name, values[columnOf(field)]] as const);
   return Object.fromEntries(named.filter(([, value]) => value !== undefined));
 }
@@ -25,7 +28,7 @@ export function flagFields<Entity>({ fields }: EditableNoun<Entity>, values: Bod
  *
  * @throws UsageError for a field that has its own flag.
  */
-export function extraFields<Entity>(noun: EditableNoun<Entity>, texts: RecordFlags['field'] = []): Body {
+export function extraFields(noun: RecordNoun, texts: RecordFlags['field'] = []): Body {
   const fields: Record<string, unknown> = {};
   for (const text of texts) {
     const at = text.indexOf('=');
@@ -39,7 +42,7 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, texts: RecordFla
 }
 
 /** Checks fields from flags. @throws UsageError for a field that the body does not have, or an id that it does not need. */
-export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entity>, body: Body): void {
+export function checkOfferedFields({ operation, noun }: Access, body: Body): void {
   for (const name of Object.keys(body)) {
     if (name === 'id' && !(operation.method === 'POST' && takesField(operation, 'id')))
       throw new UsageError(`--field 'id=${body.id}': the id of a record cannot be given`);
@@ -53,18 +56,24 @@ export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entit
 }
 
 /** Notes the fields of a file that neither the program nor the description knows. They are sent unchanged. */
-export async function noteUnknownFields<Entity>(
-  { context, noun: { schema, plural }, operation }: EditAccess<Entity>,
+export async function noteUnknownFields(
+  { context, noun, operation }: Access,
   records: readonly { readonly fields: Body }[],
 ): Promise<void> {
-  const knownNames = new Set([schema.entries, operation.body?.fields ?? {}].flatMap(Object.keys));
+  const knownNames = new Set([fieldSchemas(noun), operation.body?.fields ?? {}].flatMap(Object.keys));
   const unknown = new Set<string>();
   for (const record of records)
     for (const name of Object.keys(record.fields)) if (!knownNames.has(name)) unknown.add(name);
   if (unknown.size > 0)
     await context.warn(
-      `note: ${plural} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
+      `note: ${noun.plural} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
     );
+}
+
+/** The schemas of the fields in the body of a new record. */
+export function fieldSchemas({ operations: { create } }: RecordNoun): v.ObjectEntries {
+  const { body } = operations[create] as Operation;
+  return body ? bodySchemas[body.name].entries : {};
 }
 
 /**
@@ -73,13 +82,9 @@ export async function noteUnknownFields<Entity>(
  * @param missing the required fields that are missing.
  * @throws UsageError that names each field that is missing or wrong.
  */
-export function checkFields<Entity>(
-  { schema }: EditableNoun<Entity>,
-  fields: Body,
-  missing: readonly string[],
-): Body {
-  const lenient = v.partial(schema as v.ObjectSchema<v.ObjectEntries, undefined>);
-  const { output, issues = [] } = v.safeParse(lenient, fields);
+export function checkFields(noun: RecordNoun, fields: Body, missing: readonly string[]): Body {
+  const entries = fieldSchemas(noun);
+  const { output, issues = [] } = v.safeParse(v.partial(v.object(entries)), fields);
   const problems = new Map(missing.map((name) => [name, `${name} is required`]));
   for (const issue of issues) {
     const path = v.getDotPath(issue) ?? 'record';
@@ -90,7 +95,7 @@ export function checkFields<Entity>(
   for (const [name, value] of Object.entries(values))
     if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${notAnId}`);
   if (problems.size > 0) {
-    const inOrder = new Set(['id', ...Object.keys(schema.entries), ...problems.keys()]);
+    const inOrder = new Set(['id', ...Object.keys(entries), ...problems.keys()]);
     throw new UsageError([...inOrder].flatMap((name) => problems.get(name) ?? []).join('; '));
   }
   // The schema drops unknown fields.

@@ -1,47 +1,37 @@
 import { lackingFields, takesField } from '../api/contract.ts';
+import { nouns, referenceFields } from '../api/nouns.ts';
+import { petStatuses } from '../api/values.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
+import { askOptional, askParsed, askText, type Prompt } from '../input/question.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { shellWord } from '../process/text.ts';
+import { type Access, openAccess } from './access.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
-import {
-  type Body,
-  columnOf,
-  type EditAccess,
-  type EditableNoun,
-  findField,
-  flagOf,
-  openAccess,
-} from './noun.ts';
-import type { Write } from './send-write.ts';
-import { writeRecord } from './write.ts';
+import type { Names } from './names.ts';
+import { parseDate, parseIdOrName, parseQuantity } from './parse-values.ts';
+import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
+import { writeRecord } from './write-records.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
-export async function createRecords<Entity>(
-  context: Context,
-  noun: EditableNoun<Entity>,
-  flags: RecordFlags,
-): Promise<void> {
+export async function createRecords(context: Context, noun: RecordNoun, flags: RecordFlags): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.create);
   const extra = extraFields(noun, flags.field);
   const fields = { ...flagFields(noun, flags.values), ...extra };
   checkOfferedFields(access, fields);
   if (flags.from !== undefined) {
     const { createFromFile } = await import('./from-file.ts');
-    return createFromFile(access, flags.from, extra, (fields) => creation(noun, fields));
+    return createFromFile(access, flags.from, extra);
   }
   const openFields = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.singular}` });
-  const all = { ...flags.values };
+  const values: Record<string, unknown> = { ...flags.values };
   const prompt = await context.prompt();
-  if (prompt) for (const field of openFields) all[columnOf(field)] = await field.ask?.(prompt, access.names);
-  const body = await access.names.resolve({ ...flagFields(noun, all), ...extra });
-  await writeRecord(access, () => creation(noun, body));
-}
-
-function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Write {
-  return { operation: operations.create, input: { body } };
+  if (prompt)
+    for (const field of openFields) values[columnOf(field)] = await askField(prompt, access.names, field);
+  const body = await access.names.resolve({ ...flagFields(noun, values), ...extra });
+  await writeRecord(access, () => ({ operation: noun.operations.create, input: { body } }));
 }
 
 /**
@@ -49,7 +39,7 @@ function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Wri
  *
  * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
  */
-function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, body: Body) {
+function fieldsToAsk({ context, noun, operation }: Access, body: Body): readonly Field[] {
   const open = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missing = lackingFields(operation, body);
   const wantedFields = open.filter((field) => field.isWanted);
@@ -76,4 +66,48 @@ function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, b
 
 function asArgument(example: unknown): string {
   return shellWord(typeof example === 'string' ? example : printJson(example));
+}
+
+/** Asks for the value of a field in a new record; undefined if the user leaves it out. */
+async function askField(prompt: Prompt, names: Names, field: Field): Promise<unknown> {
+  // `Ship date` for `shipDate`.
+  const words = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const label = words.charAt(0).toUpperCase() + words.slice(1);
+  const optional = `${label} (Enter for none)`;
+  switch (field.kind) {
+    case 'name':
+      return askText(prompt, label);
+    case 'text':
+      return askOptional(prompt, optional, (text) => text);
+    case 'status':
+      return prompt.select(
+        label,
+        petStatuses.map((status) => ({ name: status, value: status })),
+      );
+    case 'quantity':
+      return askParsed(prompt, label, (text) => parseQuantity(text));
+    case 'date':
+      return askOptional(prompt, optional, (text) => parseDate(text, words));
+    case 'truth':
+      return undefined;
+    case 'reference':
+      return askReference(prompt, names, field, label);
+  }
+}
+
+/** Asks for a pet or a category: from the list, or by its id if the service has no list. */
+async function askReference(prompt: Prompt, names: Names, field: Field, label: string): Promise<unknown> {
+  const noun = referenceFields[field.name] ?? 'pets';
+  const parse = (text: string) => parseIdOrName(text, nouns[noun].singular);
+  if (!names.isListed(noun))
+    return field.isWanted ? askParsed(prompt, label, parse) : askOptional(prompt, label, parse);
+  const records = await names.list(noun);
+  if (records.length === 0)
+    throw new UsageError(`there are no ${noun}`, `make one with \`petstore ${noun} create\``);
+  const choices = records.map(({ id, name, description, status }) => ({
+    name: `${name} (${id})`,
+    value: id,
+    description: description ?? status ?? undefined,
+  }));
+  return prompt.search(label, choices);
 }

@@ -4,47 +4,44 @@ import { readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import { type Access, type EditableNoun, nameAll, openAccess, type RecordNoun } from './noun.ts';
+import { type Access, openAccess } from './access.ts';
+import { Batch, type BatchOptions } from './batch.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
-import { sendWrite, type Write } from './send-write.ts';
-import { Work, type WorkOptions } from './work.ts';
-import { showWrites, stopAtSignal, type WriteResult } from './write.ts';
+import { nameAll, namedNoun, type RecordNoun, recordNouns } from './record-nouns.ts';
+import { type Write, writeOnce } from './write.ts';
+import { type BatchResult, showWrites } from './write-records.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
-export async function deleteByIdsOrFile<Entity>(
+export async function deleteByIdsOrFile(
   context: Context,
-  noun: EditableNoun<Entity>,
+  noun: RecordNoun,
   { ids, from }: { readonly ids: readonly IdOrName[]; readonly from?: string | undefined },
 ): Promise<void> {
   checkIdsOrFile(`delete ${noun.singular}`, ids, from);
   if (from === undefined) return deleteRecords(context, noun, ids);
-  const access = await openAccess(context, noun, noun.operations.delete, 'bulk');
-  await deleteFromFile(access, from);
+  await deleteFromFile(await openAccess(context, noun, noun.operations.delete, 'bulk'), from);
 }
 
 /**
  * Deletes the records with these ids, trying all of them, after asking by name; reports on stderr which were deleted.
  */
-export async function deleteRecords<Entity>(
+export async function deleteRecords(
   context: Context,
-  noun: RecordNoun<Entity>,
+  noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.delete);
-  const ids = await access.names.idsOf(noun.named, idsOrNames);
+  const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
   const items = ids.map((id) => ({ id }));
   if (context.flags.dryRun) {
-    await showWrites(access, { items, asList: ids.length > 1, prepare: ({ id }) => deletion(noun, id) });
+    await showWrites(access, items, ({ id }) => deletion(noun, id), { asList: ids.length > 1 });
     return;
   }
   const details = await readDetails(access, ids);
   const present = ids.filter((id) => !details.get(id)?.missing);
-  if (present.length > 0)
-    await confirmWrite(context, {
-      what: `delete ${nameWhatGoes(noun, present, details)}`,
-      destructive: true,
-    });
-  const { error } = await removeAll(access, items, { details });
+  const what = `delete ${nameWhatGoes(noun, present, details)}`;
+  if (present.length > 0) await confirmWrite(context, { what, destructive: true });
+  const { error } = await removeAll(access, items, details);
   if (error) throw error;
 }
 
@@ -52,11 +49,8 @@ export async function deleteRecords<Entity>(
  * Deletes the records whose ids are in a file, after asking with their number; reports each on stderr as it is deleted.
  * What was not done goes to a file of rejects.
  */
-async function deleteFromFile<Entity>(
-  access: Access<Entity, EditableNoun<Entity>>,
-  path: string,
-): Promise<void> {
-  const [{ endFile, paceOf, placeInFile }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
+async function deleteFromFile(access: Access, path: string): Promise<void> {
+  const [{ endFile, openPace, placeInFile }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
     import('./from-file.ts'),
     import('./record-layout.ts'),
     import('../input/read-rows.ts'),
@@ -71,66 +65,63 @@ async function deleteFromFile<Entity>(
     if (rows.length === 0) return await context.warn(`note: ${source.name} has no ids: nothing to delete`);
     const place = (row: (typeof rows)[number]) => placeInFile(file, row);
     if (context.flags.dryRun) {
-      await showWrites(access, { items: rows, asList: true, prepare: ({ id }) => deletion(noun, id), place });
+      await showWrites(access, rows, ({ id }) => deletion(noun, id), { asList: true, place });
       return;
     }
-    await confirmWrite(context, {
-      what: `delete ${counted(rows.length, noun.singular, noun.plural)}`,
-      destructive: true,
-    });
-    const pace = paceOf(context, context.settings.get('concurrency'));
-    const result = await removeAll(access, rows, { details: new Map(), place, ...pace });
-    await endFile(access, 'delete', { file, layout, result });
+    const what = `delete ${counted(rows.length, noun.singular, noun.plural)}`;
+    await confirmWrite(context, { what, destructive: true });
+    const { options, stop } = openPace(context, context.settings.get('concurrency'));
+    const result = await removeAll(access, rows, new Map(), { options, place, stop });
+    await endFile(access, 'delete', file, layout, result);
   } finally {
     await source.close();
   }
 }
 
-function deletion<Entity>({ operations }: RecordNoun<Entity>, id: bigint, options: CallOptions = {}): Write {
+function deletion({ operations }: RecordNoun, id: bigint, options: CallOptions = {}): Write {
   return { operation: operations.delete, input: { id }, options };
 }
 
-interface Removal<Item> extends Pick<WorkOptions<Item>, 'place' | 'stop'> {
-  readonly details: DetailsById;
+interface RemoveOptions<Item> extends Pick<BatchOptions<Item>, 'place' | 'stop'> {
   readonly options?: CallOptions;
 }
 
 /** Deletes each record, and reports it on stderr. The first signal begins no further one. */
-async function removeAll<Entity, Item extends { readonly id: bigint }>(
-  access: Access<Entity>,
+async function removeAll<Item extends { readonly id: bigint }>(
+  access: Access,
   items: readonly Item[],
-  { details, options, ...workOptions }: Removal<Item>,
-): Promise<WriteResult<Item>> {
+  details: DetailsById,
+  { options, place, stop }: RemoveOptions<Item> = {},
+): Promise<BatchResult<Item>> {
   const { context, noun } = access;
   const remove = async ({ id }: Item) => {
     const missing = details.get(id)?.missing;
     if (missing) throw missing;
-    const { isAccepted } = await sendWrite(access, deletion(noun, id, options)).catch((error: unknown) => {
-      throw withHolders(context, noun, id, error);
-    });
+    const { isAccepted } = await writeOnce(access, () => deletion(noun, id, options)).catch(
+      (error: unknown) => {
+        throw withUser(context, noun, id, error);
+      },
+    );
     const what = nameWhatGoes(noun, [id], details);
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = context.settings.get('concurrency');
-  const work = new Work(items, remove, { unit: noun.plural, atOnce, ...workOptions });
-  const release = items.length > 1 ? stopAtSignal(context, work) : () => {};
-  try {
-    for await (const line of work.results) await context.warn(line);
-  } finally {
-    release();
-  }
-  return { error: work.error(), failures: work.failures(), standing: work.standing() };
+  const batch = new Batch(items, remove, { unit: noun.plural, atOnce, place, stop });
+  let reported: Promise<void> | undefined;
+  await batch.stopAtSignal(context, () =>
+    batch.inOrder((line) => {
+      reported = context.warn(line);
+    }),
+  );
+  await reported;
+  const { done, failed } = batch.progress();
+  return { error: batch.error(), failures: batch.failures(), succeeded: done - failed };
 }
 
 /** Adds a hint to the refusal to delete a record in use: the command that shows what uses it. */
-function withHolders<Entity>(
-  context: Context,
-  { holders }: RecordNoun<Entity>,
-  id: bigint,
-  error: unknown,
-): unknown {
-  if (!holders || !(error instanceof CliError) || error.details.status !== 409) return error;
-  const hint = `see what uses it: ${commandLine(context, holders(id))}`;
+function withUser(context: Context, { usedBy }: RecordNoun, id: bigint, error: unknown): unknown {
+  if (!usedBy || !(error instanceof CliError) || error.details.status !== 409) return error;
+  const hint = `see what uses it: ${commandLine(context, usedBy(id))}`;
   return new CliError(error.kind, error.message, { ...error.details, hint });
 }
 
@@ -139,16 +130,13 @@ type DetailsById = ReadonlyMap<bigint, RecordDetails>;
 
 interface RecordDetails {
   readonly title?: string;
+  /** What is deleted together with it: `its inventory entry (3 in stock)`. */
   readonly companion?: string | undefined;
   readonly missing?: CliError;
 }
 
 /** `pet 3 (Rex) and its inventory entry (2 in stock)`. */
-function nameWhatGoes<Entity>(
-  noun: RecordNoun<Entity>,
-  ids: readonly bigint[],
-  details: DetailsById,
-): string {
+function nameWhatGoes(noun: RecordNoun, ids: readonly bigint[], details: DetailsById): string {
   const names = nameAll(noun, ids, (id) => details.get(id)?.title);
   const companions = ids.flatMap((id) => details.get(id)?.companion ?? []);
   if (companions.length === 0) return names;
@@ -158,22 +146,28 @@ function nameWhatGoes<Entity>(
     : `${names}, and the inventory entries of ${companions.length} of them`;
 }
 
-async function readDetails<Entity>(access: Access<Entity>, ids: readonly bigint[]): Promise<DetailsById> {
+async function readDetails(access: Access, ids: readonly bigint[]): Promise<DetailsById> {
   const { context, client, noun } = access;
-  if (context.flags.yes || !context.prompt()) return new Map();
-  const read = async (id: bigint): Promise<[bigint, RecordDetails]> => {
+  const details = new Map<bigint, RecordDetails>();
+  if (context.flags.yes || !context.prompt()) return details;
+  const read = async (id: bigint) => {
     try {
-      const title = noun.title((await readRecord<Entity>(access.client, access.operation.noun, id)).value);
-      return [id, { title, companion: await noun.goesWith?.(client, id) }];
+      const title = noun.title((await readRecord(client, noun.name, id)).value);
+      details.set(id, { title, companion: await companionOf(access, id) });
     } catch (error) {
       // A user may be allowed to delete a record without being allowed to read this.
       if (!(error instanceof CliError)) throw error;
-      return [id, error.kind === 'not-found' ? { missing: error } : {}];
+      details.set(id, error.kind === 'not-found' ? { missing: error } : {});
     }
   };
   const atOnce = context.settings.get('concurrency');
-  const work = new Work(ids, read, { unit: noun.plural, atOnce });
-  const details = new Map<bigint, RecordDetails>();
-  for await (const [id, record] of work.results) details.set(id, record);
+  await new Batch(ids, read, { unit: noun.plural, atOnce }).inOrder(() => {});
   return details;
+}
+
+/** The inventory entry of a pet; undefined if it has none. */
+async function companionOf({ client, noun }: Access, id: bigint): Promise<string | undefined> {
+  if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return undefined;
+  const entry = await readRecord(client, 'inventory', id).catch(() => undefined);
+  return entry && `its inventory entry (${recordNouns.inventory.title(entry.value)})`;
 }

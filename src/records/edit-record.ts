@@ -7,25 +7,22 @@ import { editUntilValid, findEditor, openDraft, withDraft } from '../input/edito
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { checkFields } from './body-fields.ts';
-import { type Body, type EditAccess, type EditableNoun, openAccess } from './noun.ts';
+import { type Access, openAccess } from './access.ts';
+import { checkFields, fieldSchemas } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';
-import type { Write } from './send-write.ts';
+import { type Body, namedNoun, type RecordNoun } from './record-nouns.ts';
 import { replacement } from './update.ts';
-import { requestOf, writeRecord } from './write.ts';
+import { requestOf, type Write } from './write.ts';
+import { writeRecord } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved version back. */
-export async function editRecord<Entity extends object>(
-  context: Context,
-  noun: EditableNoun<Entity>,
-  idOrName: IdOrName,
-): Promise<void> {
+export async function editRecord(context: Context, noun: RecordNoun, idOrName: IdOrName): Promise<void> {
   const { flags } = context;
   const editor = findEditor(context, `edit ${noun.singular}`);
   const access = await openAccess(context, noun, noun.operations.update);
-  const [id = 0n] = await access.names.idsOf(noun.named, [idOrName]);
+  const [id = 0n] = await access.names.idsOf(namedNoun(noun), [idOrName]);
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
-  const before = await readRecord<Entity>(access.client, access.operation.noun, id);
+  const before = await readRecord(access.client, access.noun.name, id);
   const draft = await openDraft(context, editor, `${noun.singular}-${id}.yaml`);
   try {
     const write = await editUntilValid(draft, {
@@ -52,35 +49,24 @@ export async function editRecord<Entity extends object>(
 }
 
 /** The write of an edited text. @throws UsageError or SyntaxError if the text is not valid */
-async function toWrite<Entity extends object>(
-  { client, noun, ...access }: EditAccess<Entity>,
-  id: bigint,
-  before: Answer<Entity>,
-  text: string,
-): Promise<Write> {
+async function toWrite(access: Access, id: bigint, before: Answer<JsonObject>, text: string): Promise<Write> {
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
-  const body = checkRecord({ client, noun, ...access }, before.value, record);
-  const names = new Set([...Object.keys(before.value), ...Object.keys(record)]);
-  names.delete('id');
-  const write = replacement(noun, id, before, body, [...names]);
-  requestOf(client, write);
+  const body = checkRecord(access, before.value, record);
+  const write = replacement(access.noun, id, before, body);
+  requestOf(access.client, write);
   return write;
 }
 
 /** The body of an edited record. @throws UsageError that names each field that is wrong. */
-function checkRecord<Entity extends object>(
-  { noun, operation }: EditAccess<Entity>,
-  before: Entity,
-  record: JsonObject,
-): Body {
+function checkRecord({ noun, operation }: Access, before: JsonObject, record: JsonObject): Body {
   const old = before as Body;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
   // As in an update, null in a field that the program knows leaves the field out.
   const present = Object.fromEntries(
     Object.entries(record).filter(
-      ([name, value]) => value !== null || !Object.hasOwn(noun.schema.entries, name),
+      ([name, value]) => value !== null || !Object.hasOwn(fieldSchemas(noun), name),
     ),
   );
   const fields = checkFields(noun, present, lackingFields(operation, present));
@@ -94,12 +80,8 @@ function checkRecord<Entity extends object>(
  * Reads the record again and compares. Needed without an ETag, because the service then cannot detect a concurrent
  * change.
  */
-async function checkUnchanged<Entity extends object>(
-  access: EditAccess<Entity>,
-  id: bigint,
-  before: Answer<Entity>,
-): Promise<void> {
-  const now = await readRecord<Entity>(access.client, access.operation.noun, id);
+async function checkUnchanged(access: Access, id: bigint, before: Answer<JsonObject>): Promise<void> {
+  const now = await readRecord(access.client, access.noun.name, id);
   if (printJson(now.value) === printJson(before.value)) return;
   throw new CliError('failed', `${access.noun.singular} ${id} was changed in the meantime`, {
     hint: 'edit it again; nothing was overwritten',

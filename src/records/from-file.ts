@@ -3,28 +3,24 @@ import { Pace, type StopReason } from '../client/pace.ts';
 import { type Context, commandLine } from '../context.ts';
 import { type InputRow, isTable, type RowInput, type RowLayout, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
-import { openSource, type Source } from '../input/source.ts';
+import { openSource } from '../input/source.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
+import type { Access } from './access.ts';
+import type { InputPlace } from './batch.ts';
 import { noteUnknownFields } from './body-fields.ts';
-import type { Access, Body, EditAccess } from './noun.ts';
 import { type RecordRow, recordLayout } from './record-layout.ts';
-import type { Write } from './send-write.ts';
-import type { InputPlace } from './work.ts';
-import { type WriteResult, writeRecords } from './write.ts';
-
-/** The records of a file that was read and checked. Its source stays open for the rejects. */
-export type RecordFile = RowInput<RecordRow>;
+import type { Body } from './record-nouns.ts';
+import { type BatchResult, writeRecords } from './write-records.ts';
 
 /**
  * The pace of the requests for a file, as in a run: the number in flight, which follows the service, and the rate and
  * pauses. A stop of the work ends it.
  */
-export function paceOf({ settings }: Context, concurrency: number) {
+export function openPace({ settings }: Context, concurrency: number) {
   const stop = new Stop<StopReason>();
-  const pace = new Pace({ concurrency, rate: settings.get('rate') ?? null }, stop);
-  return { stop, options: { pace } };
+  return { stop, options: { pace: new Pace({ concurrency, rate: settings.get('rate') ?? null }, stop) } };
 }
 
 /**
@@ -32,70 +28,49 @@ export function paceOf({ settings }: Context, concurrency: number) {
  * each record as it is made.
  *
  * @param extra fields for every record that does not have them itself.
- * @param creation the request that creates a record with these fields.
  */
-export async function createFromFile<Entity>(
-  access: EditAccess<Entity>,
-  path: string,
-  extra: Body,
-  creation: (fields: Body) => Write,
-): Promise<void> {
+export async function createFromFile(access: Access, path: string, extra: Body): Promise<void> {
   const { context, noun } = access;
   const layout = recordLayout(access, extra);
   const source = await openSource(context.io, path);
   try {
-    const file = await readRecordFile(access, source, layout);
-    const { rows } = file;
+    const file = await readRows(source, layout);
+    const rows = await resolveRows(access, file);
     if (rows.length === 0)
-      return await context.warn(`note: ${file.source.name} has no records: nothing to create`);
-    await confirmWrite(context, {
-      what: `create ${counted(rows.length, noun.singular, noun.plural)}`,
-      destructive: true,
-    });
+      return await context.warn(`note: ${source.name} has no records: nothing to create`);
+    const what = `create ${counted(rows.length, noun.singular, noun.plural)}`;
+    await confirmWrite(context, { what, destructive: true });
     if (rows.some(({ values, fields }) => values.id !== undefined && fields.id === undefined))
       await context.warn(
         `note: ids in the file are left out because the service gives each new ${noun.singular} its own`,
       );
     await noteUnknownFields(access, rows);
     // New records get their ids in the order of the file.
-    const { stop, options } = paceOf(context, 1);
-    const result = await writeRecords(access, {
-      items: rows,
-      asList: file.isList,
-      isLive: true,
-      place: (row) => placeInFile(file, row),
-      stop,
-      prepare: ({ fields }) => ({ ...creation(fields), options }),
-    });
-    await endFile(access, 'create', { file, layout, result });
+    const { stop, options } = openPace(context, 1);
+    const operation = noun.operations.create;
+    const prepare = ({ fields }: RecordRow) => ({ operation, input: { body: fields }, options });
+    const { isList } = file;
+    const place = (row: RecordRow) => placeInFile(file, row);
+    const result = await writeRecords(access, rows, prepare, { asList: isList, isLive: isList, place, stop });
+    await endFile(access, 'create', file, layout, result);
   } finally {
     await source.close();
   }
 }
 
 /**
- * Reads and checks a file of records, then looks up the names of pets and categories.
+ * The rows of a file with ids in place of the names of pets and categories.
  *
- * @throws UsageError that names file, line and field; CliError `not-found` for a name that does not exist.
+ * @throws UsageError that names file and line, or CliError `not-found` for a name that does not exist.
  */
-export async function readRecordFile<Entity>(
-  access: EditAccess<Entity>,
-  source: Source,
-  layout: RowLayout<RecordRow>,
-): Promise<RecordFile> {
-  const file = await readRows(source, layout);
-  return { ...file, rows: await resolveRows(access, file) };
-}
-
-/** The rows of a file with ids in place of the names of pets and categories. @throws as `readRecordFile` */
-export async function resolveRows<Entity>(
-  access: EditAccess<Entity>,
-  file: RecordFile,
+export async function resolveRows(
+  { names }: Access,
+  file: RowInput<RecordRow>,
 ): Promise<readonly RecordRow[]> {
   const rows: RecordRow[] = [];
   for (const row of file.rows) {
     try {
-      rows.push({ ...row, fields: await access.names.resolve(row.fields) });
+      rows.push({ ...row, fields: await names.resolve(row.fields) });
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
       const { text, line } = placeInFile(file, row);
@@ -107,30 +82,24 @@ export async function resolveRows<Entity>(
 
 /** The place of a row in its file: `pets.csv:3`, in a JSON document with its column. */
 export function placeInFile(
-  { source, format }: Pick<RecordFile, 'source' | 'format'>,
+  { source, format }: Pick<RowInput<RecordRow>, 'source' | 'format'>,
   { line, column }: InputRow,
 ): InputPlace {
   const isWholeLine = isTable(format) || format.kind === 'jsonl';
   return { text: `${source.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
 }
 
-interface FileResult<Row extends RecordRow> {
-  readonly file: RowInput<Row>;
-  readonly layout: RowLayout<Row>;
-  readonly result: WriteResult<Row>;
-}
-
 /**
  * Writes the records that were certainly not done to a file that can be given to `--from` again, if others were done:
  * `<input>.rejects.<ext>`, or the next free name. A record that may have been created, or was made with other values, is
  * named on stderr in its place, so that the file creates nothing twice. Then throws the error of the writes.
- *
- * @param verb such as `create`.
  */
-export async function endFile<Entity, Row extends RecordRow>(
-  { context, noun }: Access<Entity>,
-  verb: string,
-  { file, layout, result: { error, failures, standing } }: FileResult<Row>,
+export async function endFile<Row extends RecordRow>(
+  { context, noun }: Access,
+  verb: 'create' | 'delete',
+  file: RowInput<Row>,
+  layout: RowLayout<Row>,
+  { error, failures, succeeded }: BatchResult<Row>,
 ): Promise<void> {
   if (!error) return;
   // After a success the record exists, although it is not as asked.
@@ -138,7 +107,7 @@ export async function endFile<Entity, Row extends RecordRow>(
     verb === 'create' && (applied === 'unknown' || status < 300);
   const unsure = failures.filter(({ error }) => error && isUnsure(error));
   const rejected = failures.filter((failure) => !unsure.includes(failure));
-  if (rejected.length > 0 && standing.done - standing.failed + unsure.length > 0) {
+  if (rejected.length > 0 && succeeded + unsure.length > 0) {
     const some = `${counted(rejected.length, noun.singular, noun.plural)} not done`;
     const { source, format } = file;
     const rejects = rejected.map(({ item, error }) => ({

@@ -1,48 +1,47 @@
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
-import { monotonicMs } from '../process/deadline.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, unansweredError } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
-import { type Access, openAccess, type RecordNoun } from './noun.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { type Access, openAccess } from './access.ts';
+import { Batch } from './batch.ts';
 import type { FieldCondition, IdOrName } from './parse-values.ts';
-import { poll } from './poll.ts';
-import { printResults } from './print-records.ts';
-import { Work } from './work.ts';
+import { printAll } from './print-records.ts';
+import { namedNoun, type RecordNoun } from './record-nouns.ts';
 
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
-export async function getRecords<Entity>(
+export async function getRecords(
   context: Context,
-  noun: RecordNoun<Entity>,
+  noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
   until?: FieldCondition | undefined,
 ): Promise<void> {
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
-  const operation = !operations.has(get) && operations.has(list) ? list : get;
-  const access = await openAccess(context, noun, operation);
+  const access = await openAccess(context, noun, !operations.has(get) && operations.has(list) ? list : get);
   const ids = await resolveEach(access, idsOrNames);
-  const resolvedIds = ids.filter((id) => typeof id === 'bigint');
-  const records = until && (await waitUntil(access, resolvedIds, until));
+  const records = until && (await waitUntil(access, ids, until));
   const read = async (id: bigint | CliError) => {
     if (typeof id !== 'bigint') throw id;
-    return records?.get(id) ?? (await readRecord<Entity>(access.client, access.operation.noun, id)).value;
+    return records?.get(id) ?? (await readRecord(access.client, noun.name, id)).value;
   };
-  const atOnce = context.settings.get('concurrency');
-  const work = new Work(ids, read, { unit: noun.plural, atOnce });
-  await printResults(access, work.results, { asList: ids.length > 1 });
-  const error = work.error();
+  const batch = new Batch(ids, read, { unit: noun.plural, atOnce: context.settings.get('concurrency') });
+  const results: JsonObject[] = [];
+  await batch.inOrder((record) => results.push(record));
+  await printAll(access, results, ids.length > 1);
+  const error = batch.error();
   if (error) throw error;
 }
 
 /** The ids; for an unknown name an error, so that the other records are still printed. */
-async function resolveEach<Entity>(
-  access: Access<Entity>,
+async function resolveEach(
+  { names, noun }: Access,
   idsOrNames: readonly IdOrName[],
 ): Promise<(bigint | CliError)[]> {
   const ids: (bigint | CliError)[] = [];
   for (const idOrName of idsOrNames) {
-    const resolution = await access.names.idsOf(access.noun.named, [idOrName]).catch((error: unknown) => {
+    const resolution = await names.idsOf(namedNoun(noun), [idOrName]).catch((error: unknown) => {
       if (error instanceof CliError && error.kind === 'not-found') return [error];
       throw error;
     });
@@ -52,46 +51,75 @@ async function resolveEach<Entity>(
 }
 
 const pollMs = 2000;
+/** The last reading has at least this time. */
+const leastReadMs = 100;
 
 /**
  * Polls each record until the condition holds for it, and returns the records as they were then.
  *
  * @throws CliError `unavailable` if the condition does not hold for one of them within --timeout, which is for all together.
  */
-async function waitUntil<Entity>(
-  access: Access<Entity>,
-  ids: readonly bigint[],
-  { field, value }: FieldCondition,
-): Promise<ReadonlyMap<bigint, Entity>> {
+async function waitUntil(
+  access: Access,
+  ids: readonly (bigint | CliError)[],
+  condition: FieldCondition,
+): Promise<ReadonlyMap<bigint, JsonObject>> {
   const { context, noun } = access;
-  const records = new Map<bigint, Entity>();
   const limitMs = context.settings.get('timeout');
   const endMs = monotonicMs() + limitMs;
+  const records = new Map<bigint, JsonObject>();
   for (const id of ids) {
-    let why = '';
-    const readIfHolds = async (leftMs: number): Promise<Entity | undefined> => {
-      const answer = await readRecord<Entity>(access.client, access.operation.noun, id, {
-        timeoutMs: leftMs,
-      }).catch((error: unknown) => {
-        if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
-        why = error.message;
-      });
-      if (!answer) return undefined;
-      const cell = new Map<string, JsonValue>(Object.entries(answer.value as object)).get(field);
-      // A field without a value does not meet the condition, not even `--until field=`.
-      if (cell !== undefined && cell !== null && cellText(cell) === value) return answer.value;
-      why = cell === undefined ? `it has no ${field}` : `${field} is ${cellText(cell) || 'empty'}`;
-      return undefined;
-    };
-    const forMs = Math.max(endMs - monotonicMs(), 0);
-    const record = await poll({ forMs, everyMs: pollMs, signal: context.interrupts.signal }, readIfHolds);
-    if (record === undefined)
+    if (typeof id !== 'bigint') continue;
+    const record = await poll(access, id, condition, endMs);
+    if (typeof record === 'string')
       throw unansweredError(
         'timeout',
-        `${field} of ${noun.singular} ${id} was not ${value} within ${limitMs / 1000} s: ${why}`,
+        `${condition.field} of ${noun.singular} ${id} was not ${condition.value} within ${limitMs / 1000} s: ${record}`,
         { retryable: true, hint: 'allow more time with --timeout' },
       );
     records.set(id, record);
   }
   return records;
+}
+
+/**
+ * Reads a record at once, then after each pause, and once more right before the time is over; that reading has twice the
+ * time of the one before.
+ *
+ * @returns the record if the condition holds, else why it did not hold last.
+ */
+async function poll(
+  access: Access,
+  id: bigint,
+  condition: FieldCondition,
+  endMs: number,
+): Promise<JsonObject | string> {
+  for (let isLast = false; ; ) {
+    const beganMs = monotonicMs();
+    const record = await readIfHolds(access, id, condition, Math.max(endMs - beganMs, 1));
+    const nowMs = monotonicMs();
+    if (typeof record !== 'string' || isLast || nowMs >= endMs) return record;
+    const pauseMs = endMs - nowMs - Math.max(leastReadMs, 2 * (nowMs - beganMs));
+    isLast = pauseMs <= pollMs;
+    await sleep(Math.max(0, Math.min(pollMs, pauseMs)), access.context.interrupts.signal);
+  }
+}
+
+/** The record if the condition holds, else why it does not. */
+async function readIfHolds(
+  { client, noun }: Access,
+  id: bigint,
+  { field, value }: FieldCondition,
+  timeoutMs: number,
+): Promise<JsonObject | string> {
+  try {
+    const { value: record } = await readRecord(client, noun.name, id, { timeoutMs });
+    if (!Object.hasOwn(record, field)) return `it has no ${field}`;
+    const text = cellText(record[field]);
+    // A field without a value does not meet the condition, not even `--until field=`.
+    return text !== '' && text === value ? record : `${field} is ${text || 'empty'}`;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
+    return error.message;
+  }
 }

@@ -1,53 +1,33 @@
-import { nouns } from '../api/nouns.ts';
 import type { InventoryItem } from '../api/schemas.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { entryInput, readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { type Access, openAccess, type RecordNoun } from './noun.ts';
+import { type Access, openAccess } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
-import type { Write } from './send-write.ts';
-import { writeRecord } from './write.ts';
+import { recordNouns } from './record-nouns.ts';
+import type { Write } from './write.ts';
+import { writeRecord } from './write-records.ts';
 
-export const inventory: RecordNoun<InventoryItem> = {
-  ...nouns.inventory,
-  singular: 'the inventory entry of pet',
-  named: 'pets',
-  title: ({ quantity }) => `${quantity} in stock`,
-  columns: (pets) => [
-    { name: 'petId', value: (entry) => entry.petId, align: 'right' },
-    { name: 'name', value: (entry) => pets.get(entry.petId), extra: true },
-    { name: 'quantity', value: (entry) => entry.quantity, align: 'right' },
-    { name: 'status', value: (entry) => entry.status, status: true },
-  ],
-  lookup: { column: 'name', noun: 'pets', idOf: ({ petId }) => petId },
-};
+const { inventory } = recordNouns;
 
 /** Sets a count to a number. */
 export async function setCount(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const access = await openAccess(context, inventory, 'updateInventory');
+  const { client, operation } = access;
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
+  const read = () => readRecord<InventoryItem>(client, 'inventory', petId);
+  // A person on a terminal is shown what changed.
+  const isShown = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
   await writeRecord(access, async () => {
     // The further fields of an entry go back as they came.
-    if (!access.operation.partial)
-      return countWrite(quantity, await readRecord<InventoryItem>(access.client, 'inventory', petId));
-    const before = await readForPerson(access, petId);
-    const input = { id: petId, body: { quantity } };
-    return { operation: 'updateInventory', input, change: before && changeOf(before) };
+    if (!operation.partial) return countWrite(petId, quantity, await read());
+    const isRead = isShown && client.contract.operations.has('getInventory');
+    const before = isRead ? await read().catch(() => undefined) : undefined;
+    return countWrite(petId, quantity, before && { ...before, etag: undefined });
   });
-}
-
-/** The entry before the change, if there is a person on a terminal to be shown what changed; undefined elsewhere. */
-async function readForPerson(
-  access: Access<InventoryItem>,
-  petId: bigint,
-): Promise<Answer<InventoryItem> | undefined> {
-  const { context, client } = access;
-  const isShown = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
-  if (!isShown || !client.contract.operations.has('getInventory')) return undefined;
-  return readRecord<InventoryItem>(access.client, 'inventory', petId).catch(() => undefined);
 }
 
 /** Reads a count, adds to it and writes the sum. */
@@ -65,7 +45,7 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
       if (refusal && sum?.quantity === before.value.quantity && !context.settings.offline)
         throw mayBeApplied(refusal);
       sum = addTo(before.value, change);
-      return countWrite(sum.quantity, before);
+      return countWrite(petId, sum.quantity, before);
     });
   } catch (error) {
     throw sum ? await settleSum(access, error, sum) : error;
@@ -78,14 +58,9 @@ function mayBeApplied({ kind, message, details }: CliError): CliError {
 }
 
 /** The write of a count. @param before the entry that alone may be changed. */
-function countWrite(quantity: number, before: Answer<InventoryItem>): Write {
-  const { value, etag } = before;
-  const input = { id: value.petId, body: { quantity }, before: value };
-  return { operation: 'updateInventory', input, options: { ifMatch: etag }, change: changeOf(before) };
-}
-
-function changeOf({ value }: Answer<InventoryItem>) {
-  return { subject: `pet ${value.petId}`, before: value, names: ['quantity'] };
+function countWrite(petId: bigint, quantity: number, before: Answer<InventoryItem> | undefined): Write {
+  const input = { id: petId, body: { quantity }, before: before?.value };
+  return { operation: 'updateInventory', input, options: { ifMatch: before?.etag } };
 }
 
 /** A count and what it is to become. */
@@ -124,7 +99,7 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
  * The error for an adjustment whose write failed. If the write may have been applied, it reads the count back and
  * advises against adjusting again, which could count twice.
  */
-async function settleSum(access: Access<InventoryItem>, error: unknown, sum: Sum): Promise<unknown> {
+async function settleSum(access: Access, error: unknown, sum: Sum): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
   const { petId } = sum;
   const now = await readRecord<InventoryItem>(access.client, 'inventory', petId).then(

@@ -1,17 +1,19 @@
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../process/errors.ts';
-import { type Access, type Body, openAccess, type RecordNoun } from './noun.ts';
-import { fillView } from './print-records.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { type Access, openAccess } from './access.ts';
+import { openView } from './print-records.ts';
+import type { Body, RecordNoun } from './record-nouns.ts';
 
-interface Listing<Entity> {
+interface Listing {
   /**
    * Conditions by parameter; each parameter is also the name of a field. Undefined means not given. Any value of an
    * array matches. A name stands for the id of its record.
    */
   readonly where: Body;
   /** A condition that no service can check. */
-  readonly matches?: ((record: Entity) => boolean) | undefined;
+  readonly matches?: ((record: JsonObject) => boolean) | undefined;
   /** The fields that `matches` reads and that a service may lack. */
   readonly needs?: readonly string[];
   readonly limit?: number | undefined;
@@ -24,49 +26,42 @@ interface Listing<Entity> {
 /**
  * Prints the records of a list. The service filters as much as it can, and only the pages that are shown are requested.
  */
-export async function listRecords<Entity>(
-  context: Context,
-  noun: RecordNoun<Entity>,
-  listing: Listing<Entity>,
-): Promise<void> {
+export async function listRecords(context: Context, noun: RecordNoun, listing: Listing): Promise<void> {
+  const { where, needs, limit, failIf, watch } = listing;
   const access = await openAccess(context, noun, noun.operations.list);
-  checkFilters(access.operation, listing.where, listing.needs);
-  if (listing.watch !== undefined) {
+  checkFilters(access.operation, where, needs);
+  if (watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
-    return watchRecords(access, {
-      intervalMs: listing.watch,
-      limit: listing.limit,
-      read: () => readPages(access, listing),
-    });
+    return watchRecords(access, { intervalMs: watch, limit, read: () => readPages(access, listing) });
   }
   const pages = await readPages(access, listing);
+  const { view, readAllNames } = await openView(access);
   // The first page is read at the same time as the names.
-  const [first, { view, note }] = await Promise.all([pages.next(), fillView(access, 'list')]);
+  const [first, note] = await Promise.all([pages.next(), readAllNames()]);
   if (note) await context.warn(note);
   let isEmpty = true;
   async function* all() {
     for (let page = first; !page.done; page = await pages.next()) {
       isEmpty &&= page.value.length === 0;
       // Before the records are printed: a reader that leaves early ends the list.
-      if (!isEmpty && listing.failIf === 'any') context.exitCode = exitCodes.differs;
+      if (!isEmpty && failIf === 'any') context.exitCode = exitCodes.differs;
       yield page.value;
     }
   }
-  await (await context.printer()).records(all(), view, { limit: listing.limit });
-  if (isEmpty && listing.failIf === 'none') context.exitCode = exitCodes.differs;
+  await (await context.printer()).records(all(), view, { limit });
+  if (isEmpty && failIf === 'none') context.exitCode = exitCodes.differs;
 }
 
 /** The records of a list that meet all conditions, page by page. */
-async function readPages<Entity>(
-  access: Access<Entity>,
-  { where, matches, limit }: Listing<Entity>,
-): Promise<AsyncGenerator<Entity[]>> {
-  const { context, client, noun, names } = access;
+async function readPages(
+  { context, client, noun, names }: Access,
+  { where, matches, limit }: Listing,
+): Promise<AsyncGenerator<JsonObject[]>> {
   const filters = await names.resolve(where);
   const isWhole = !matches && context.flags.sort === undefined;
-  const read = client.list(noun.operations.list, filters, { limit: isWhole ? limit : undefined });
+  const list = client.list(noun.operations.list, filters, { limit: isWhole ? limit : undefined });
   async function* pages() {
-    for await (const page of read as AsyncIterable<unknown> as AsyncIterable<Entity[]>)
+    for await (const page of list as AsyncIterable<unknown> as AsyncIterable<JsonObject[]>)
       yield matches ? page.filter(matches) : page;
   }
   return pages();

@@ -7,24 +7,27 @@ import { type Context, commandLine } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { caseless, groupDigits, letterDistance } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
+import type { Body } from './record-nouns.ts';
 
+/** A pet or a category. */
 interface NamedRecord {
   readonly id: bigint;
   readonly name: string;
-  /** A category may have one. */
   readonly description?: string | null | undefined;
-  /** A pet may have one, and a category. */
   readonly status?: string | null | undefined;
   readonly categoryId?: bigint | null | undefined;
+}
+
+/** The names of all pets or all categories by their ids, and a note for the user if they could not be read. */
+interface NameList {
+  readonly nameById: ReadonlyMap<bigint, string>;
+  readonly note?: string;
 }
 
 /** Whether a field has a name in place of the id that it refers to. */
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
 }
-
-/** How many records of one name an error lists. */
-const maxIds = 10;
 
 /** The names of the pets and categories of a service. It reads each list once, and asks the user about each name once. */
 export class Names {
@@ -67,43 +70,9 @@ export class Names {
   async idOf(noun: NamedNoun, idOrName: IdOrName): Promise<bigint> {
     if (typeof idOrName === 'bigint') return idOrName;
     const key = `${noun} ${idOrName}`;
-    const id = this.ids.get(key) ?? this.choose(noun, idOrName);
+    const id = this.ids.get(key) ?? this.find(noun, idOrName);
     this.ids.set(key, id);
     return id;
-  }
-
-  private async choose(noun: NamedNoun, name: string): Promise<bigint> {
-    const records = await this.namesakes(noun, name);
-    const [first, ...others] = records;
-    if (others.length === 0) return first.id;
-    const categories = new Map<bigint, string>();
-    if (noun === 'pets') await this.addAll('categories', categories);
-    const candidates = records.map(({ id, name, description, status, categoryId }) => {
-      const category = categoryId && (categories.get(categoryId) ?? `category ${categoryId}`);
-      return { id, name, about: description ?? [category, status].filter(Boolean).join(', ') };
-    });
-    const prompt = await this.context.prompt();
-    if (prompt)
-      return prompt.select(
-        `Which ${nouns[noun].singular}?`,
-        candidates.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
-      );
-    const ids = candidates.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
-    const filter = noun === 'pets' ? ['--name', name] : [];
-    const all = commandLine(this.context, [noun, 'list', ...filter]);
-    throw new UsageError(
-      `${nouns[noun].singular} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
-      `give its id: ${ids.join(', ')}${records.length > maxIds ? `, …; \`${all}\` has all` : ''}`,
-    );
-  }
-
-  /** The records of a name. @throws CliError `not-found` if there are none. */
-  async namesakes(noun: NamedNoun, name: string): Promise<[NamedRecord, ...NamedRecord[]]> {
-    const records = await this.list(noun);
-    const wantedName = caseless(name);
-    const [first, ...others] = records.filter((record) => caseless(record.name) === wantedName);
-    if (!first) throw unknownName(noun, name, records);
-    return [first, ...others];
   }
 
   /**
@@ -124,59 +93,66 @@ export class Names {
    * The same fields with names replaced by ids. A category that was named keeps its name beside its id, and has only its
    * name if the service has no list of categories: a bound service may want `{id, name}`.
    */
-  async resolve(fields: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
-    const resolved = new Map<string, unknown>();
-    for (const [field, value] of Object.entries(fields)) {
-      const noun = isName(field, value) ? referenceFields[field] : undefined;
-      if (noun === undefined) resolved.set(field, value);
-      else if (noun === 'pets') resolved.set(field, await this.idOf(noun, value as string));
-      else resolved.set(field, await this.categoryOf(value as string));
+  async resolve(fields: Body): Promise<Body> {
+    const resolved = new Map(Object.entries(fields));
+    for (const [field, value] of resolved) {
+      if (!isName(field, value)) continue;
+      const isCategory = referenceFields[field] === 'categories';
+      resolved.set(field, await (isCategory ? this.categoryOf(value) : this.idOf('pets', value)));
     }
     return Object.fromEntries(resolved);
+  }
+
+  /** The names of all of them; none if the service has no such list. Never rejects. */
+  async namesOf(noun: NamedNoun): Promise<NameList> {
+    if (!this.isListed(noun)) return { nameById: new Map() };
+    try {
+      const records = await this.list(noun);
+      return { nameById: new Map(records.map(({ id, name }) => [id, name])) };
+    } catch (error) {
+      return { nameById: new Map(), note: unreadNames(noun, error) };
+    }
+  }
+
+  /**
+   * The name of one pet; undefined if there is no such pet. Reads it as the first record of the list after the id before
+   * it, because the operation that reads one pet is deprecated. Reads all pets if the list cannot begin at an id, or if it
+   * was read before. Never rejects.
+   *
+   * @returns a note for the user if it could not be read.
+   */
+  async nameOfPet(id: bigint): Promise<{ readonly name?: string | undefined; readonly note?: string }> {
+    const { client } = this;
+    const list = client.contract.operations.get('listPets');
+    const isSought = list !== undefined && canSeek(list) && id > 0n;
+    if (!isSought || this.lists.has('pets')) {
+      const { nameById, ...rest } = await this.namesOf('pets');
+      return { name: nameById.get(id), ...rest };
+    }
+    try {
+      const pet = await readFromList<NamedRecord>(client, 'pets', id, { limit: 1 });
+      return { name: pet.value.name };
+    } catch (error) {
+      const isMissing = error instanceof CliError && error.kind === 'not-found';
+      return isMissing ? {} : { note: unreadNames('pets', error) };
+    }
+  }
+
+  private async find(noun: NamedNoun, name: string): Promise<bigint> {
+    const all = await this.list(noun);
+    const records = all.filter((record) => caseless(record.name) === caseless(name));
+    const [first, ...others] = records;
+    if (!first) throw unknownName(noun, name, all);
+    if (others.length === 0) return first.id;
+    const { nameById } = noun === 'pets' ? await this.namesOf('categories') : { nameById: new Map() };
+    return choose(this.context, noun, name, records, nameById);
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
     if (!this.isListed('categories')) return { name };
     const id = await this.idOf('categories', name);
-    const record = (await this.list('categories')).find((category) => category.id === id);
-    return { id, name: record?.name ?? name };
-  }
-
-  /**
-   * Adds the name of every pet or category by its id; none if the service has no such list. Never rejects.
-   *
-   * @returns a note for the user if they could not be read.
-   */
-  async addAll(noun: NamedNoun, names: Map<bigint, string>): Promise<string | undefined> {
-    if (!this.isListed(noun)) return undefined;
-    try {
-      for (const { id, name } of await this.list(noun)) names.set(id, name);
-      return undefined;
-    } catch (error) {
-      return unreadNames(noun, error);
-    }
-  }
-
-  /**
-   * Adds the name of one pet, if there is such a pet. Reads it as the first record of the list after the id before it,
-   * because the operation that reads one pet is deprecated. Reads all pets if the list cannot begin at an id, or if it
-   * was read before. Never rejects.
-   *
-   * @returns a note as above.
-   */
-  async addPet(id: bigint, names: Map<bigint, string>): Promise<string | undefined> {
-    const { client } = this;
-    const list = client.contract.operations.get('listPets');
-    const isSought = list !== undefined && canSeek(list) && id > 0n;
-    if (!isSought || this.lists.has('pets')) return this.addAll('pets', names);
-    try {
-      const pet = await readFromList<NamedRecord>(client, 'pets', id, { limit: 1 });
-      names.set(id, pet.value.name);
-      return undefined;
-    } catch (error) {
-      const isMissing = error instanceof CliError && error.kind === 'not-found';
-      return isMissing ? undefined : unreadNames('pets', error);
-    }
+    const { nameById } = await this.namesOf('categories');
+    return { id, name: nameById.get(id) ?? name };
   }
 }
 
@@ -184,6 +160,35 @@ async function readNamedRecords(client: Client, noun: NamedNoun): Promise<NamedR
   if (noun === 'categories') return collectRecords(client.list('listCategories', {}, { whole: true }));
   const pets = await collectRecords(client.list('listPets', {}, { whole: true }));
   return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
+}
+
+/** How many records of one name an error lists. */
+const maxIds = 10;
+
+/** Lets the user choose one of the records that share a name. @throws UsageError with their ids if questions are impossible */
+async function choose(
+  context: Context,
+  noun: NamedNoun,
+  name: string,
+  records: readonly NamedRecord[],
+  categories: ReadonlyMap<bigint, string>,
+): Promise<bigint> {
+  const candidates = records.map(({ id, name, description, status, categoryId }) => {
+    const category = categoryId && (categories.get(categoryId) ?? `category ${categoryId}`);
+    return { id, name, about: description ?? [category, status].filter(Boolean).join(', ') };
+  });
+  const prompt = await context.prompt();
+  if (prompt)
+    return prompt.select(
+      `Which ${nouns[noun].singular}?`,
+      candidates.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
+    );
+  const ids = candidates.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
+  const all = commandLine(context, [noun, 'list', ...(noun === 'pets' ? ['--name', name] : [])]);
+  throw new UsageError(
+    `${nouns[noun].singular} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
+    `give its id: ${ids.join(', ')}${records.length > maxIds ? `, …; \`${all}\` has all` : ''}`,
+  );
 }
 
 function unreadNames(noun: NamedNoun, error: unknown): string {
@@ -194,21 +199,18 @@ function unreadNames(noun: NamedNoun, error: unknown): string {
   return `note: ${what}: ${messageOf(error)}`;
 }
 
+const maxNearest = 5;
+
 function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecord[]): CliError {
-  const wantedName = caseless(name);
+  const wanted = caseless(name);
   const distance = (other: string) =>
-    other.includes(wantedName) || wantedName.includes(other) ? 0 : letterDistance(wantedName, other);
+    other.includes(wanted) || wanted.includes(other) ? 0 : letterDistance(wanted, other);
   const ranked = [...new Set(records.map((record) => record.name))]
     .map((other) => ({ other, rank: distance(caseless(other)) }))
     .sort((a, b) => a.rank - b.rank);
   const nearest = ranked.slice(0, maxNearest).map(({ other }) => other);
-  return new CliError(
-    'not-found',
-    `${nouns[noun].singular} '${name}': no ${nouns[noun].singular} has this name`,
-    {
-      hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,
-    },
-  );
+  const { singular } = nouns[noun];
+  return new CliError('not-found', `${singular} '${name}': no ${singular} has this name`, {
+    hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,
+  });
 }
-
-const maxNearest = 5;

@@ -11,7 +11,7 @@ import type { Printer } from '../output/print.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { groupDigits } from '../process/text.ts';
 import { Names } from './names.ts';
-import { isOverdue } from './orders.ts';
+import { isOverdue } from './order-dates.ts';
 
 /** The most low counts that are printed, and the most orders. */
 const maxRows = 10;
@@ -54,17 +54,16 @@ async function readOverview(context: Context, client: Client, below: number) {
       return error;
     }
   };
-  const categories = new Map<bigint, string>();
-  const [petsRead, inventoryRead, ordersRead, categoriesNote] = await Promise.all([
+  const [petsRead, inventoryRead, ordersRead, categories] = await Promise.all([
     read('listPets'),
     read('listInventory'),
     read('listOrders'),
-    new Names(context, client).addAll('categories', categories),
+    new Names(context, client).namesOf('categories'),
   ]);
   const failures = { pets: petsRead, counts: inventoryRead, orders: ordersRead };
   for (const warning of missingParts(failures)) await context.warn(warning);
   const [pets, inventory, orders] = [listOr(petsRead), listOr(inventoryRead), listOr(ordersRead)];
-  if (pets && categoriesNote !== undefined) await context.warn(categoriesNote);
+  if (pets && categories.note !== undefined) await context.warn(categories.note);
   const byId = new Map(pets?.map((pet) => [pet.id, pet]));
   const isSold = ({ petId, status }: InventoryItem) => (status ?? byId.get(petId)?.status) === 'sold';
   const low = inventory
@@ -73,7 +72,11 @@ async function readOverview(context: Context, client: Client, below: number) {
   const open = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   return {
     pets: pets
-      ? { total: pets.length, byStatus: countStatuses(pets), byCategory: countCategories(pets, categories) }
+      ? {
+          total: pets.length,
+          byStatus: countStatuses(pets),
+          byCategory: countCategories(pets, categories.nameById),
+        }
       : null,
     inventory: low
       ? {

@@ -1,93 +1,94 @@
+import { referenceFields } from '../api/nouns.ts';
 import type { View } from '../output/columns.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
-import { type Access, viewOf } from './noun.ts';
+import type { Access } from './access.ts';
 import { isIdText } from './parse-values.ts';
+import { viewOf } from './record-nouns.ts';
 
-interface FilledView<Entity> {
-  readonly view: View<Entity>;
-  /** A note for the user if names could not be read. */
-  readonly note?: string | undefined;
-  /** Looks up the name that a record needs before it is shown; returns a note as above. Never rejects. */
-  prepare?(record: Entity): Promise<string | undefined>;
+/** A view whose columns may show the names of other records; each reading of names returns a note if it failed. */
+interface NamedView {
+  readonly view: View<JsonObject>;
+  /** Reads the names for a whole list. Never rejects. */
+  readAllNames(): Promise<string | undefined>;
+  /** Reads the name for one record, if it is not read yet. Never rejects. */
+  readNameFor(record: JsonObject): Promise<string | undefined>;
 }
 
-/**
- * The view of a noun with the names of other records, if a column shows them.
- *
- * @param extent for a list all names are read at once; for a few records each when it is needed.
- */
-export async function fillView<Entity>(
-  { context, names, noun, operation }: Access<Entity>,
-  extent: 'list' | 'few',
-): Promise<FilledView<Entity>> {
-  const { lookup } = noun;
-  if (!lookup) return { view: viewOf(noun, operation) };
+/** The view of a noun. A table on a terminal has the names of other records even if their column is `extra`. */
+export async function openView({ context, names, noun, operation }: Access): Promise<NamedView> {
+  const nameById = new Map<bigint, string>();
+  const { noun: plural, columns } = viewOf(noun, operation, nameById);
   const printer = await context.printer();
+  const { field = '', column: nameColumn = '' } = noun.reference ?? {};
   const isOnTerminal = printer.format === 'table' && context.io.stdout.isTerminal;
-  const titles = new Map<bigint, string>();
-  const { columns: all } = viewOf(noun, operation, titles);
-  const columns = all.map((column) => {
-    const { extra: _, ...usual } = column;
-    return isOnTerminal && column.name === lookup.column ? usual : column;
-  });
-  const view = { noun: noun.plural, columns };
-  if (!printer.shows(view, lookup.column)) return { view };
-  // There are few categories, and a service cannot be asked for some of them.
-  if (extent === 'list' || lookup.noun === 'categories') {
-    const note = await names.addAll(lookup.noun, titles);
-    const isFedBack = lookup.noun === 'categories' && (printer.format === 'csv' || printer.format === 'tsv');
-    if (isFedBack) dropAmbiguous(titles);
-    return { view, note };
-  }
+  const shown = columns.map(({ extra, ...column }) =>
+    extra && !(isOnTerminal && column.name === nameColumn) ? { ...column, extra } : column,
+  );
+  const view = { noun: plural, columns: shown };
+  const named = referenceFields[field];
+  if (named === undefined || !printer.shows(view, nameColumn))
+    return { view, readAllNames: async () => undefined, readNameFor: async () => undefined };
+  const readAllNames = async () => {
+    const { nameById: read, note } = await names.namesOf(named);
+    for (const [id, name] of read) nameById.set(id, name);
+    if (named === 'categories' && (printer.format === 'csv' || printer.format === 'tsv'))
+      dropAmbiguous(nameById);
+    return note;
+  };
+  let categories: Promise<string | undefined> | undefined;
   return {
     view,
-    async prepare(record) {
-      const id = lookup.idOf(record);
-      return typeof id === 'bigint' && !titles.has(id) ? names.addPet(id, titles) : undefined;
+    readAllNames,
+    async readNameFor({ [field]: id }) {
+      // There are few categories, and a service cannot be asked for some of them.
+      if (named === 'categories') {
+        categories ??= readAllNames();
+        return categories;
+      }
+      if (typeof id !== 'bigint' || nameById.has(id)) return undefined;
+      const { name, note } = await names.nameOfPet(id);
+      if (name !== undefined) nameById.set(id, name);
+      return note;
     },
   };
 }
 
 /** Drops the names that `--from` could not read as one record: those of several records, and those that look like an id. */
-function dropAmbiguous(names: Map<bigint, string>): void {
+function dropAmbiguous(nameById: Map<bigint, string>): void {
   const counts = new Map<string, number>();
-  for (const name of names.values()) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
-  for (const [id, name] of names)
-    if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) names.delete(id);
+  for (const name of nameById.values()) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
+  for (const [id, name] of nameById)
+    if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }
 
-interface ResultOptions {
-  /** Print a list, even of one. */
-  readonly asList: boolean;
-  /** Print each record as it comes, also in a table. */
-  readonly isLive?: boolean;
-}
-
-/** Prints the results of some work, if there are any. Leaves the rest of them unread if the printer stops. */
-export async function printResults<Entity>(
-  access: Access<Entity>,
-  results: AsyncGenerator<Entity>,
-  { asList, isLive }: ResultOptions,
+/** Prints records, if there are any: as a list, or as a lone record. */
+export async function printAll(
+  access: Access,
+  records: readonly JsonObject[],
+  asList: boolean,
 ): Promise<void> {
-  const { context } = access;
-  const filled = fillView(access, 'few');
-  const printer = await context.printer();
-  const first = await results.next();
+  const [first] = records;
+  if (first === undefined) return;
+  const { view, readNameFor } = await openView(access);
+  const notes = new Set<string | undefined>();
+  for (const record of records) notes.add(await readNameFor(record));
+  for (const note of notes) if (note !== undefined) await access.context.warn(note);
+  const printer = await access.context.printer();
+  await (asList ? printer.records([records], view) : printer.record(first, view));
+}
+
+/** Prints a list of records, if there are any, each as it comes, also in a table. */
+export async function printLive(access: Access, records: AsyncGenerator<JsonObject>): Promise<void> {
+  const first = await records.next();
   if (first.done) return;
-  const { view, note, prepare } = await filled;
-  if (note !== undefined) await context.warn(note);
-  // The columns of a table are as wide as their widest cell, which is known at the end; elsewhere a page has one record.
-  const isOnePage = printer.format === 'table' && !isLive;
+  const { view, readNameFor } = await openView(access);
   async function* pages() {
-    const page: Entity[] = [];
-    for (let next: IteratorResult<Entity> = first; !next.done; next = await results.next()) {
-      const unread = await prepare?.(next.value);
-      if (unread !== undefined && next === first) await context.warn(unread);
-      page.push(next.value);
-      if (!isOnePage) yield page.splice(0);
+    for (let next: IteratorResult<JsonObject> = first; !next.done; next = await records.next()) {
+      const note = await readNameFor(next.value);
+      if (note !== undefined && next === first) await access.context.warn(note);
+      yield [next.value];
     }
-    if (isOnePage) yield page;
   }
-  if (asList) return printer.records(pages(), view, { isLive });
-  for await (const [record] of pages()) if (record !== undefined) await printer.record(record, view);
+  await (await access.context.printer()).records(pages(), view, { isLive: true });
 }

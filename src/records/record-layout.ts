@@ -7,10 +7,18 @@ import { isRejectColumn } from '../input/rejects.ts';
 import { withoutGuard } from '../output/formats.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson, printJson } from '../process/exact-json.ts';
-import { checkFields } from './body-fields.ts';
+import type { Access } from './access.ts';
+import { checkFields, fieldSchemas } from './body-fields.ts';
 import { isName } from './names.ts';
-import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
-import { jsonOrText, parseId } from './parse-values.ts';
+import { jsonOrText, parseDate, parseId, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
+import {
+  type Body,
+  columnOf,
+  type Field,
+  type FieldKind,
+  findField,
+  type RecordNoun,
+} from './record-nouns.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
@@ -31,7 +39,7 @@ export interface IdRow extends RecordRow {
  *
  * @param extra fields for every record that does not have them itself.
  */
-export function recordLayout<Entity>(access: EditAccess<Entity>, extra: Body): RowLayout<RecordRow> {
+export function recordLayout(access: Access, extra: Body): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const columns = columnsOf(noun);
   const isNew = operation.id === noun.operations.create;
@@ -55,7 +63,7 @@ export function recordLayout<Entity>(access: EditAccess<Entity>, extra: Body): R
 }
 
 /** The layout of files of ids: the output of `-o ids`, a JSON array of ids, or records with an `id`. */
-export function idLayout<Entity>(noun: EditableNoun<Entity>): RowLayout<IdRow> {
+export function idLayout(noun: RecordNoun): RowLayout<IdRow> {
   const columns = columnsOf(noun);
   return {
     mayBeEmpty: true,
@@ -78,8 +86,8 @@ export function idLayout<Entity>(noun: EditableNoun<Entity>): RowLayout<IdRow> {
  * @param fieldNames the columns that a table may have.
  * @param toRow makes a row of the values of a record. @throws CliError, which becomes the problem of the record
  */
-function createParserOf<Entity, Row>(
-  noun: EditableNoun<Entity>,
+function createParserOf<Row>(
+  noun: RecordNoun,
   fieldNames: readonly string[],
   toRow: (values: RowFields, isTable: boolean) => Row,
 ) {
@@ -95,14 +103,14 @@ function createParserOf<Entity, Row>(
 }
 
 /** The columns that `list -o csv` prints. */
-function columnsOf<Entity>({ fields }: EditableNoun<Entity>): readonly string[] {
+function columnsOf({ fields }: RecordNoun): readonly string[] {
   return ['id', ...fields.map(columnOf)];
 }
 
 /** What is wrong with a header. A column that is no field is refused, because its cells would be lost. */
-function headerProblem<Entity>(
+function headerProblem(
   names: readonly string[],
-  noun: EditableNoun<Entity>,
+  noun: RecordNoun,
   fieldNames: readonly string[],
 ): Problem | undefined {
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
@@ -153,15 +161,15 @@ function idFrom({ id }: RowFields): bigint {
  * @param isTable true for CSV and TSV, whose cells are text.
  * @throws UsageError
  */
-function toFields<Entity>(
-  { client, noun, operation }: EditAccess<Entity>,
+function toFields(
+  { client, noun, operation }: Access,
   values: RowFields,
   isTable: boolean,
   extra: Body,
 ): Body {
   const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only distinguishes the rows.
-  const keepsId = isNew && !isTable && Object.hasOwn(noun.schema.entries, 'id');
+  const keepsId = isNew && !isTable && Object.hasOwn(fieldSchemas(noun), 'id');
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
   for (const [column, value] of Object.entries(values)) {
@@ -191,7 +199,16 @@ function toFields<Entity>(
   return { ...checked, ...Object.fromEntries(names) };
 }
 
+/** The parsers of cells; of the other kinds the text is the value. */
+const cellParsers: Partial<Record<FieldKind, (text: string, what: string) => unknown>> = {
+  reference: parseIdOrName,
+  quantity: parseQuantity,
+  date: (text, what) => parseDate(text, what),
+  truth: parseTruth,
+};
+
 function fromText(field: Field | undefined, text: string, column: string): unknown {
   if (!field) return jsonOrText(text);
-  return field.parse ? field.parse(text, column) : text;
+  const parse = cellParsers[field.kind];
+  return parse ? parse(text, column) : text;
 }

@@ -3,16 +3,18 @@ import type { Answer } from '../client/client.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { openAccess } from './access.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
-import { type Body, type EditableNoun, flagOf, nameAll, openAccess } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
-import type { Write } from './send-write.ts';
-import { writeRecords } from './write.ts';
+import { type Body, flagOf, nameAll, namedNoun, type RecordNoun } from './record-nouns.ts';
+import type { Write } from './write.ts';
+import { writeRecords } from './write-records.ts';
 
 /** Reads each record, changes only the given fields, and writes it back. */
-export async function updateRecords<Entity extends object>(
+export async function updateRecords(
   context: Context,
-  noun: EditableNoun<Entity>,
+  noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
   { field, values }: Pick<RecordFlags, 'field' | 'values'>,
 ): Promise<void> {
@@ -20,42 +22,29 @@ export async function updateRecords<Entity extends object>(
   checkUpdate(noun, idsOrNames, body);
   const access = await openAccess(context, noun, noun.operations.update);
   checkOfferedFields(access, body);
-  const ids = await access.names.idsOf(noun.named, idsOrNames);
+  const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
   const fields = await access.names.resolve(body);
-  const { error } = await writeRecords(access, {
-    items: ids,
-    asList: ids.length > 1,
-    atOnce: context.settings.get('concurrency'),
-    prepare: async (id) =>
-      replacement(noun, id, await readRecord<Entity>(access.client, access.operation.noun, id), fields),
-  });
+  const prepare = async (id: bigint) =>
+    replacement(noun, id, await readRecord(access.client, noun.name, id), fields);
+  const { error } = await writeRecords(access, ids, prepare, { asList: ids.length > 1 });
   if (error) throw error;
 }
 
-/**
- * The write of a changed record. If the service has ETags, it applies only to the record as it was read.
- *
- * @param names the fields that it may change, by default those of the changes.
- */
-export function replacement<Entity extends object>(
-  { singular, operations }: EditableNoun<Entity>,
+/** The write of a changed record. If the service has ETags, it applies only to the record as it was read. */
+export function replacement(
+  { operations }: RecordNoun,
   id: bigint,
-  before: Answer<Entity>,
+  before: Answer<JsonObject>,
   changes: Body,
-  names: readonly string[] = Object.keys(changes),
 ): Write {
-  return {
-    operation: operations.update,
-    input: { id, body: changes, before: before.value },
-    options: { ifMatch: before.etag },
-    change: { subject: `${singular} ${id}`, before: before.value, names },
-  };
+  const input = { id, body: changes, before: before.value };
+  return { operation: operations.update, input, options: { ifMatch: before.etag } };
 }
 
 /** @throws UsageError for ids, flags and a file that do not go together. */
-export function checkUpdate<Entity>(
-  { singular, plural, fields }: EditableNoun<Entity>,
+export function checkUpdate(
+  { singular, plural, fields }: RecordNoun,
   ids: readonly IdOrName[],
   body: Body,
   from?: string,
@@ -70,10 +59,10 @@ export function checkUpdate<Entity>(
       `${what}: nothing to change`,
       `give one or more of ${fields.map(flagOf).join(', ')}`,
     );
-  const unique = fields.find((field) => field.isUnique && field.name in body);
-  if (unique && new Set(ids).size > 1)
+  const name = fields.find((field) => field.kind === 'name' && field.name in body);
+  if (name && new Set(ids).size > 1)
     throw new UsageError(
-      `${what}: ${flagOf(unique)} would give several ${plural} the same ${unique.name}`,
+      `${what}: ${flagOf(name)} would give several ${plural} the same ${name.name}`,
       'change one at a time, or give a file with --from',
     );
 }

@@ -7,23 +7,23 @@ import { fold } from '../output/fold.ts';
 import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
 import { race, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
-import { printJson } from '../process/exact-json.ts';
+import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
-import type { Access } from './noun.ts';
-import { fillView } from './print-records.ts';
+import type { Access } from './access.ts';
+import { openView } from './print-records.ts';
 
-interface WatchOptions<Entity> {
+interface WatchOptions {
   readonly intervalMs: number;
   readonly limit: number | undefined;
   /** Reads the list once, page by page. */
-  read(): Promise<AsyncIterable<readonly Entity[]>>;
+  read(): Promise<AsyncIterable<readonly JsonObject[]>>;
 }
 
 /** What a poll read: the records, and those of them that the poll before did not read, or read with other values. */
-interface PollResult<Entity> {
-  readonly records: readonly Entity[];
-  readonly changed: ReadonlySet<Entity>;
-  readonly view: View<Entity>;
+interface PollResult {
+  readonly records: readonly JsonObject[];
+  readonly changed: ReadonlySet<JsonObject>;
+  readonly view: View<JsonObject>;
 }
 
 /**
@@ -33,10 +33,7 @@ interface PollResult<Entity> {
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-export async function watchRecords<Entity>(
-  access: Access<Entity>,
-  options: WatchOptions<Entity>,
-): Promise<void> {
+export async function watchRecords(access: Access, options: WatchOptions): Promise<void> {
   const { context } = access;
   const { intervalMs } = options;
   await checkTerminal(context);
@@ -46,7 +43,7 @@ export async function watchRecords<Entity>(
     context.exitCode = new InterruptedError(signal).exitCode;
     end.abort();
   });
-  let last: readonly Entity[] | undefined;
+  let last: readonly JsonObject[] | undefined;
   let lines: readonly string[] = [];
   const pollOnce = async (): Promise<number> => {
     try {
@@ -86,15 +83,16 @@ async function checkTerminal({ io, settings }: Context): Promise<void> {
 }
 
 /** @param last the records of the poll before; undefined for the first poll, in which nothing has changed. */
-async function readPoll<Entity>(
-  access: Access<Entity>,
-  { limit, read }: WatchOptions<Entity>,
-  last: readonly Entity[] | undefined,
-): Promise<PollResult<Entity>> {
+async function readPoll(
+  access: Access,
+  { limit, read }: WatchOptions,
+  last: readonly JsonObject[] | undefined,
+): Promise<PollResult> {
   const { sort } = access.context.flags;
   access.names.forget();
   const records = await collectRecords(await read(), sort === undefined ? limit : undefined);
-  const { view } = await fillView(access, 'list');
+  const { view, readAllNames } = await openView(access);
+  await readAllNames();
   if (sort !== undefined) records.sort(compareBy(view, sort));
   const before = new Set(last?.map((record) => printJson(record)));
   const listed = records.slice(0, limit);
@@ -103,15 +101,15 @@ async function readPoll<Entity>(
 }
 
 /** The lines of the table: changed records have a mark, and come first if the table is taller than the screen. */
-async function drawTable<Entity>(
-  { context }: Access<Entity>,
+async function drawTable(
+  { context }: Access,
   screen: Screen,
-  { records, changed, view }: PollResult<Entity>,
+  { records, changed, view }: PollResult,
 ): Promise<readonly string[]> {
   const printer = await context.printer();
-  const mark: Column<Entity> = { name: ' ', value: (record) => (changed.has(record) ? '*' : ' ') };
+  const mark: Column<JsonObject> = { name: ' ', value: (record) => (changed.has(record) ? '*' : ' ') };
   const columns = [mark, ...pickColumns(view, context.flags.fields)];
-  const draw = async (ordered: readonly Entity[]) =>
+  const draw = async (ordered: readonly JsonObject[]) =>
     (await printer.tableText(columns, ordered)).trimEnd().split('\n');
   const lines = await draw(records);
   if (lines.length < screen.height() || changed.size === 0) return lines;
@@ -119,8 +117,8 @@ async function drawTable<Entity>(
 }
 
 /** The lines above the table: what is polled, when it was read, and how many records changed. */
-async function headOf<Entity>(
-  { context, noun }: Access<Entity>,
+async function headOf(
+  { context, noun }: Access,
   intervalMs: number,
   changed: number,
 ): Promise<readonly string[]> {

@@ -1,150 +1,145 @@
-import type { HttpRequest } from '../api/http.ts';
-import type { Client } from '../client/client.ts';
-import type { Context } from '../context.ts';
-import { cellText } from '../output/columns.ts';
-import { withProgress } from '../output/progress.ts';
-import { CliError, InterruptedError, OutputClosedError } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
-import type { Access, Body } from './noun.ts';
-import { printResults } from './print-records.ts';
-import { type PrepareWrite, sendPrepared, type Write } from './send-write.ts';
-import { showRequests } from './show-requests.ts';
-import { type Failure, type Standing, Work, type WorkOptions } from './work.ts';
+import { type HttpRequest, shownUrl } from '../api/http.ts';
+import { type OperationId, operations } from '../api/operations.ts';
+import { retryDelay } from '../client/attempt.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Answer, Client } from '../client/client.ts';
+import { type Judgement, judgeRecord, locatedId } from '../client/judge-write.ts';
+import { readRecord } from '../client/read-record.ts';
+import type { CallInput } from '../client/request.ts';
+import { sleep } from '../process/deadline.ts';
+import { CliError, type ErrorKind, InterruptedError } from '../process/errors.ts';
+import { type JsonObject, printJson } from '../process/exact-json.ts';
+import type { Access } from './access.ts';
+
+/** A request for one record as data; it can be sent or shown. */
+export interface Write {
+  readonly operation: OperationId;
+  readonly input: CallInput;
+  readonly options?: CallOptions;
+}
+
+/**
+ * Makes a write for a record as it is now; may read from the service.
+ *
+ * @param refusal the 412 of the write before, because somebody else has changed the record in between; throws it if
+ *   that write must not be made again.
+ */
+export type PrepareWrite = (refusal?: CliError) => Promise<Write> | Write;
+
+/** A write that has succeeded. */
+export interface WriteResult {
+  /** The write that was made last. */
+  readonly write: Write;
+  /** The record as it is now; undefined for a delete, and if the service shows none. */
+  readonly record: JsonObject | undefined;
+  /** True if the service has accepted the write but may not have done it (202). */
+  readonly isAccepted: boolean;
+}
 
 /** The request of a write, without a credential. */
 export function requestOf(client: Client, { operation, input, options }: Write): HttpRequest {
   return client.toRequest(operation, input, options);
 }
 
-export interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
-  readonly items: readonly Item[];
-  /** Print a list, even of one. */
-  readonly asList: boolean;
-  /** Print each record as it is written: a command that is killed has named what it made. */
-  readonly isLive?: boolean;
-  /** Prepares the write of an item. */
-  prepare(item: Item, ...refusal: Parameters<PrepareWrite>): ReturnType<PrepareWrite>;
-}
-
-/** How many writes have ended, and what is left of them. */
-export interface WriteResult<Item> {
-  readonly error: CliError | undefined;
-  readonly failures: readonly Failure<Item>[];
-  readonly standing: Standing;
-}
-
-/** Sends one write and prints the record in the answer. @see writeRecords */
-export async function writeRecord<Entity>(access: Access<Entity>, prepare: PrepareWrite): Promise<void> {
-  const { error } = await writeRecords(access, {
-    items: [undefined],
-    asList: false,
-    prepare: (_, refusal) => prepare(refusal),
-  });
-  if (error) throw error;
-}
+/** How often a write is made again after 412. */
+const maxAgain = 3;
 
 /**
- * Sends all writes, whether some fail or not, and prints the records in the answers; with --dry-run prints the requests
- * instead. The first signal begins no further write and waits for those under way; a second one ends the command.
+ * Writes a record as it is now. If somebody else has changed the record in between (412), the write is prepared and sent
+ * again, three times. If the record is still as it was, its ETag is not to be relied on: the write is prepared once more
+ * and sent without it. If the answer does not show what was asked, the record is read once, and decides.
+ *
+ * @throws CliError `failed` if the record is not as asked; `unavailable` if it cannot be read; and what `client.call`
+ *   throws.
  */
-export async function writeRecords<Item, Entity>(
-  access: Access<Entity>,
-  writes: Writes<Item>,
-): Promise<WriteResult<Item>> {
-  const { context, noun } = access;
-  const { items, asList, isLive = false, prepare, atOnce, place, stop } = writes;
-  if (context.flags.dryRun) return showWrites(access, writes);
-  const isMany = items.length > 1;
-  let unanswered = 0;
-  let accepted = 0;
-  const write = async (item: Item) => {
-    const sending = sendPrepared(access, (refusal) => prepare(item, refusal));
-    const { record, isAccepted, write: lastWrite } = await sending;
-    if (isAccepted) accepted += 1;
-    else if (record === undefined) unanswered += 1;
-    if (!isAccepted) await printChange(context, lastWrite, record as object | undefined);
-    return record;
-  };
-  const work = new Work(items, write, { unit: noun.plural, place, atOnce, stop });
-  const release = isMany ? stopAtSignal(context, work) : () => {};
-  let error: CliError | undefined;
-  try {
-    const print = () => printResults(access, work.results, { asList, isLive });
-    const progress = { label: 'writing', unit: noun.plural, delayMs: 1000, read: () => work.standing() };
-    await (isMany ? withProgress(context, progress, print) : print());
-  } catch (thrown) {
-    // A reader of stdout that goes away does not stop the writes.
-    if (thrown instanceof OutputClosedError) for await (const _ of work.results);
-    else {
-      await work.finishBegun();
-      const { done, failed, total } = work.standing();
-      if (total > 1 || done > failed) await context.warn(howFar(work.standing(), noun.plural));
-      if (!(thrown instanceof CliError)) throw thrown;
-      error = thrown;
+export async function writeOnce(access: Access, prepare: PrepareWrite): Promise<WriteResult> {
+  let write = await prepare();
+  for (let again = 0; ; again += 1) {
+    try {
+      return await send(access, write);
+    } catch (error) {
+      const isOvertaken = error instanceof CliError && error.details.status === 412;
+      if (!isOvertaken || write.options?.ifMatch === undefined || again === maxAgain) throw error;
+      const before = printJson(write.input.before);
+      const isUnchanged = () => printJson(write.input.before) === before;
+      write = await prepare(error);
+      // Those who change one record at the same time do not meet again and again.
+      if (!isUnchanged()) await sleep(retryDelay(again + 1), access.context.interrupts.signal);
+      else {
+        write = await prepare(error);
+        if (isUnchanged()) write = { ...write, options: { ...write.options, ifMatch: undefined } };
+      }
     }
-  } finally {
-    release();
   }
-  if (accepted > 0)
-    await context.warn(
-      `note: the service accepted ${asList ? `${accepted} of these writes` : 'the write'}, and has not done ${asList ? 'them' : 'it'} yet (202)`,
-    );
-  if (unanswered > 0)
-    await context.warn(
-      asList
-        ? `note: the service answered ${unanswered} of these writes without a record, so there is none to print`
-        : 'note: the service answered without a record, so there is none to print',
-    );
-  return { error: error ?? work.error(), failures: work.failures(), standing: work.standing() };
 }
 
-/** Begins no further item of the work after the first signal; a second one ends the command. Returns the way back. */
-export function stopAtSignal<Item, Result>(
-  { interrupts, warn }: Context,
-  work: Work<Item, Result>,
-): () => void {
-  let isStopping = false;
-  return interrupts.take((signal) => {
-    if (isStopping) return interrupts.abort(signal);
-    isStopping = true;
-    work.stop(new InterruptedError(signal));
-    void warn('note: no further write begins; waiting for those under way; a second signal ends at once');
+async function send(access: Access, write: Write): Promise<WriteResult> {
+  const { operation, input, options } = write;
+  const answer = (await access.client.call(operation, input, options)) as Answer<JsonObject | undefined>;
+  const judgement: Judgement = answer.judgement ?? { shows: 'intent' };
+  const { shows } = judgement;
+  if (shows === 'accepted') return { write, record: undefined, isAccepted: true };
+  const record =
+    shows === 'intent'
+      ? (answer.value ?? (await readCreated(access, write, answer)))
+      : await readBack(access, write, answer, judgement);
+  return { write, record, isAccepted: false };
+}
+
+/** Reads the record of a write whose answer does not show what was asked. @throws as `writeOnce` */
+async function readBack(
+  { client, context, noun }: Access,
+  { operation, input }: Write,
+  answer: Answer<unknown>,
+  { id = locatedId(answer), reason }: Judgement,
+): Promise<JsonObject | undefined> {
+  if (id === undefined)
+    throw writeError(answer, 'unavailable', `${reason}; it has no id to read the record by`);
+  const subject = `${noun.singular} ${id}`;
+  const isDelete = operations[operation].method === 'DELETE';
+  const failed = (what: string) =>
+    writeError(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);
+  let record: JsonObject;
+  try {
+    record = (await readRecord(client, noun.name, id)).value;
+  } catch (error) {
+    if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
+    if (error.kind !== 'not-found')
+      throw writeError(answer, 'unavailable', `${reason}, and ${subject} cannot be read: ${error.message}`);
+    if (isDelete) return undefined;
+    throw failed('does not exist');
+  }
+  if (isDelete) throw failed('is still there');
+  const values = (input.values ?? input.body ?? {}) as JsonObject;
+  const { reason: difference } = judgeRecord(values, record, context.secrets.mask);
+  if (difference !== undefined) throw failed(`has ${difference}`);
+  return record;
+}
+
+/** The record that Location names, if the answer to a create has no body; undefined if it cannot be read. */
+async function readCreated(
+  { client, noun }: Access,
+  { operation }: Write,
+  answer: Answer<unknown>,
+): Promise<JsonObject | undefined> {
+  if (operation !== noun.operations.create) return undefined;
+  const id = answer.judgement?.id ?? locatedId(answer);
+  if (id === undefined) return undefined;
+  return readRecord(client, noun.name, id).then(
+    ({ value }) => value,
+    () => undefined,
+  );
+}
+
+function writeError({ status, attempts }: Answer<unknown>, kind: ErrorKind, message: string): CliError {
+  const request = attempts.at(-1)?.request;
+  return new CliError(kind, message, {
+    status,
+    method: request?.method,
+    url: request && shownUrl(request.url),
+    attempts,
+    requestId: attempts.at(-1)?.requestId,
+    retryable: false,
+    ...(kind === 'unavailable' && { applied: 'unknown' }),
   });
-}
-
-function howFar({ done, failed, total }: Standing, unit: string): string {
-  if (total === 1) return 'note: the write succeeded, but its record could not be printed';
-  return `note: ${done - failed} of ${total} ${unit} were written${failed === 0 ? '' : `, ${failed} failed`}`;
-}
-
-/** Prints the requests of writes on stdout and sends none. */
-export async function showWrites<Item, Entity>(
-  { context, client, noun }: Access<Entity>,
-  { items, asList, prepare, place }: Pick<Writes<Item>, 'items' | 'asList' | 'prepare' | 'place'>,
-): Promise<WriteResult<Item>> {
-  const request = async (item: Item) => requestOf(client, await prepare(item));
-  const work = new Work(items, request, { unit: noun.plural, place });
-  const requests: HttpRequest[] = [];
-  for await (const request of work.results) requests.push(request);
-  if (requests.length > 0 || asList) await showRequests(context, requests, asList);
-  return { error: work.error(), failures: [], standing: work.standing() };
-}
-
-/** Prints for a person on a terminal what a write has changed: `pet 3: status available -> sold`. */
-async function printChange(
-  { io, print }: Context,
-  { change, input }: Write,
-  record: object | undefined,
-): Promise<void> {
-  if (!change || !io.stderr.isTerminal) return;
-  const [before, after] = [change.before as Body, (record ?? (input as { body: Body }).body) as Body];
-  const changes = change.names
-    .map((name) => ({ name, from: valueOrNone(before[name]), to: valueOrNone(after[name]) }))
-    .filter(({ from, to }) => from !== to)
-    .map(({ name, from, to }) => `${name} ${from} -> ${to}`);
-  await print(`${change.subject}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`);
-}
-
-function valueOrNone(value: unknown): string {
-  return cellText(value as JsonValue | undefined) || 'none';
 }

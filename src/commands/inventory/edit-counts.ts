@@ -58,8 +58,7 @@ interface EditText {
 
 async function readText(context: Context, { below, status }: EditFilter): Promise<EditText> {
   const client = await context.client();
-  const names = new Map<bigint, string>();
-  const note = await new Names(context, client).addAll('pets', names);
+  const { nameById, note } = await new Names(context, client).namesOf('pets');
   if (note) await context.warn(note);
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
@@ -69,7 +68,7 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
       if (below !== undefined && !(quantity < below)) continue;
       if (status && !status.includes(item.status as PetStatus)) continue;
       counts.set(petId, quantity);
-      const name = sanitize(names.get(petId) ?? '').replaceAll('"', '""');
+      const name = sanitize(nameById.get(petId) ?? '').replaceAll('"', '""');
       lines.push(`${petId},"${name}",${quantity},${quantity},${item.status ?? ''}`);
     }
   return { text: `${lines.join('\n')}\n`, counts };

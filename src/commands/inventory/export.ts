@@ -1,10 +1,10 @@
-import type { InventoryItem } from '../../api/schemas.ts';
 import type { Context } from '../../context.ts';
 import type { Column } from '../../output/columns.ts';
-import { inventory } from '../../records/inventory.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
+import { recordNouns, viewOf } from '../../records/record-nouns.ts';
 
-const expected: Column<InventoryItem> = {
+const expected: Column<JsonObject> = {
   name: 'expected',
   value: ({ quantity }) => quantity,
   align: 'right',
@@ -18,21 +18,20 @@ const expected: Column<InventoryItem> = {
 export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
   const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
   const names = new Map<bigint, string>();
-  const columns = inventory.columns(names);
+  const { noun, columns } = viewOf(recordNouns.inventory, undefined, names);
   const at = columns.findIndex(({ name }) => name === 'quantity') + 1;
-  const view = {
-    noun: inventory.plural,
-    columns: withExpected ? columns.toSpliced(at, 0, expected) : columns,
-  };
+  const view = { noun, columns: withExpected ? columns.toSpliced(at, 0, expected) : columns };
   await printer.check(view);
   const client = await context.client();
-  const note = printer.shows(view, 'name')
-    ? await new Names(context, client).addAll('pets', names)
-    : undefined;
-  if (note) await context.warn(note);
-  async function* pages(): AsyncGenerator<InventoryItem[]> {
-    for await (const page of client.list('listInventory', {}, { whole: true }))
-      yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity })) : page;
+  if (printer.shows(view, 'name')) {
+    const { nameById, note } = await new Names(context, client).namesOf('pets');
+    for (const [id, name] of nameById) names.set(id, name);
+    if (note) await context.warn(note);
+  }
+  const list = client.list('listInventory', {}, { whole: true }) as AsyncIterable<unknown>;
+  async function* pages(): AsyncGenerator<JsonObject[]> {
+    for await (const page of list as AsyncIterable<JsonObject[]>)
+      yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity ?? null })) : page;
   }
   await printer.records(pages(), view);
 }

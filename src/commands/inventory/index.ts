@@ -1,6 +1,7 @@
 import { argument, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
+import { columnNames, recordNouns } from '../../records/record-nouns.ts';
 import {
   listFlags,
   petIdArgument,
@@ -10,6 +11,8 @@ import {
   untilFlag,
 } from '../arguments.ts';
 import { bulkVerbs } from './bulk-verbs.ts';
+
+const { inventory } = recordNouns;
 
 export const examples = [
   'petstore inventory list --below 5',
@@ -34,9 +37,9 @@ const list = verb({
     ...listFlags,
   },
   run: async (context, { status, below, ...flags }) =>
-    (await import('../../records/list.ts')).listRecords(context, (await records()).inventory, {
+    (await import('../../records/list.ts')).listRecords(context, inventory, {
       where: { status },
-      matches: below === undefined ? undefined : ({ quantity }) => quantity < below,
+      matches: below === undefined ? undefined : ({ quantity }) => Number(quantity) < below,
       ...flags,
     }),
 });
@@ -49,7 +52,7 @@ const get = verb({
   args: { ids: petIdsArgument },
   flags: { until: untilFlag },
   run: async (context, { ids, until }) =>
-    (await import('../../records/get.ts')).getRecords(context, (await records()).inventory, ids, until),
+    (await import('../../records/get.ts')).getRecords(context, inventory, ids, until),
 });
 
 const set = verb({
@@ -63,7 +66,8 @@ const set = verb({
     'petstore inventory set 42 0 --dry-run',
   ],
   args: { pet: petIdArgument, quantity: quantityArgument },
-  run: async (context, { pet, quantity }) => (await records()).setCount(context, pet, quantity),
+  run: async (context, { pet, quantity }) =>
+    (await import('../../records/inventory.ts')).setCount(context, pet, quantity),
 });
 
 const adjust = verb({
@@ -78,7 +82,8 @@ const adjust = verb({
     pet: petIdArgument,
     change: argument('<change>', 'what to add, such as +5 or -5', { parse: parseChange }),
   },
-  run: async (context, { pet, change }) => (await records()).adjustCount(context, pet, change),
+  run: async (context, { pet, change }) =>
+    (await import('../../records/inventory.ts')).adjustCount(context, pet, change),
 });
 
 const create = verb({
@@ -89,7 +94,8 @@ const create = verb({
   write: true,
   examples: ['petstore inventory create 42 10'],
   args: { pet: petIdArgument, quantity: quantityArgument },
-  run: async (context, { pet, quantity }) => (await records()).createEntry(context, pet, quantity),
+  run: async (context, { pet, quantity }) =>
+    (await import('../../records/inventory.ts')).createEntry(context, pet, quantity),
 });
 
 const remove = verb({
@@ -101,14 +107,9 @@ const remove = verb({
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
   run: async (context, { ids }) =>
-    (await import('../../records/delete.ts')).deleteRecords(context, (await records()).inventory, ids),
+    (await import('../../records/delete.ts')).deleteRecords(context, inventory, ids),
 });
-
-/** Loaded only when it runs, because the bulk verbs do not need it. */
-function records() {
-  return import('../../records/inventory.ts');
-}
 
 export const verbs = [list, get, set, adjust, create, remove, ...bulkVerbs];
 
-export const columns = async () => (await records()).inventory.columns(new Map()).map(({ name }) => name);
+export const columns = () => columnNames(inventory);

@@ -195,7 +195,8 @@ async function readPetNames(
   if (noun !== 'inventory' && noun !== 'pets') return names;
   const reader = new Names(context, await context.client('bulk'));
   await eachAtPace({ max: pace.concurrency }, rows, async ({ id }) => {
-    await reader.addPet(id, names);
+    const { name } = await reader.nameOfPet(id);
+    if (name !== undefined) names.set(id, name);
   }).catch(() => {});
   return names;
 }

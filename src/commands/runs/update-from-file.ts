@@ -3,11 +3,12 @@ import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
 import { openSource } from '../../input/source.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
+import { openAccess } from '../../records/access.ts';
 import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../../records/body-fields.ts';
 import { resolveRows } from '../../records/from-file.ts';
-import { type Body, type EditableNoun, openAccess } from '../../records/noun.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
 import { recordLayout } from '../../records/record-layout.ts';
+import type { Body, RecordNoun } from '../../records/record-nouns.ts';
 import { checkUpdate } from '../../records/update.ts';
 import type { ApplyFlags } from './run-flags.ts';
 import { applyInput, readIntents } from './run-input.ts';
@@ -23,9 +24,9 @@ interface FileUpdate {
 }
 
 /** Changes the records of a file, each by its id, as a run: plan, question, journal, report. */
-export async function updateFromFile<Entity extends object>(
+export async function updateFromFile(
   context: Context,
-  noun: EditableNoun<Entity>,
+  noun: RecordNoun,
   { ids, from, field, values, flags: commandFlags }: FileUpdate,
 ): Promise<void> {
   checkUpdate(noun, ids, flagFields(noun, values), from);
@@ -41,8 +42,7 @@ export async function updateFromFile<Entity extends object>(
     const records = await resolveRows(access, input);
     await noteUnknownFields(access, records);
     const rows = records.map(({ line, id = 0n, fields }) => ({ line, id, intent: intentOf(fields) }));
-    const { noun: name } = access.operation;
-    await applyInput(context, { noun: name, input, rows, layout, runFlags }, commandFlags, 'apply');
+    await applyInput(context, { noun: noun.name, input, rows, layout, runFlags }, commandFlags, 'apply');
   } finally {
     await source.close();
   }

@@ -1,0 +1,180 @@
+import { type NamedNoun, type Noun, nouns, referenceFields } from '../api/nouns.ts';
+import type { NounName, Operation } from '../api/operations.ts';
+import type { Column, View } from '../output/columns.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+
+// How the files of this folder fit together: this file describes the four nouns as data, and a verb is a file that works
+// for every noun (`list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts`, `delete.ts`); `inventory.ts` has the
+// verbs that only counts have. Flags become fields in `parse-values.ts` and `body-fields.ts`, records of a file in
+// `record-layout.ts` and `from-file.ts`; `names.ts` finds the ids of names. `write.ts` writes one record and reads back what
+// it did, `batch.ts` does something for each of several records, and `write-records.ts` joins them. `print-records.ts` adds
+// the names of other records and prints. `watch.ts` and `overview.ts` show what they read again and again, or on one screen.
+
+/** The fields of a record in a request, by our names; a field with the value undefined is removed. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * How the values of a field are given as a flag, as a cell of a file and as an answer. A `name` tells records apart, a
+ * `reference` is the id or the name of another record.
+ */
+export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
+
+/** A field of a record. */
+export interface Field {
+  /** The name in the body of a request. */
+  readonly name: string;
+  readonly kind: FieldKind;
+  /** The summary of its flag. */
+  readonly summary: string;
+  /** Its name as a column and a flag, if that is another one: `category` for `categoryId`. */
+  readonly column?: string;
+  /** The value that the service gives a new record without it. */
+  readonly fallback?: string;
+  /** A person is asked for it although the service does not require it: a record without it makes no sense. */
+  readonly isWanted?: true;
+}
+
+/** A noun with what its commands know of it. */
+export interface RecordNoun extends Noun {
+  /** The fields after the id, in the order of its columns. */
+  readonly fields: readonly Field[];
+  /** The field that refers to another record, and the column that shows the name of that record. */
+  readonly reference?: { readonly field: string; readonly column: string };
+  /** How people recognise a record, in addition to its id. */
+  title(record: JsonObject): string;
+  /** The words of the command that shows what prevents a record's deletion. */
+  usedBy?(id: bigint): readonly string[];
+}
+
+export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
+  pets: {
+    ...nouns.pets,
+    fields: [
+      { name: 'name', kind: 'name', summary: 'its name' },
+      { name: 'categoryId', column: 'category', kind: 'reference', summary: 'its category' },
+      { name: 'status', kind: 'status', summary: 'its status', fallback: 'available' },
+    ],
+    reference: { field: 'categoryId', column: 'category' },
+    title: ({ name }) => `${name}`,
+    usedBy: (petId) => ['orders', 'list', '--pet', `${petId}`, '--open'],
+  },
+  categories: {
+    ...nouns.categories,
+    fields: [
+      { name: 'name', kind: 'name', summary: 'its name' },
+      { name: 'description', kind: 'text', summary: 'its description' },
+    ],
+    title: ({ name }) => `${name}`,
+    usedBy: (categoryId) => ['pets', 'list', '--category', `${categoryId}`],
+  },
+  orders: {
+    ...nouns.orders,
+    fields: [
+      { name: 'petId', column: 'pet', kind: 'reference', summary: 'the pet that is ordered', isWanted: true },
+      { name: 'quantity', kind: 'quantity', summary: 'how many are ordered', isWanted: true },
+      {
+        name: 'shipDate',
+        kind: 'date',
+        summary: 'RFC 3339, or a UTC day: YYYY-MM-DD, today, tomorrow, +3d, +1w',
+      },
+      { name: 'complete', kind: 'truth', summary: 'the order is fulfilled' },
+    ],
+    reference: { field: 'petId', column: 'name' },
+    title: ({ quantity, petId }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
+  },
+  inventory: {
+    ...nouns.inventory,
+    singular: 'the inventory entry of pet',
+    fields: [
+      { name: 'quantity', kind: 'quantity', summary: 'the stock count' },
+      { name: 'status', kind: 'status', summary: 'the status of the pet' },
+    ],
+    reference: { field: 'petId', column: 'name' },
+    title: ({ quantity }) => `${quantity} in stock`,
+  },
+};
+
+/** The noun whose names can stand for the ids of a noun; undefined if only ids are accepted. */
+export function namedNoun({ idName }: Noun): NamedNoun | undefined {
+  return referenceFields[idName];
+}
+
+/** The field with this name, in the body or as a column. */
+export function findField({ fields }: RecordNoun, name: string): Field | undefined {
+  return fields.find((field) => field.name === name || field.column === name);
+}
+
+export function columnOf({ column, name }: Pick<Field, 'name' | 'column'>): string {
+  return column ?? name;
+}
+
+/** `--ship-date` for `shipDate`. */
+export function flagOf(field: Field): string {
+  return `--${columnOf(field).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/**
+ * The view of a noun: its id, its fields, and the name of the record that it refers to. The ids behind names, and further
+ * fields of a bound service, are columns that only `--fields` shows.
+ *
+ * @param operation whose records are shown; undefined for our fields alone.
+ * @param names those of the records that the noun refers to, by id.
+ */
+export function viewOf(
+  { plural, idField, fields, reference }: RecordNoun,
+  operation?: Operation,
+  names: ReadonlyMap<bigint, string> = new Map(),
+): View<JsonObject> {
+  const nameOf = (record: JsonObject) => names.get(record[reference?.field ?? ''] as bigint);
+  const columns = [{ name: idField, kind: 'reference' } as const, ...fields].flatMap((field: ColumnField) => {
+    const column = columnFor(field);
+    if (field.name !== reference?.field) return [column];
+    const { column: name } = reference;
+    if (name !== column.name) return [column, { name, value: nameOf, extra: true } as const];
+    // A service may send the name of a category beside its id.
+    return [{ name, value: (record: JsonObject) => record[name] ?? nameOf(record) ?? column.value(record) }];
+  });
+  const isShown = (name: string) => columns.some((column) => column.name === name);
+  const further = (operation?.records.furtherFields ?? []).filter((name) => !isShown(name));
+  const extra: ColumnField[] = [
+    ...fields.filter(({ name }) => !isShown(name)).map(({ name, kind }) => ({ name, kind })),
+    ...further.map((name) => ({ name, kind: 'text' }) as const),
+  ];
+  const extraColumns = extra.map((field) => ({ ...columnFor(field), extra: true }) as const);
+  return { noun: plural, columns: [...columns, ...extraColumns] };
+}
+
+/** The names of the columns of a noun. */
+export async function columnNames(noun: RecordNoun): Promise<string[]> {
+  return viewOf(noun).columns.map(({ name }) => name);
+}
+
+type ColumnField = Pick<Field, 'name' | 'kind' | 'column'>;
+
+function columnFor(field: ColumnField): Column<JsonObject> {
+  const { name, kind } = field;
+  return {
+    name: columnOf(field),
+    value: (record) => record[name],
+    ...((kind === 'reference' || kind === 'quantity') && { align: 'right' }),
+    ...(kind === 'status' && { status: true }),
+    ...(kind === 'date' && { time: 'near' }),
+  };
+}
+
+const maxNamed = 20;
+
+/** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
+export function nameAll(
+  { singular, plural }: RecordNoun,
+  ids: readonly bigint[],
+  titleOf: (id: bigint) => string | undefined = () => undefined,
+): string {
+  const names = ids.slice(0, maxNamed).map((id) => {
+    const title = titleOf(id);
+    return title === undefined ? `${id}` : `${id} (${title})`;
+  });
+  if (ids.length === 1) return `${singular} ${names[0]}`;
+  const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : '';
+  return `${ids.length} ${plural}: ${names.join(', ')}${more}`;
+}
