@@ -43,11 +43,9 @@ export const maxBytes = 64 * 1024 * 1024;
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
   const { url, label } = source;
-  const { swagger } = source.document;
-  const convertedFrom = /^2(\.|$)/.test(String(swagger)) ? String(swagger) : undefined;
-  if (convertedFrom === undefined) checkVersion(source.document, label);
+  const convertedFrom = checkVersion(source.document, label);
   const document = await convert(source.document, label);
-  if (convertedFrom !== undefined) checkVersion(document, label);
+  if (!isJsonObject(document.paths)) throw new InputError(`description ${label}: has no paths`);
   await dereference(document, source);
   const schemas = objectOf(objectOf(document.components).schemas);
   for (const [name, schema] of Object.entries(schemas)) addName(schema, name);
@@ -168,17 +166,17 @@ export function readWithin<Value>(label: string, work: () => Value): Value {
   return whileKillable(() => withinTime(readingLimitMs, work, late, { endsOnCtrlC: true }));
 }
 
-function checkVersion({ openapi, swagger, paths }: JsonObject, label: string): void {
-  if (typeof openapi !== 'string' || !/^3\.[01](\.|$)/.test(openapi)) {
-    const stated = openapi ?? swagger;
-    const version =
-      typeof stated === 'string' || typeof stated === 'number' ? `version ${stated}` : 'no version';
-    throw new InputError(
-      `description ${label}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
-      'give the OpenAPI document itself, not a page about it',
-    );
-  }
-  if (!isJsonObject(paths)) throw new InputError(`description ${label}: has no paths`);
+/** Returns the version of Swagger; undefined for OpenAPI. @throws InputError for a version that cannot be read. */
+function checkVersion({ openapi, swagger }: JsonObject, label: string): string | undefined {
+  if (/^2(\.|$)/.test(String(swagger))) return String(swagger);
+  if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return undefined;
+  const stated = openapi ?? swagger;
+  const version =
+    typeof stated === 'string' || typeof stated === 'number' ? `version ${stated}` : 'no version';
+  throw new InputError(
+    `description ${label}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
+    'give the OpenAPI document itself, not a page about it',
+  );
 }
 
 /**
@@ -195,14 +193,5 @@ function checkEnds(reference: string, target: unknown, label: string): void {
 /** `Pet` of `#/components/schemas/Pet`, of `schemas.yaml#/Pet` and of `Pet.yaml`. */
 function lastPart(reference: string): string {
   const [file = '', pointer = ''] = reference.split('#');
-  const part = (pointer || file.replace(/\.\w+$/, '')).split('/').at(-1) ?? '';
-  return decodePercent(part.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return (pointer || file.replace(/\.\w+$/, '')).split('/').at(-1) ?? '';
 }

@@ -17,16 +17,16 @@ export function addName(schema: unknown, name: string): void {
 /** What a schema says about a value, with its compositions merged. */
 export interface Shape {
   /** `unknown` if the schema states no type, or several. */
-  kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
+  readonly kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
   /** Names that the document gives to it, its own first. */
-  readonly names: string[];
+  readonly names: readonly string[];
   /** Schemas of an object's fields. */
-  readonly fields: Map<string, JsonValue>;
-  readonly required: Set<string>;
+  readonly fields: ReadonlyMap<string, JsonValue>;
+  readonly required: ReadonlySet<string>;
   /** Whether the object may have no other fields. */
-  isClosed: boolean;
+  readonly isClosed: boolean;
   /** Schema of an array's items. */
-  items: JsonValue | undefined;
+  readonly items: JsonValue | undefined;
 }
 
 /** The value if it is an object, or an object without fields: a description may have anything anywhere. */
@@ -43,42 +43,36 @@ const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as c
 
 /** Merges a schema with its `allOf`, and with a `oneOf` or `anyOf` of one alternative besides null. */
 export function shapeOf(schema: JsonValue | undefined): Shape {
-  const shape: Shape = {
-    kind: 'unknown',
-    names: [],
-    fields: new Map(),
-    required: new Set(),
-    isClosed: false,
-    items: undefined,
+  const parts = partsOf(schema);
+  return {
+    kind: parts.map(statedKind).findLast((kind) => kind !== undefined) ?? 'unknown',
+    names: namesOfWhole(schema),
+    fields: new Map(parts.flatMap(({ properties }) => Object.entries(objectOf(properties)))),
+    required: new Set(
+      parts.flatMap(({ required }) => listOf(required).filter((name) => typeof name === 'string')),
+    ),
+    isClosed: parts.some(({ additionalProperties }) => additionalProperties === false),
+    items: parts.findLast(({ items }) => items !== undefined)?.items,
   };
-  walk(schema, (part, isWhole) => {
-    if (isWhole) shape.names.unshift(...namesOf(part));
-    for (const [field, inner] of Object.entries(objectOf(part.properties))) shape.fields.set(field, inner);
-    for (const field of listOf(part.required)) if (typeof field === 'string') shape.required.add(field);
-    if (part.additionalProperties === false) shape.isClosed = true;
-    shape.items = part.items ?? shape.items;
-    shape.kind = statedKind(part) ?? shape.kind;
-  });
-  return shape;
 }
 
-/**
- * Visits the members of a schema's compositions and then the schema itself, each once.
- *
- * @param visit its `isWhole` is true for the schema, and for a member that is all that the schema consists of.
- */
-function walk(schema: JsonValue | undefined, visit: (part: JsonObject, isWhole: boolean) => void): void {
-  const visited = new Set<object>();
-  const enter = (part: JsonValue | undefined, isWhole: boolean): void => {
-    if (!isJsonObject(part) || visited.has(part)) return;
-    visited.add(part);
-    const members = compositionMembers(part);
-    const isAll = isWhole && members.length === 1 && !isJsonObject(part.properties);
-    for (const member of members) enter(member, isAll);
-    visit(part, isWhole);
-  };
-  enter(schema, true);
+/** The members of a schema's compositions and then the schema itself, each once. */
+function partsOf(schema: JsonValue | undefined, visited = new Set<object>()): JsonObject[] {
+  if (!isJsonObject(schema) || visited.has(schema)) return [];
+  visited.add(schema);
+  return [...compositionMembers(schema).flatMap((member) => partsOf(member, visited)), schema];
 }
+
+/** The names of a schema, and of a member that is all that it consists of. */
+function namesOfWhole(schema: JsonValue | undefined, depth = 0): readonly string[] {
+  const whole = objectOf(schema);
+  const [member, ...others] = compositionMembers(whole);
+  const isAll = member !== undefined && others.length === 0 && !isJsonObject(whole.properties);
+  return [...namesOf(whole), ...(isAll && depth < maxDepth ? namesOfWhole(member, depth + 1) : [])];
+}
+
+/** A schema may contain itself. */
+const maxDepth = 20;
 
 /** The schemas that a value must match in addition to the schema itself. */
 function compositionMembers(schema: JsonObject): JsonValue[] {
@@ -108,12 +102,9 @@ function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
 }
 
-type Amount = number | bigint;
-
 /** The bounds that a schema puts on a value, those of its compositions included; undefined if it puts none. */
 export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
-  const bounds: Bounds = {};
-  walk(schema, (part) => Object.assign(bounds, boundsOfPart(part)));
+  const bounds: Bounds = Object.assign({}, ...partsOf(schema).map(boundsOfPart));
   return Object.keys(bounds).length === 0 ? undefined : bounds;
 }
 
@@ -123,8 +114,8 @@ function boundsOfPart(schema: JsonObject): Bounds {
   const bounds = {
     type: isScalar ? kind : undefined,
     enum: texts(schema.enum ?? (schema.const === undefined ? undefined : [schema.const])),
-    minimum: lowest(schema),
-    maximum: highest(schema),
+    minimum: limitOf(schema, 1),
+    maximum: limitOf(schema, -1),
     minLength: length(schema.minLength),
     maxLength: length(schema.maxLength),
     // A pattern that is not an ECMAScript expression is ignored.
@@ -133,21 +124,21 @@ function boundsOfPart(schema: JsonObject): Bounds {
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
 }
 
-function lowest({ minimum, exclusiveMinimum, type, format }: JsonObject): Amount | undefined {
-  const above = amount(exclusiveMinimum);
-  if (above !== undefined && type === 'integer')
-    return typeof above === 'bigint' ? above + 1n : Math.floor(above) + 1;
-  return amount(minimum) ?? above ?? (format === 'int32' ? -(2 ** 31) : undefined);
+/** The lowest value of a number, or the highest. @param inwards 1 for the lowest, -1 for the highest. */
+function limitOf(schema: JsonObject, inwards: 1 | -1): number | bigint | undefined {
+  const [stated, outside] =
+    inwards === 1
+      ? [amount(schema.minimum), amount(schema.exclusiveMinimum)]
+      : [amount(schema.maximum), amount(schema.exclusiveMaximum)];
+  if (outside !== undefined && schema.type === 'integer')
+    return typeof outside === 'bigint'
+      ? outside + BigInt(inwards)
+      : (inwards === 1 ? Math.floor(outside) : Math.ceil(outside)) + inwards;
+  const ofFormat = inwards === 1 ? -(2 ** 31) : 2 ** 31 - 1;
+  return stated ?? outside ?? (schema.format === 'int32' ? ofFormat : undefined);
 }
 
-function highest({ maximum, exclusiveMaximum, type, format }: JsonObject): Amount | undefined {
-  const below = amount(exclusiveMaximum);
-  if (below !== undefined && type === 'integer')
-    return typeof below === 'bigint' ? below - 1n : Math.ceil(below) - 1;
-  return amount(maximum) ?? below ?? (format === 'int32' ? 2 ** 31 - 1 : undefined);
-}
-
-function amount(value: JsonValue | undefined): Amount | undefined {
+function amount(value: JsonValue | undefined): number | bigint | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? value : undefined;
 }
 
@@ -178,7 +169,7 @@ export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
   if (stated !== undefined && (typeof stated !== 'object' || printJson(stated).length <= longestExample))
     return stated;
   const shape = shapeOf(schema);
-  if (shape.kind === 'integer' || shape.kind === 'number') return lowest(schema) ?? 1;
+  if (shape.kind === 'integer' || shape.kind === 'number') return limitOf(schema, 1) ?? 1;
   if (shape.kind === 'boolean') return true;
   if (shape.kind === 'array')
     return Number(schema.minItems ?? 0) > 0 && depth < 3 ? [exampleOf(shape.items, depth + 1)] : [];
