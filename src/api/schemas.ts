@@ -164,9 +164,9 @@ export const looseResultSchemas = {
   InventoryItem: v.object({ ...InventoryItem.entries, status: v.nullish(text) }),
 } as const;
 
-/** JSON types of the fields of a body or a record, in the order of the service's specification. */
-export function fieldTypes(name: BodyName | ResultName): ReadonlyMap<string, string> {
-  const entries: Record<string, v.GenericSchema> = { ...bodySchemas, ...resultSchemas }[name].entries;
+/** The JSON types of the fields of a body. */
+export function bodyTypes(name: BodyName): ReadonlyMap<string, string> {
+  const entries: Record<string, v.GenericSchema> = bodySchemas[name].entries;
   return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonSchemaOf(schema).type]));
 }
 

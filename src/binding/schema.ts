@@ -1,5 +1,5 @@
-import { readPattern } from '../api/pattern.ts';
 import type { Bounds } from '../api/schemas.ts';
+import { readPattern } from '../api/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
 const namesBySchema = new WeakMap<object, Set<string>>();

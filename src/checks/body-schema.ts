@@ -1,6 +1,5 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
-import { readPattern } from '../api/pattern.ts';
-import { int64Max } from '../api/values.ts';
+import { int64Max, readPattern } from '../api/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import { withinTime } from '../process/within-time.ts';

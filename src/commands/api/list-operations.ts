@@ -78,7 +78,7 @@ export async function printSpec(context: Context): Promise<void> {
   const { settings } = context;
   const { toOpenApi } = await import('../../api/openapi.ts');
   const document = toOpenApi({ serverUrl: settings.service });
-  const isYaml = (output ?? settings.get('output')) === 'yaml';
+  const isYaml = settings.get('output') === 'yaml';
   const { stdout } = context.io;
   await stdout.write(
     isYaml

@@ -1,15 +1,15 @@
+import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import { fieldValue, type HttpFields } from '../../api/http.ts';
+import { fieldValue } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
-import { fieldTypes } from '../../api/schemas.ts';
+import { bodyTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
-import { statusText } from '../../checks/finding.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { CliError, messageOf, UsageError } from '../../process/errors.ts';
-import { type JsonObject, type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
+import { type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitizeExcept } from '../../process/text.ts';
@@ -27,38 +27,40 @@ interface RequestArguments {
   readonly include: boolean;
 }
 
-const withoutBody = ['GET', 'HEAD', 'OPTIONS', 'DELETE'];
-const safe = ['GET', 'HEAD', 'OPTIONS'];
+const reads = ['GET', 'HEAD', 'OPTIONS'];
 /** Control characters for layout, which a terminal may show. */
 const layout = '\n\t';
 
 /** Sends a request and prints the body of the answer unchanged; a status of 400 or above is then an error. */
 export async function sendRaw(context: Context, args: RequestArguments): Promise<void> {
-  const { path, input } = args;
-  const method = readMethod(args.method);
+  const { path, input, include } = args;
+  const { flags, io } = context;
+  const method = args.method.toUpperCase();
+  if (!rawMethods.some((other) => other === method))
+    throw new UsageError(`api request ${args.method}: is not a method`, `one of ${rawMethods.join(', ')}`);
   const fields = args.fields.map(readField);
-  const { output } = context.flags;
-  if (output !== undefined && output !== 'json')
+  if (flags.output !== undefined && flags.output !== 'json')
     throw new UsageError(
-      `--output ${output}: api request prints the body as it came`,
+      `--output ${flags.output}: api request prints the body as it came`,
       'give -o json, or none',
     );
   const client = await context.client();
   const operation = operationAt(client, method, path);
-  if (input !== undefined && safe.includes(method))
-    throw new UsageError(`api request: ${method} takes no --input`);
-  const isQuery = input !== undefined || withoutBody.includes(method);
-  const json = isQuery || fields.length === 0 ? undefined : printJson(toBody(fields, operation));
+  const isRead = reads.includes(method);
+  if (input !== undefined && isRead) throw new UsageError(`api request: ${method} takes no --input`);
+  const isQuery = input !== undefined || isRead || method === 'DELETE';
+  const json = isQuery || fields.length === 0 ? undefined : toBody(fields, operation);
   const body = input === undefined ? json : await readBodyFile(context, input);
+  const hasType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header));
   const request: RawRequest = {
     method,
     path,
     query: isQuery ? fields.map(({ key, text }) => [key, text] as const) : [],
-    fields: body === undefined ? {} : contentType(context),
+    fields: body === undefined || hasType ? {} : { 'content-type': 'application/json' },
     body,
   };
-  if (!safe.includes(method)) await confirmWrite(context, { what: `send ${method} ${path}` });
-  if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
+  if (!isRead) await confirmWrite(context, { what: `send ${method} ${path}` });
+  if (flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
   if (operation?.hideTryIt)
     await context.warn(
       `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
@@ -67,7 +69,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   if (operation)
     context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
   try {
-    if (args.include) await context.io.stdout.write(headOf(answer, context), { isRaw: true });
+    if (include) await io.stdout.write(headOf(answer, context), { isRaw: true });
     await printBody(context, answer);
   } catch (error) {
     // If a full disk ends the output, the user must know that the write was answered before sending it again.
@@ -81,23 +83,12 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     );
 }
 
-function readMethod(text: string): string {
-  const method = text.toUpperCase();
-  if (rawMethods.some((each) => each === method)) return method;
-  throw new UsageError(`api request ${text}: is not a method`, `one of ${rawMethods.join(', ')}`);
-}
-
-/** JSON, unless `--header` says otherwise. */
-function contentType({ flags }: Context): HttpFields {
-  const hasOwnType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header)) ?? false;
-  return hasOwnType ? {} : { 'content-type': 'application/json' };
-}
-
 function headOf({ status, fields }: RawAnswer, { io }: Context): string {
-  const lines = Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().map((each) => `${name}: ${each}`),
+  const lines = Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value) => `${name}: ${value}`),
   );
-  const text = [`HTTP/1.1 ${statusText(status)}`, ...lines, ''].join('\n');
+  const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+  const text = [statusLine, ...lines, ''].join('\n');
   return `${io.stdout.isTerminal ? sanitizeExcept(text, layout) : text}\n`;
 }
 
@@ -123,11 +114,11 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
   }
 }
 
-/** One `-f`. */
+/** A parameter or a field of `-f`. */
 interface RawField {
   readonly key: string;
   readonly text: string;
-  /** True if written with `:=`: the text is JSON. */
+  /** True for `key:=json`. */
   readonly isJson: boolean;
 }
 
@@ -139,30 +130,23 @@ function readField(written: string): RawField {
   return { key, text, isJson: colon === ':' };
 }
 
-/**
- * The fields as one JSON object, each with its type in the operation.
- *
- * @throws UsageError for invalid JSON, or a value of another type.
- */
-function toBody(fields: readonly RawField[], operation: Operation | undefined): JsonObject {
-  const types = operation?.body ? fieldTypes(operation.body.name) : new Map<string, string>();
-  const typeOf = (name: string) => types.get(name) ?? operation?.body?.fields[name]?.bounds?.type;
-  return Object.fromEntries(fields.map((field) => [field.key, toValue(field, typeOf(field.key))]));
+/** The fields as a JSON object, each with its type in the operation. @throws UsageError for invalid JSON. */
+function toBody(fields: readonly RawField[], operation: Operation | undefined): string {
+  const types = operation?.body ? bodyTypes(operation.body.name) : new Map<string, string>();
+  const values = fields.map((field) => {
+    const type = types.get(field.key) ?? operation?.body?.fields[field.key]?.bounds?.type;
+    return [field.key, toValue(field, type)] as const;
+  });
+  return printJson(Object.fromEntries(values));
 }
 
-function toValue(field: RawField, type: string | undefined): JsonValue {
-  const { text, isJson } = field;
-  if (isJson) return parse(field);
-  if (type === 'string') return text;
-  if (/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(text)) return parse(field);
-  return text;
-}
-
-function parse({ key, text, isJson }: RawField): JsonValue {
+function toValue({ key, text, isJson }: RawField, type: string | undefined): JsonValue {
+  const isScalar = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(text);
+  if (!isJson && (type === 'string' || !isScalar)) return text;
   try {
     return parseJson(text);
   } catch (error) {
-    throw new UsageError(`-f ${key}${isJson ? ':=' : '='}${text}: ${messageOf(error)}`);
+    throw new UsageError(`-f ${key}:=${text}: ${messageOf(error)}`);
   }
 }
 
