@@ -6,7 +6,7 @@ import type { OperationId } from './api/operations.ts';
 import type { SocketAddress } from './checks/sockets.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
-import { createClient } from './client/create-client.ts';
+import { createClient } from './client/client.ts';
 import { type HeaderField, parseHeaderFlag, rejectInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { readConfigFile } from './config/file.ts';

@@ -8,13 +8,21 @@ import {
   retriedStatuses,
 } from './attempt.ts';
 import type { Call } from './call.ts';
-import { readErrorBody } from './response.ts';
+import { isSuccess, readErrorBody } from './response.ts';
+import { invalidAnswer } from './transport/transport-error.ts';
 
 type Attempts = readonly Attempt[];
 
-/** An error answer as an error, whatever its body. */
-export function answeredError(call: Call, attempts: Attempts, response: HttpResponse): CliError {
+/** The error of an answer whose status is not known to mean success, whatever its body; undefined for a success. */
+export function answerError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
   const { status } = response;
+  if (isSuccess(call.request.method, status)) return undefined;
+  if (status < 400)
+    return callError(
+      call,
+      attempts,
+      invalidAnswer(`the service answered ${status}, which is neither a success nor an error`),
+    );
   const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
   // An empty list would still answer 200, so a 404 means that the address is wrong.
   const isMissingList = call.operation?.many === true && (status === 404 || status === 410);
@@ -38,9 +46,9 @@ function kindOfStatus(status: number): ErrorKind {
 /**
  * The error of a call that got no valid answer.
  *
- * @param thrown a CliError with a reason, whose message is only that; any other error is returned as it is.
+ * @param thrown an error with a reason, whose message is only that; any other error is returned as it is.
  */
-export function callError(call: Call, attempts: Attempts, thrown: unknown): unknown {
+export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown): Thrown | CliError {
   if (!(thrown instanceof CliError)) return thrown;
   const { kind, message, details } = thrown;
   const { reason, status = attempts.at(-1)?.response?.status } = details;

@@ -8,7 +8,7 @@ import type { CredentialParameter } from './request.ts';
 
 // A call, from its operation to its answer:
 //
-//   create-client.ts  an operation and its input -> a request (request.ts, checked by bounds.ts)
+//   client.ts         an operation and its input -> a request (request.ts, checked by bounds.ts)
 //   send-call.ts      the request -> attempts, within one deadline (attempt.ts) -> the final answer (transport/)
 //   response.ts       the answer of a reading -> a record, or the page of a list (page-walk.ts, whole-list.ts)
 //   judge-write.ts    the answer of a write -> whether it shows what was asked

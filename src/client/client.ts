@@ -1,12 +1,37 @@
-import type { Contract } from '../api/contract.ts';
-import type { HttpFields, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
-import type { Input, ListId, OperationId, ReadId, Result } from '../api/operations.ts';
+import { type Contract, offeredOperation } from '../api/contract.ts';
+import {
+  fieldValue,
+  type HttpFields,
+  type HttpRequest,
+  type HttpResponse,
+  shownUrl,
+  type Transport,
+} from '../api/http.ts';
+import type { ListId, Operation, OperationId, Result } from '../api/operations.ts';
 import type { CliError } from '../process/errors.ts';
-import type { Attempt } from './attempt.ts';
-import type { CallOptions } from './call.ts';
-import type { Judgement } from './judge-write.ts';
-import type { CallInput, FieldChanges, RawRequest } from './request.ts';
-import type { Filters, ListOptions } from './whole-list.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { withinTime } from '../process/within-time.ts';
+import { type Attempt, isReading, mayHaveBeenApplied } from './attempt.ts';
+import { checkInput } from './bounds.ts';
+import type { Call, CallOptions, ClientOptions } from './call.ts';
+import { answerError, callError } from './call-error.ts';
+import { type Judgement, judgeWrite, type WriteIntent } from './judge-write.ts';
+import type { Page, PageSource } from './page-walk.ts';
+import {
+  type CallInput,
+  type FieldChanges,
+  type RawRequest,
+  recordIdOf,
+  toRawRequest,
+  toRequest,
+  toWireInput,
+  withChanges,
+  withMaskedParameter,
+} from './request.ts';
+import { type ListAnswer, readResult } from './response.ts';
+import { type CallResult, sendCall, timeoutError } from './send-call.ts';
+import { invalidAnswer } from './transport/transport-error.ts';
+import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 export interface Client {
   readonly contract: Contract;
@@ -21,11 +46,7 @@ export interface Client {
    * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds; CliError
    *   with the attempts if the service answered with an error, or gave no valid answer.
    */
-  call<K extends OperationId>(
-    id: K,
-    input: ClientInput<K>,
-    options?: CallOptions,
-  ): Promise<Answer<CallValue<K>>>;
+  call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer<JsonObject | undefined>>;
   /**
    * The pages of a list, each fetched when it is needed, to the end of the list: see whole-list.ts.
    *
@@ -33,7 +54,7 @@ export interface Client {
    */
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<Result<K>[]>;
   /** The request that `call` would send, without a credential; for `--dry-run`. */
-  toRequest<K extends OperationId>(id: K, input: ClientInput<K>, options?: CallOptions): HttpRequest;
+  toRequest(id: OperationId, input: CallInput, options?: CallOptions): HttpRequest;
   /** The request that `request` would send, without a credential. */
   toRawRequest(request: RawRequest): HttpRequest;
   /**
@@ -50,20 +71,9 @@ export interface Client {
   readonly deferSaves: Transport['deferSaves'];
 }
 
-/**
- * The input of a call. Its body is whole, or has only the changes of a record that was read before. If the id of the
- * operation is known only at run time, the input is not checked by its type.
- */
-type ClientInput<K extends OperationId> =
-  Exclude<OperationId, ListId> extends K
-    ? CallInput
-    : Input<K> | (Omit<Input<K>, 'body' | 'query'> & { readonly body: object; readonly before: object });
-
-/** The value of a call: the record. A write may be answered with a bare 2xx, without a record. */
-type CallValue<K extends OperationId> = K extends ReadId ? Result<K> : Result<K> | undefined;
-
-/** A valid answer: the record with all fields in the service's order, ids as bigints. */
+/** A valid answer. */
 export interface Answer<Value> {
+  /** The record with all fields in the service's order, ids as bigints; undefined if a write is answered without one. */
   readonly value: Value;
   readonly status: number;
   readonly fields: HttpFields;
@@ -82,4 +92,144 @@ export interface RawAnswer extends HttpResponse {
   readonly attempts: readonly Attempt[];
   /** The answer as an error, if its status is not that of a success, nor 304. */
   readonly error: CliError | undefined;
+}
+
+/** A client of one service; it owns the transport and closes it. */
+export function createClient(options: ClientOptions): Client {
+  const { contract, baseUrl, fields, parameter, transport, secrets } = options;
+  /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
+  const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
+    const { ifMatch, isUnchecked } = callOptions;
+    const operation = offeredOperation(contract, id);
+    const wireInput = toWireInput(operation, input);
+    const allFields = ifMatch === undefined ? fields : { ...fields, 'if-match': ifMatch };
+    if (!isUnchecked) checkInput(operation, wireInput, allFields);
+    const request = toRequest(operation, wireInput, { baseUrl, fields: allFields });
+    return { client: options, operation, request, options: callOptions };
+  };
+  const masked = (request: HttpRequest): HttpRequest =>
+    withMaskedParameter({ ...request, fields: secrets.maskFields(request.fields) }, parameter);
+  const noted = new Set<string>();
+  const note = (line: string) => {
+    if (!noted.has(line)) options.observe?.({ kind: 'note', line });
+    noted.add(line);
+  };
+  return {
+    contract,
+    baseUrl,
+    credential: options.credential,
+    note,
+    async call(id, input, callOptions = {}) {
+      const call = prepare(id, input, callOptions);
+      return fetchAnswer(call, intentOf(call.operation, input)) as Promise<Answer<JsonObject | undefined>>;
+    },
+    list: <K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) => {
+      const openList = (query: Filters): PageSource => {
+        const call = prepare(id, { query }, listOptions);
+        return { first: call.request.url, read: (url) => fetchPage(call, url) };
+      };
+      return readList({ contract, openList, note }, id, filters, listOptions) as AsyncGenerator<Result<K>[]>;
+    },
+    toRequest: (id, input, callOptions = {}) => masked(prepare(id, input, callOptions).request),
+    async send(id, input, callOptions = {}, changes = {}) {
+      const { request, ...call } = prepare(id, input, callOptions);
+      return fetchRaw({ ...call, request: { ...request, fields: withChanges(request.fields, changes) } });
+    },
+    toRawRequest: (raw) => masked(toRawRequest(raw, options)),
+    request: async (raw, callOptions = {}) =>
+      fetchRaw({ client: options, request: toRawRequest(raw, options), options: callOptions }),
+    close: () => transport.close(),
+    deferSaves: transport.deferSaves,
+  };
+}
+
+/** The call of an operation. */
+interface OperationCall extends Call {
+  readonly operation: Operation;
+}
+
+function intentOf(operation: Operation, input: CallInput): WriteIntent {
+  const values = operation.method === 'DELETE' ? undefined : (input.values ?? input.body);
+  return { id: recordIdOf(operation, input), values: (values ?? {}) as WriteIntent['values'] };
+}
+
+/** A longer body, in bytes, may take so long to read that the deadline and Ctrl-C must be able to end it. */
+const longBody = 2 ** 20;
+
+/** @param intent the id of the record, and what the user set. */
+async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<Answer<unknown>> {
+  const { operation } = call;
+  const result = await sendCall(call);
+  const { response, attempts, leftMs } = result;
+  const { status, fields, body } = response;
+  if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
+  const answer = { status, fields, etag: strongTag(fields), attempts };
+  if (isGone(call, result))
+    return { ...answer, value: undefined, judgement: { shows: 'intent', id: intent.id } };
+  const statusError = answerError(call, attempts, response);
+  if (statusError) throw statusError;
+  try {
+    const fail = () => {
+      throw timeoutError(call);
+    };
+    const read = () => readContent(call, intent, response);
+    const isLong = body.length >= longBody;
+    const content = isLong ? withinTime(leftMs, read, fail, { endsOnCtrlC: true }) : read();
+    return { ...answer, ...content };
+  } catch (error) {
+    throw callError(call, attempts, error);
+  }
+}
+
+/** The records of a reading, or what the answer of a write shows. */
+function readContent(
+  { client: { secrets }, operation }: OperationCall,
+  intent: WriteIntent,
+  response: HttpResponse,
+): Pick<Answer<unknown>, 'value' | 'judgement'> {
+  if (isReading(operation.method))
+    return { value: readResult(operation, intent.id, response, secrets.mask), judgement: undefined };
+  const judgement = judgeWrite(operation, intent, response, secrets.mask);
+  return { value: judgement.record, judgement };
+}
+
+/** The entity tag of an answer; a weak one cannot be relied on for a write. @see RFC 9110, 8.8.3 */
+function strongTag(fields: HttpFields): string | undefined {
+  const tag = fieldValue(fields, 'etag');
+  return tag?.startsWith('W/') ? undefined : tag;
+}
+
+/** Whether a DELETE finds nothing after an attempt that may have been applied: it has succeeded. Says so in a note. */
+function isGone({ client, request }: Call, { response: { status }, attempts }: CallResult): boolean {
+  const { method, url } = request;
+  if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
+  if (!mayHaveBeenApplied(method, attempts)) return false;
+  const line = `note: the record is gone, because an earlier attempt was applied (DELETE ${shownUrl(url)}: ${status})`;
+  client.observe?.({ kind: 'note', line });
+  return true;
+}
+
+async function fetchRaw(call: Call): Promise<RawAnswer> {
+  const result = await sendCall(call);
+  const { response, attempts } = result;
+  const { status, fields } = response;
+  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
+  const url = attempts.at(-1)?.request.url ?? call.request.url;
+  const isRedirected = attempts.at(-1)?.isRedirected === true;
+  // A 304 answers a condition that the user sent.
+  const isFine = status === 304 || isGone(call, result);
+  const error = isFine ? undefined : answerError(call, attempts, response);
+  return { status, fields, body, url, isRedirected, attempts, error };
+}
+
+/** Reads the page of a list at a URL. */
+async function fetchPage(call: OperationCall, url: string): Promise<Page> {
+  const pageCall = { ...call, request: { ...call.request, url } };
+  const { value, fields, attempts } = await fetchAnswer(pageCall, { id: undefined, values: {} });
+  return {
+    ...(value as ListAnswer),
+    link: fieldValue(fields, 'link'),
+    url: attempts.at(-1)?.request.url ?? url,
+    fault: (why) => callError(pageCall, attempts, invalidAnswer(why)),
+  };
 }

@@ -1,11 +1,10 @@
-import { type Contract, canSeek } from '../api/contract.ts';
-import { type HttpRequest, linkTarget } from '../api/http.ts';
+import { canSeek } from '../api/contract.ts';
+import { linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import type { ListAnswer } from './response.ts';
-import { invalidAnswer } from './transport/transport-error.ts';
 
 // How the pages of a list follow each other, and where they end.
 
@@ -14,82 +13,72 @@ export interface Page extends ListAnswer {
   readonly link: string | undefined;
   /** The URL that answered. */
   readonly url: string;
+  /** The error of a page that does not continue its list; it names the request. @param why a clause. */
+  fault(why: string): Error;
 }
 
-/** What a list needs of the client. */
-export interface ListSource {
-  readonly contract: Contract;
-  /** The request with these parameters. @throws UsageError if they break the contract. */
-  toRequest(query: Readonly<Record<string, unknown>>): HttpRequest;
+/** The pages of one list. */
+export interface PageSource {
+  /** The URL of the first. */
+  readonly first: string;
   /** @throws CliError that names the request. */
-  fetchPage(operation: Operation, request: HttpRequest): Promise<Page>;
+  read(url: string): Promise<Page>;
 }
 
 const maxPages = 100_000;
 const maxRecords = 10_000_000;
 const maxEmptyPages = 1000;
 
-/** The page of a request and those that follow it. Returns why there may be more, a clause; undefined if the list ends. */
+/**
+ * The pages of a list in their order. Returns why there may be more, a clause; undefined if the list ends.
+ *
+ * @param size the page size that the URL of the first page asks for.
+ * @throws CliError for a list that does not end.
+ */
 export async function* pagesOf(
-  source: ListSource,
+  { first, read }: PageSource,
   operation: Operation,
-  query: Readonly<Record<string, unknown>>,
+  size: number | undefined,
 ): AsyncGenerator<JsonObject[], string | undefined> {
-  const request = source.toRequest(query);
-  const first = request.url;
-  const walk: Walk = {
-    operation,
-    first,
-    size: query.limit as number | undefined,
-    pages: 0,
-    count: 0,
-    isLinked: false,
-    emptyPages: 0,
-  };
+  const { paging, noun } = operation;
+  const { idField } = nouns[noun];
+  const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false };
+  if (paging?.kind === 'number') walk.firstNumber = paging.first;
   const visited = new Set<string>();
-  const idField = nouns[operation.noun].idField;
   let before: readonly JsonObject[] = [];
-  for (let next = first; ; ) {
-    const page: Page = await source.fetchPage(operation, { ...request, url: next });
-    const { records, url } = page;
-    visited.add(withoutHash(url));
-    visited.add(next);
-    walk.pages += 1;
-    const isSame = walk.pages > 1 && records.length > 0 && isSamePage(before, records, idField);
-    // The first page may have the number 0 or 1: if page 1 is the first one again, page 2 is the next.
-    if (isSame && walk.pages === 2 && isUnnumbered(operation)) {
-      walk.base = 1;
+  let emptyPages = 0;
+  for (let url = first; ; ) {
+    const page = await read(url);
+    const { records } = page;
+    visited.add(url).add(withoutHash(page.url));
+    if (walk.pages > 0 && isSamePage(before, records, idField)) {
+      // The first page may have the number 0 or 1: if page 1 is the first one again, page 2 is the next.
+      if (walk.pages > 1 || paging?.kind !== 'number' || walk.firstNumber !== undefined)
+        throw page.fault('the page repeats the one before');
+      walk.firstNumber = 1;
     } else {
-      if (isSame) throw invalidAnswer('the page repeats the one before');
-      if (canSeek(operation)) checkOrder(before, records, idField);
+      const fault = canSeek(operation) ? orderFault(before, records, idField) : undefined;
+      if (fault !== undefined) throw page.fault(fault);
       yield records;
       before = records;
+      walk.pages += 1;
       walk.count += records.length;
     }
-    walk.emptyPages = records.length === 0 ? walk.emptyPages + 1 : 0;
+    emptyPages = records.length === 0 ? emptyPages + 1 : 0;
+    if (emptyPages > maxEmptyPages)
+      throw page.fault(`the list does not end: more than ${maxEmptyPages} empty pages in a row`);
+    if (walk.pages >= maxPages || walk.count > maxRecords)
+      throw page.fault(`the list does not end: more than ${maxPages} pages or ${maxRecords} records`);
     walk.isLinked ||= linkTarget(page.link, 'next') !== undefined;
-    checkLimits(walk);
-    const step: Step = nextStep(walk, page);
-    if (step.next !== undefined && visited.has(step.next))
-      throw invalidAnswer(`the link to the next page repeats: ${maskUrl(step.next)}`);
-    if (step.next === undefined && step.doubt !== undefined && step.probe !== undefined)
-      return (await isEmpty(source, operation, { ...request, url: step.probe })) ? undefined : step.doubt;
-    if (step.next === undefined) return step.doubt;
-    next = step.next;
+    const { next, doubt, probe } = nextStep(walk, page);
+    if (next === undefined) {
+      // A page that cannot be read tells nothing.
+      const last = doubt !== undefined && probe ? await read(probe).catch(() => undefined) : undefined;
+      return last?.records.length === 0 ? undefined : doubt;
+    }
+    if (visited.has(next)) throw page.fault(`the link to the next page repeats: ${maskUrl(next)}`);
+    url = next;
   }
-}
-
-/** @throws CliError if a list is longer than any real one. */
-function checkLimits({ pages, count, emptyPages }: Walk): void {
-  if (emptyPages > maxEmptyPages) throw endless(`more than ${maxEmptyPages} empty pages in a row`);
-  if (pages >= maxPages || count > maxRecords)
-    throw endless(`more than ${maxPages} pages or ${maxRecords} records`);
-}
-
-/** Whether a page has no records; a page that cannot be read tells nothing. */
-async function isEmpty(source: ListSource, operation: Operation, request: HttpRequest): Promise<boolean> {
-  const page = await source.fetchPage(operation, request).catch(() => undefined);
-  return page?.records.length === 0;
 }
 
 /** How far a list has been read. Only `pagesOf` changes it. */
@@ -100,12 +89,10 @@ interface Walk {
   readonly size: number | undefined;
   pages: number;
   count: number;
-  /** How many of the last pages had no records. */
-  emptyPages: number;
   /** Whether an answer has had a link to the next page. */
   isLinked: boolean;
-  /** The number of the first page, once it is known although the description does not give it. */
-  base?: number;
+  /** The number of the first page, if pages have numbers; undefined while it is not known to be 1 and not 0. */
+  firstNumber?: number | undefined;
 }
 
 interface Step {
@@ -118,29 +105,26 @@ interface Step {
 }
 
 function nextStep(walk: Walk, page: Page): Step {
-  const { operation, first, size } = walk;
-  const { paging } = operation;
+  const { operation, first, size, count } = walk;
+  const { paging, noun } = operation;
   const link = linkTarget(page.link, 'next');
-  if (link !== undefined) return { next: resolveNext(link, page.url) };
+  if (link !== undefined) return { next: resolveNext(link, page) };
+  const doubt = doubtOf(walk, page);
   const isLinked = walk.isLinked || linkTarget(page.link, 'first', 'prev', 'last') !== undefined;
-  if (isLinked || !paging || paging.kind === 'link') return { doubt: doubtOf(walk, page) };
+  if (isLinked || !paging || paging.kind === 'link') return { doubt };
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
   if (paging.kind === 'unknown') {
-    const doubt = doubtOf(walk, page);
-    const last = page.records.at(-1)?.[nouns[operation.noun].idField];
-    const canProbe = doubt === undefined && paging.after !== undefined && typeof last === 'bigint';
+    if (doubt !== undefined) return { doubt };
+    const last = page.records.at(-1)?.[nouns[noun].idField];
+    const canProbe = paging.after !== undefined && typeof last === 'bigint';
     const probe = canProbe ? withParameter(first, paging.after, `${last}`) : undefined;
-    return { doubt: doubt ?? doubtOfUnknown(walk, paging.by), probe };
+    return { doubt: doubtOfUnknown(walk, paging.by), probe };
   }
-  const count = page.records.length;
   // A page that is shorter than the stated maximum is the last.
   const maximum = statedMaximum(operation);
-  const isShort = maximum !== undefined && count < Math.min(size ?? maximum, maximum);
-  if (count === 0 || isShort) return {};
-  const start = paging.kind === 'number' ? (paging.first ?? walk.base ?? 0) : 0;
-  const pagesBefore =
-    walk.base === 1 && paging.kind === 'number' && paging.first === undefined ? walk.pages - 1 : walk.pages;
-  const value = paging.kind === 'number' ? start + pagesBefore : walk.count;
+  const length = page.records.length;
+  if (length === 0 || (maximum !== undefined && length < Math.min(size ?? maximum, maximum))) return {};
+  const value = paging.kind === 'number' ? (walk.firstNumber ?? 0) + walk.pages : count;
   if (value > (paging.maximum ?? Number.POSITIVE_INFINITY))
     return { doubt: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
   return { next: withParameter(first, paging.parameter, String(value)) };
@@ -158,7 +142,7 @@ function nextByCursor(
   if (typeof value === 'boolean' || typeof value === 'object')
     return { doubt: `its ${next.join('.')} is neither a link nor a cursor` };
   const text = String(value);
-  if (/^(https?:\/)?\/|^\?/.test(text)) return { next: resolveNext(text, page.url) };
+  if (/^(https?:\/)?\/|^\?/.test(text)) return { next: resolveNext(text, page) };
   if (parameter === undefined) return { doubt: `its ${next.join('.')} is not a link` };
   return { next: withParameter(walk.first, parameter, text) };
 }
@@ -191,33 +175,30 @@ function doubtOfUnknown({ operation, size, count }: Walk, by: string | undefined
     : undefined;
 }
 
-function isUnnumbered({ paging }: Operation): boolean {
-  return paging?.kind === 'number' && paging.first === undefined;
-}
-
+/** Whether a page has the records of the one before; false for empty pages. */
 function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], idField: string): boolean {
-  if (before.length !== page.length) return false;
+  if (before.length !== page.length || page.length === 0) return false;
   return before.every((record, at) => record[idField] != null && record[idField] === page[at]?.[idField]);
 }
 
-/** @throws CliError if the ids do not grow, as the contract of the table orders them. */
-function checkOrder(before: readonly JsonObject[], [first]: readonly JsonObject[], idField: string): void {
+/** A clause if the ids do not grow from page to page, as the contract of the table orders them. */
+function orderFault(
+  before: readonly JsonObject[],
+  [first]: readonly JsonObject[],
+  idField: string,
+): string | undefined {
   const last = before.at(-1)?.[idField];
   const id = first?.[idField];
-  if (typeof last === 'bigint' && typeof id === 'bigint' && id <= last)
-    throw endless(`a page after id ${last} begins with id ${id}`);
-}
-
-function endless(why: string): Error {
-  return invalidAnswer(`the list does not end: ${why}`);
+  const isWrong = typeof last === 'bigint' && typeof id === 'bigint' && id <= last;
+  return isWrong ? `the list does not end: a page after id ${last} begins with id ${id}` : undefined;
 }
 
 /** @throws CliError if the link is not a URL or leads to another origin. */
-function resolveNext(link: string, url: string): string {
-  if (!URL.canParse(link, url)) throw invalidAnswer(`the link to the next page is not a URL: ${link}`);
-  const next = new URL(link, url);
-  if (next.origin !== new URL(url).origin)
-    throw invalidAnswer(`the link to the next page leads to another origin: ${maskUrl(next.href)}`);
+function resolveNext(link: string, page: Page): string {
+  if (!URL.canParse(link, page.url)) throw page.fault(`the link to the next page is not a URL: ${link}`);
+  const next = new URL(link, page.url);
+  if (next.origin !== new URL(page.url).origin)
+    throw page.fault(`the link to the next page leads to another origin: ${maskUrl(next.href)}`);
   return withoutHash(next.href);
 }
 

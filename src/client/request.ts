@@ -27,55 +27,20 @@ interface RequestBase {
   readonly fields: HttpFields;
 }
 
-/** What all requests of an operation have in common, so that a bulk run makes it once. */
-export interface RequestTemplate {
-  readonly operation: Operation;
-  readonly baseUrl: string;
-  /** The path as literal text and parameters, in order. */
-  readonly path: readonly (string | Parameter)[];
-  readonly query: readonly Parameter[];
-  readonly headers: readonly Parameter[];
-  readonly fields: HttpFields;
-}
-
-/** @throws UsageError for a path outside the base URL: a bound description may contain anything. */
-export function createTemplate(operation: Operation, { baseUrl, fields }: RequestBase): RequestTemplate {
-  const { id, path, parameters, body } = operation;
-  if (!isBelow(`http://host/base${path}`, 'http://host/base'))
-    throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
-  const inPath = parameters.filter((parameter) => parameter.in === 'path');
-  return {
-    operation,
-    baseUrl,
-    path: path
-      .split(/(\{[^{}]*\})/)
-      .map((part) => inPath.find(({ wireName }) => part === `{${wireName}}`) ?? toSendable(part)),
-    query: parameters.filter((parameter) => parameter.in === 'query'),
-    headers: parameters.filter((parameter) => parameter.in === 'header'),
-    fields: body ? { ...fields, 'content-type': body.mediaType } : fields,
-  };
-}
-
-/** The text of a description with spaces and letters beyond ASCII percent-encoded. */
-function toSendable(literal: string): string {
-  return literal.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
-}
-
 /**
  * The request of an operation. Every parameter goes to its place in the contract, ids with all their digits.
  *
  * @param input as `toWireInput` returns it.
- * @throws UsageError for a header that cannot be sent.
+ * @throws UsageError for a header that cannot be sent, and for a path outside the base URL: a bound description may
+ *   contain anything.
  */
-export function fillTemplate(template: RequestTemplate, input: CallInput): HttpRequest {
-  const { operation, baseUrl, path, query, headers } = template;
-  const { method, body } = operation;
-  const url = baseUrl + toPath(path, input) + toQuery(query, input);
-  const fields =
-    headers.length === 0
-      ? template.fields
-      : { ...template.fields, ...headerFields(operation, headers, input) };
-  return body ? { method, url, fields, body: printJson(input.body) } : { method, url, fields };
+export function toRequest(operation: Operation, input: CallInput, base: RequestBase): HttpRequest {
+  const { method, parameters, body } = operation;
+  const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
+  const fields = headerFields(operation, input, base.fields);
+  if (!body) return { method, url, fields };
+  fields['content-type'] = body.mediaType;
+  return { method, url, fields, body: printJson(input.body) };
 }
 
 /** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
@@ -129,24 +94,26 @@ function isBelow(url: string, baseUrl: string): boolean {
   return origin === base.origin && pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`);
 }
 
-function toPath(path: RequestTemplate['path'], input: CallInput): string {
-  let filled = '';
-  for (const part of path)
-    filled += typeof part === 'string' ? part : toSegment(part, parameterValue(input, part));
-  return filled;
-}
+/** Matches a path with a dot segment, also an escaped one, or with a control, which the URL parser would drop. */
+const unsafePath = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/i;
 
-/** @throws UsageError for a dot segment, which would change the path, also in its escaped form. */
-function toSegment({ wireName }: Parameter, value: unknown): string {
-  if (value === '.' || value === '..')
-    throw new UsageError(`${wireName}: '${value}' is not allowed in a path`);
-  return encodeURIComponent(String(value));
+function toPath({ id, path, parameters }: Operation, input: CallInput): string {
+  if (unsafePath.test(path) || !path.startsWith('/'))
+    throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
+  return path.replace(/[^\x21-\x7e]/gu, encodeURIComponent).replace(/\{([^{}]*)\}/g, (part, wireName) => {
+    const parameter = parameters.find((each) => each.in === 'path' && each.wireName === wireName);
+    if (!parameter) return part;
+    const value = String(parameterValue(input, parameter));
+    if (value === '.' || value === '..')
+      throw new UsageError(`${wireName}: '${value}' is not allowed in a path`);
+    return encodeURIComponent(value);
+  });
 }
 
 function toQuery(parameters: readonly Parameter[], input: CallInput): string {
   let query = '';
   for (const parameter of parameters) {
-    const value = parameterValue(input, parameter);
+    const value = parameter.in === 'query' ? parameterValue(input, parameter) : undefined;
     if (value === undefined) continue;
     const pair = `${encodeURIComponent(parameter.wireName)}=${encodeURIComponent(String(value))}`;
     query += `${query === '' ? '?' : '&'}${pair}`;
@@ -154,14 +121,15 @@ function toQuery(parameters: readonly Parameter[], input: CallInput): string {
   return query;
 }
 
+/** The fields of every request, and those that the description asks for. */
 function headerFields(
-  { id }: Operation,
-  parameters: readonly Parameter[],
+  { id, parameters }: Operation,
   input: CallInput,
-): Record<string, string> {
-  const fields: Record<string, string> = {};
+  baseFields: HttpFields,
+): Record<string, string | readonly string[]> {
+  const fields = { ...baseFields };
   for (const parameter of parameters) {
-    const value = parameterValue(input, parameter);
+    const value = parameter.in === 'header' ? parameterValue(input, parameter) : undefined;
     if (value === undefined) continue;
     const source = `${id}: the header that the description asks for`;
     const name = checkField({ name: parameter.wireName, value: String(value), source });

@@ -68,10 +68,9 @@ export function fromWire(operation: Operation, answer: JsonValue): JsonValue | u
 
 const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 
-/** @throws CliError for a status below 400 that is not known to mean success; 202 is one of a write. */
-export function checkStatus(method: string, status: number): void {
-  if (successes.has(status) || (status === 202 && !isReading(method))) return;
-  throw invalidAnswer(`the service answered ${status}, which is neither a success nor an error`);
+/** Whether a status is known to mean success; 202 is one of a write. */
+export function isSuccess(method: string, status: number): boolean {
+  return successes.has(status) || (status === 202 && !isReading(method));
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */

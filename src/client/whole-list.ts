@@ -1,11 +1,11 @@
-import { offeredOperation, takesParameter } from '../api/contract.ts';
+import { type Contract, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Operation } from '../api/operations.ts';
 import { petStatuses } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions } from './call.ts';
-import { type ListSource, pagesOf, statedMaximum } from './page-walk.ts';
+import { type PageSource, pagesOf, statedMaximum } from './page-walk.ts';
 
 // A list from its first record to its last, whatever the service's filters and page sizes are.
 
@@ -21,27 +21,61 @@ export interface ListOptions extends CallOptions {
   readonly whole?: boolean | undefined;
 }
 
+/** What a list needs of the client. */
+export interface ListSource {
+  readonly contract: Contract;
+  /** Opens the list with these parameters. @throws UsageError if they break the contract. */
+  openList(query: Filters): PageSource;
+  /** Tells the user a line. */
+  note(line: string): void;
+}
+
 /**
  * The records of a list, page by page, each page fetched when it is needed. Filters that the service lacks are applied
  * here. If it requires a filter, or has a default for it, it is asked once for each value of that filter.
  *
- * Returns why the list may be cut, a clause; undefined if it is certainly whole.
- *
- * @throws UsageError for a filter that can be applied neither there nor here; CliError, whose message is only the
- *   reason, for a list that does not end.
+ * @throws UsageError for a filter that can be applied neither there nor here, and for a list that may be cut if the caller
+ *   needs it whole; CliError for a list that does not end.
  */
-export async function* readWholeList(
+export async function* readList(
   source: ListSource,
   id: ListId,
   filters: Filters,
+  options: ListOptions,
+): AsyncGenerator<JsonObject[]> {
+  const operation = offeredOperation(source.contract, id);
+  const pages = readPages(source, operation, filters, options);
+  // If the end of the list shows that it may be cut, the caller must not have used its first page.
+  const isReadFirst = options.whole && operation.paging?.kind === 'unknown';
+  const kept: JsonObject[][] = [];
+  let page = await pages.next();
+  for (; !page.done; page = await pages.next()) {
+    if (isReadFirst) kept.push(page.value);
+    else yield page.value;
+  }
+  const doubt = page.value;
+  if (doubt !== undefined && options.whole)
+    throw new UsageError(
+      `the list may be cut, and this needs every record: ${doubt} (${id})`,
+      'ask the owner of the service for a list that can be read to its end',
+      'unbound',
+    );
+  if (doubt !== undefined) source.note(`warning: there may be more records: ${doubt} (${id})`);
+  yield* kept;
+}
+
+/** The pages of a list. Returns why it may be cut, a clause; undefined if it is certainly whole. */
+async function* readPages(
+  { openList }: ListSource,
+  operation: Operation,
+  filters: Filters,
   { limit, after, whole }: ListOptions,
 ): AsyncGenerator<JsonObject[], string | undefined> {
-  const operation = offeredOperation(source.contract, id);
+  checkFilters(operation, filters);
   const conditions = Object.entries(filters).flatMap(([name, value]): [string, unknown][] => {
     const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
     return only === undefined ? [] : [[name, only]];
   });
-  checkFilters(operation, filters);
   const parameters = conditions.flatMap(([name, filter]): [string, unknown][] => {
     const value = parameterOf(operation, name, filter);
     return value === undefined ? [] : [[name, value]];
@@ -53,20 +87,18 @@ export async function* readWholeList(
   let { doubt } = parts;
   if (whole && doubt !== undefined) return doubt;
   for (const part of parts.queries) {
-    const query = { ...Object.fromEntries(parameters), ...part, after, limit: size };
     // A service may ignore a parameter without an error.
     const checked = [...conditions, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
-    const pages = pagesOf(source, operation, query);
-    for (let page = await pages.next(); ; page = await pages.next()) {
-      if (page.done) {
-        doubt ??= page.value;
-        break;
-      }
+    const list = openList({ ...Object.fromEntries(parameters), ...part, after, limit: size });
+    const pages = pagesOf(list, operation, size);
+    let page = await pages.next();
+    for (; !page.done; page = await pages.next()) {
       const matching = page.value.filter((record) => meetsConditions(record, checked));
       left -= matching.length;
       yield matching;
       if (left <= 0) return undefined;
     }
+    doubt ??= page.value;
   }
   return doubt;
 }

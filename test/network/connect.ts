@@ -1,6 +1,6 @@
 import { builtInContract } from '../../src/api/contract.ts';
 import type { Client } from '../../src/client/client.ts';
-import { createClient } from '../../src/client/create-client.ts';
+import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { createSecrets } from '../../src/process/secrets.ts';

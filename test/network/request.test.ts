@@ -3,13 +3,7 @@ import { builtInContract } from '../../src/api/contract.ts';
 import type { Operation, OperationId, RequestBody } from '../../src/api/operations.ts';
 import type { Bounds } from '../../src/api/schemas.ts';
 import { checkInput } from '../../src/client/bounds.ts';
-import {
-  type CallInput,
-  createTemplate,
-  fillTemplate,
-  toRawRequest,
-  toWireInput,
-} from '../../src/client/request.ts';
+import { type CallInput, toRawRequest, toRequest, toWireInput } from '../../src/client/request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', fields: { accept: 'application/json' } };
@@ -18,12 +12,12 @@ function operation(id: OperationId, changes: Partial<Operation> = {}): Operation
   return { ...builtInContract.operations.get(id)!, ...changes };
 }
 
-function toRequest(operation: Operation, input: CallInput) {
-  return fillTemplate(createTemplate(operation, target), toWireInput(operation, input));
+function requestOf(operation: Operation, input: CallInput) {
+  return toRequest(operation, toWireInput(operation, input), target);
 }
 
 function urlOf(chosen: Operation, input: CallInput): string {
-  return toRequest(chosen, input).url;
+  return requestOf(chosen, input).url;
 }
 
 test('every digit of an id reaches the path, the query and the body', () => {
@@ -34,7 +28,7 @@ test('every digit of an id reaches the path, the query and the body', () => {
     'http://shop.example/api/pets?categoryId=9007199254740993',
   );
   const body = { name: 'Rex', categoryId: 9223372036854775807n };
-  expect(toRequest(operation('createPet'), { body })).toEqual({
+  expect(requestOf(operation('createPet'), { body })).toEqual({
     method: 'POST',
     url: 'http://shop.example/api/pets',
     fields: { accept: 'application/json', 'content-type': 'application/json' },
@@ -57,7 +51,7 @@ test('a bound parameter goes to the place and under the name that the descriptio
       { name: 'header x-dry-run', wireName: 'x-dry-run', in: 'header', required: true, value: 'true' },
     ],
   });
-  expect(toRequest(boundOperation, { id: 7n, body: { quantity: 1 } })).toMatchObject({
+  expect(requestOf(boundOperation, { id: 7n, body: { quantity: 1 } })).toMatchObject({
     method: 'PATCH',
     url: 'http://shop.example/api/stock/7/count',
     fields: { 'x-dry-run': 'true' },
