@@ -1,5 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +27,17 @@ function namedPipe(): string {
   return pipe;
 }
 
+/** Waits until the program catches SIGHUP: before that, the system ends it. */
+function handlesSignals({ pid }: ChildProcess): Promise<void> {
+  return vi.waitFor(
+    () => {
+      const caught = /SigCgt:\s*([0-9a-f]+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+      expect(BigInt(`0x${caught}`) & 1n).toBe(1n);
+    },
+    { timeout: 60_000 },
+  );
+}
+
 const tls = 'pets list --base-url https://127.0.0.1:1';
 
 describe.concurrent('a signal ends at its named pipe', () => {
@@ -33,8 +53,8 @@ describe.concurrent('a signal ends at its named pipe', () => {
     const words = [...line.split(' '), line.endsWith('--report') ? `json=${pipe}` : pipe];
     const child = startCli(words, { cwd, env: { PETSTORE_STATE_DIR: join(cwd, 'state') } });
     const outcome = outcomeOf(child);
-    // Two cores that others use too: by then the program waits for its pipe.
-    await sleep(1500);
+    await handlesSignals(child);
+    await sleep(300);
     child.kill(signal);
     expect(await outcome).toMatchObject({ code });
   });
@@ -56,7 +76,8 @@ test.each(['PETSTORE_CA_CERT', 'PETSTORE_CLIENT_CERT'])(
     const pipe = namedPipe();
     const child = startCli(tls.split(' '), { env: { [name]: pipe } });
     const outcome = outcomeOf(child);
-    await sleep(1500);
+    await handlesSignals(child);
+    await sleep(300);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ code: 143 });
   },
