@@ -16,7 +16,7 @@ export function toId(text: string): bigint | undefined {
 }
 
 /** A double holds every number of this many digits. */
-export const exactDigits = 15;
+const exactDigits = 15;
 
 /**
  * The quantity in a text of decimal digits, 0 to 2^53 - 1; undefined for any other text, such as an empty one, which

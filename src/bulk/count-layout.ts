@@ -1,4 +1,4 @@
-import { exactDigits, toChange, toId, toQuantity } from '../api/values.ts';
+import { toChange, toId, toQuantity } from '../api/values.ts';
 import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
 import {
   type ColumnMap,
@@ -134,7 +134,7 @@ function createParser(
   { relative, thousands }: CountFlags,
 ): RowParser<CountRow> {
   const numberAt = (record: RawRecord, index: number) => {
-    const text = trimmed(valueText(record, index));
+    const text = valueText(record, index).trim();
     return thousands === null ? text : withoutThousands(text, thousands);
   };
   return (record) => {
@@ -149,7 +149,7 @@ function createParser(
       return { message: `${what}: ${rule}`, index, remedy, fields };
     };
     const { line } = record;
-    const id = idOf(trimmed(valueText(record, petId)));
+    const id = toId(withoutZeros(valueText(record, petId).trim()));
     if (id === undefined) return invalid(petId, idRule);
     const written = numberAt(record, quantity);
     if (relative) {
@@ -183,13 +183,6 @@ function remedyFor(text: string): string | undefined {
   return /^[+-]\d+$/.test(text) ? 'if the rows are changes, add --relative' : undefined;
 }
 
-function idOf(text: string): bigint | undefined {
-  const digits = withoutZeros(text);
-  if (digits.length > exactDigits) return toId(digits);
-  const id = toQuantity(digits);
-  return id === undefined ? undefined : BigInt(id);
-}
-
 /** A number without the zeros that pad it: `007001` is 7001, `+05` is +5. */
 function withoutZeros(text: string): string {
   return /^[+-]?0\d/.test(text) ? text.replace(/^([+-]?)0+(?=\d)/, '$1') : text;
@@ -203,12 +196,4 @@ function withoutThousands(text: string, separator: ThousandsSeparator): string {
   return new RegExp(`^[+-]?[1-9]\\d{0,2}(${mark}\\d{3})+$`).test(plain)
     ? plain.replaceAll(separator, '')
     : text;
-}
-
-/** `trim` takes longer than checking both ends. */
-function trimmed(text: string): string {
-  const last = text.length - 1;
-  return text.charCodeAt(0) > 0x20 && text.charCodeAt(last) > 0x20 && text.charCodeAt(last) < 0x80
-    ? text
-    : text.trim();
 }

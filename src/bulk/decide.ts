@@ -25,8 +25,8 @@ export interface Reason {
   readonly requestId?: string | undefined;
   /** True if the same row may succeed later without a change to it. */
   readonly passes?: boolean | undefined;
-  /** The command that settles a row which waits for another run: `resume r7`. */
-  readonly settledBy?: string | undefined;
+  /** The command that settles a row which waits for another run, as words: `resume`, `r7`. */
+  readonly settledBy?: readonly string[] | undefined;
 }
 
 /** The fate of a row. */
@@ -43,7 +43,7 @@ export interface Row {
   readonly intent: Intent;
   /** True if a record that does not exist is created. */
   readonly mayCreate: boolean;
-  /** Of an undo: the row that it takes back, if it is unknown whether that one was applied. */
+  /** The row that an undo takes back, if it is unknown whether that row was applied. */
   readonly undoes?: Row | undefined;
   /** Its outcome if it would be written, because another run has booked or written the record. */
   barred?: Outcome | undefined;
@@ -73,8 +73,8 @@ const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 /**
  * Decides what is to become of a row by the value of its record now. Knows nothing of HTTP, files or time.
  *
- * A row that adds and was sent is decided by the reading of the first later plan, because that is what was there before
- * other runs wrote. If that says that it was not applied, it is decided again as a row that was not sent.
+ * If another run has planned to write the record since a row that adds was sent, the reading of that plan decides, because
+ * that run may have changed the count. If the row was not applied by then, it is decided again as a row that was not sent.
  */
 export function decide(row: Row, now: Value): Decision {
   const decision = decideByValues(row, now);
@@ -144,9 +144,11 @@ export interface RowAttempt {
 }
 
 /**
- * Whether a row is sent after these attempts: one has no answer and may still arrive, or one was answered and its record
- * was not read as before since. A 412 says that nothing was written, so after it alone only the written value itself, or
- * a value that a bound row does not expect, tells that a duplicate of the request was applied.
+ * Whether a row is sent after these attempts. It is if one has no answer, because that one may still arrive, or if one was
+ * answered and its record was not read as before since.
+ *
+ * After a 412 alone the row is not sent, unless its record has the value that was sent (a proxy has sent the request
+ * twice), or the row expects a value and its record has another one.
  */
 export function isSentBy(row: Row, attempts: readonly RowAttempt[]): boolean {
   const isBound = row.intent.kind === 'set' && row.intent.expected !== undefined;

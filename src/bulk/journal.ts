@@ -124,7 +124,7 @@ export class Journal {
     });
   }
 
-  /** An error of a write that nobody waits for is thrown at the next line. */
+  /** The next line throws the error, because nobody waits for this write. */
   private flushOrKeepError(): void {
     try {
       this.flush();

@@ -25,9 +25,9 @@ export async function markByOtherRuns(list: RunList, run: Run, undone?: JournalI
   const sent = rows.flatMap((row): SentRow[] => {
     const image = row.isSent ? journal : undone;
     const sentRow = row.isSent ? row : row.undoes;
-    const plan = image?.rows.get(row.id)?.plans.at(-1);
-    return image && sentRow?.intent.kind === 'add' && plan
-      ? [{ row: sentRow, run: image.id, planned: plan.number }]
+    const reading = image?.rows.get(row.id)?.readings.at(-1);
+    return image && sentRow?.intent.kind === 'add' && reading
+      ? [{ row: sentRow, run: image.id, planned: reading.planned }]
       : [];
   });
   if (sent.length > 0) await markLaterReadings(list, header.target, sent);
@@ -47,14 +47,13 @@ async function markLaterReadings(list: RunList, target: string, sent: readonly S
   for (const info of runsOnTarget(list, target)) {
     if (info.planned <= oldest) continue;
     const { rows } = await readRun(list.folder, info.id);
-    for (const { row, run, planned } of sent) {
-      if (run === info.id) continue;
-      for (const { number, before } of rows.get(row.id)?.plans ?? []) {
-        if (number <= planned || number >= (firsts.get(row) ?? Number.POSITIVE_INFINITY)) continue;
-        firsts.set(row, number);
-        row.later = before;
+    for (const { row, run, planned } of sent)
+      for (const reading of run === info.id ? [] : (rows.get(row.id)?.readings ?? [])) {
+        const isFirst = reading.planned < (firsts.get(row) ?? Number.POSITIVE_INFINITY);
+        if (reading.planned <= planned || !isFirst) continue;
+        firsts.set(row, reading.planned);
+        row.later = reading.before;
       }
-    }
   }
 }
 
@@ -78,7 +77,7 @@ async function markWrittenLater(
     const writer = writers.get(row.id);
     if (writer === undefined || row.intent.kind !== 'set') continue;
     const message = `run ${writer} has written this record since: undo that run first, or apply the file again`;
-    const reason = { code: 'written_later', message, passes: true, settledBy: `undo ${writer}` };
+    const reason = { code: 'written_later', message, passes: true, settledBy: ['undo', writer] };
     row.barred = { state: 'failed', reason };
   }
 }
@@ -111,11 +110,11 @@ const openElsewhere = 'open_elsewhere';
 
 function outcomeOf({ run, change, standing, isUndone }: Booking, wanted: number): Outcome {
   if (standing === 'open') {
-    const [who, how, settledBy] = isUndone
-      ? ['the undo of run', 'finish that undo', `undo ${run}`]
-      : ['run', 'resume that run', `resume ${run}`];
+    const [who, how, verb] = isUndone
+      ? ['the undo of run', 'finish that undo', 'undo']
+      : ['run', 'resume that run', 'resume'];
     const message = `${who} ${run} of this delivery has this row open: ${how}, or look at the count`;
-    return { state: 'unknown', reason: { code: openElsewhere, message, settledBy } };
+    return { state: 'unknown', reason: { code: openElsewhere, message, settledBy: [verb, run] } };
   }
   if (change === wanted)
     return { state: 'unchanged', reason: { code: 'booked', message: `booked by ${run}` } };
@@ -179,7 +178,7 @@ async function bookingsOf(list: RunList, info: RunInfo): Promise<Map<bigint, Boo
   const bookings = new Map<bigint, Booking>();
   for (const row of written.values()) {
     if (row.intent.kind !== 'add') continue;
-    // An undo has every row that its run may have written; the others are booked by nobody.
+    // A row that its undo does not have was never written, so it is not booked.
     if (undone && !undone.has(row.id) && !isPerhapsWritten(row)) continue;
     const standing = standingOf(row, undone?.get(row.id));
     const facts = { run: info.id, change: row.intent.change, isUndone: undone !== undefined };

@@ -33,16 +33,10 @@ interface JournalLine extends Partial<Omit<RunEnd, 'planned'>>, Partial<Outcome>
   readonly sent?: boolean;
 }
 
-/** The reading of a record in one plan. */
-interface PlanReading {
-  /** The number of the plan on its target. */
-  readonly number: number;
-  readonly before: Value;
-}
-
-/** A row with all plans of it. */
+/** A row as the journal of its run has it. */
 export interface JournalRow extends Row {
-  readonly plans: PlanReading[];
+  /** What each plan has read of its record, with the number of the plan on the target. */
+  readonly readings: { readonly planned: number; readonly before: Value }[];
   /** The outcome that it had at the end of the last session: the rejects of that session have it, if it is rejected. */
   reported: Outcome | undefined;
 }
@@ -59,12 +53,12 @@ export interface JournalHead {
 /** A journal as it was read. */
 export interface JournalImage extends JournalHead {
   /**
-   * The rows of its plans by their ids, as the last session left them. A row of a killed session that has no outcome is
-   * sent.
+   * The rows of its plans by their ids, as the last session left them. A row without an outcome counts as sent if its
+   * session was killed.
    */
   readonly rows: ReadonlyMap<bigint, JournalRow>;
   readonly invalid: readonly Issue[];
-  /** The end of the last session; undefined if it has none, and the process was killed. */
+  /** The end of the last session; undefined if it was killed. */
   readonly end: RunEnd | undefined;
   /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
   readonly hasEnded: boolean;
@@ -82,24 +76,17 @@ export interface JournalImage extends JournalHead {
  * @throws CliError `failed` if a line cannot be read.
  */
 export async function readJournal(path: string): Promise<JournalImage | undefined> {
-  const first = await replay(path, Number.POSITIVE_INFINITY);
-  if (!first || first.planned === 0) return undefined;
-  if (!first.end) {
+  let replay: Replay | undefined;
+  for await (const { line, end } of journalLines(path)) {
+    if (replay) replay.take(line, end);
+    else replay = new Replay(path, toHead(path, line));
+  }
+  if (!replay || replay.planned === 0) return undefined;
+  if (!replay.end) {
     await syncPath(path);
     await syncPath(dirname(path));
   }
-  // The lines of a plan without its `planned` have changed rows: read again without them.
-  return first.isPlanning ? replay(path, first.bytes) : first;
-}
-
-async function replay(path: string, maxBytes: number): Promise<Replay | undefined> {
-  let image: Replay | undefined;
-  for await (const { line, end } of journalLines(path)) {
-    if (end > maxBytes) break;
-    if (image) image.take(line, end);
-    else image = new Replay(path, toHead(path, line));
-  }
-  return image;
+  return replay;
 }
 
 /** The first line alone. @throws CliError `failed` if it cannot be read. */
@@ -163,7 +150,7 @@ function unreadable(path: string, why: string): CliError {
 
 const states: readonly string[] = ['applied', 'unchanged', 'failed', 'unknown'];
 
-/** Applies the lines of a journal, one after the other. */
+/** Applies the lines of a journal, one after the other; those of a plan once it is complete. */
 class Replay implements JournalImage {
   readonly id: string;
   readonly header: RunHeader;
@@ -174,8 +161,7 @@ class Replay implements JournalImage {
   hasEnded = false;
   bytes = 0;
   planned = 0;
-  /** The rows of a plan whose `planned` has not come yet. */
-  private planning: JournalRow[] = [];
+  private planning: JournalLine[] = [];
   private readonly path: string;
 
   constructor(path: string, { id, header, started }: JournalHead) {
@@ -185,51 +171,48 @@ class Replay implements JournalImage {
     this.started = started;
   }
 
-  /** True while the last lines are a plan that is not complete. */
-  get isPlanning(): boolean {
-    return this.planning.length > 0;
-  }
-
+  /** @param end the offset of the end of the line, in bytes. */
   take(line: JournalLine, end: number): void {
-    if (line.plan !== undefined) this.takePlan(BigInt(line.plan), line);
-    else if (line.invalid !== undefined) this.invalid.push(line.invalid);
-    else if (line.row !== undefined) this.takeOutcome(BigInt(line.row), line);
-    else if (line.ended !== undefined) this.takeEnd(line as RunEnd);
-    else if (line.planned !== undefined) this.takePlanned(line.planned);
+    const { plan, row, invalid, planned, ended, set, add } = line;
+    if (plan !== undefined || (row !== undefined && (set !== undefined || add !== undefined)))
+      this.planning.push(line);
+    else if (row !== undefined) this.takeOutcome(BigInt(row), line);
+    else if (invalid !== undefined) this.invalid.push(invalid);
+    else if (ended !== undefined) this.takeEnd(line as RunEnd);
+    else if (planned !== undefined) this.takePlan(planned);
     else throw unreadable(this.path, 'it has an unknown line');
-    if (!this.isPlanning) this.bytes = end;
+    if (this.planning.length === 0) this.bytes = end;
   }
 
-  private takePlan(id: bigint, line: JournalLine): void {
-    const row = this.rowOf(id, line);
-    row.before = toValue(line.before);
-    row.after = toValue(line.after);
-    row.outcome = undefined;
-    // Until its outcome or the end of the session is read, it may have been sent.
-    row.isSent = true;
-    row.mayBeApplied = true;
-    this.planning.push(row);
-  }
-
-  private takeOutcome(id: bigint, line: JournalLine): void {
-    const { state, reason, sent = false, maybe = false } = line;
-    const isWhole = line.set !== undefined || line.add !== undefined;
-    if (state === undefined || !states.includes(state))
-      throw unreadable(this.path, 'it has an unknown outcome');
-    if (!isWhole && !this.rows.has(id))
-      throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
-    const row = this.rowOf(id, line);
-    row.outcome = { state, reason };
-    row.isSent = sent;
-    row.mayBeApplied = maybe;
-    if (isWhole) this.planning.push(row);
-  }
-
-  private takePlanned(number: number): void {
-    for (const row of this.planning) if (!row.outcome) row.plans.push({ number, before: row.before ?? null });
+  private takePlan(number: number): void {
+    for (const line of this.planning) {
+      const id = BigInt(line.plan ?? line.row ?? 0);
+      const row = this.rows.get(id) ?? { ...toRow(id, line), readings: [], reported: undefined };
+      this.rows.set(id, row);
+      if (line.row !== undefined) this.takeOutcome(id, line);
+      else {
+        row.before = toValue(line.before);
+        row.after = toValue(line.after);
+        row.outcome = undefined;
+        // Until its outcome or the end of the session is read, it may have been sent.
+        row.isSent = true;
+        row.mayBeApplied = true;
+        row.readings.push({ planned: number, before: row.before });
+      }
+    }
     this.planning = [];
     this.planned = number;
     this.end = undefined;
+  }
+
+  private takeOutcome(id: bigint, { state, reason, sent = false, maybe = false }: JournalLine): void {
+    const row = this.rows.get(id);
+    if (state === undefined || !states.includes(state))
+      throw unreadable(this.path, 'it has an unknown outcome');
+    if (!row) throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
+    row.outcome = { state, reason };
+    row.isSent = sent;
+    row.mayBeApplied = maybe;
   }
 
   private takeEnd(end: RunEnd): void {
@@ -241,12 +224,6 @@ class Replay implements JournalImage {
       row.isSent = false;
       row.mayBeApplied = false;
     }
-  }
-
-  private rowOf(id: bigint, line: JournalLine): JournalRow {
-    const row = this.rows.get(id) ?? Object.assign(toRow(id, line), { plans: [], reported: undefined });
-    this.rows.set(id, row);
-    return row;
   }
 }
 

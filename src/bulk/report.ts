@@ -67,8 +67,8 @@ export function failuresOf(rows: readonly Row[]): FailureKind[] {
   return [...kinds.values()].sort((a, b) => b.count - a.count);
 }
 
-/** The command that settles a row, if all rows that are open wait for other runs: `undo r7`. */
-export function settlingCommand(rows: readonly Row[]): string | undefined {
+/** The command that settles a row, if all rows that are open wait for other runs. */
+export function settlingCommand(rows: readonly Row[]): readonly string[] | undefined {
   const commands = rows.filter(isOpen).map(({ outcome }) => outcome?.reason?.settledBy);
   return commands.every((command) => command !== undefined) ? commands[0] : undefined;
 }

@@ -65,7 +65,7 @@ export function isPerhapsWritten({
 /** What has become of the rows of a run. */
 export interface RunTotals {
   readonly counts: StateCounts;
-  /** How many rows a further session takes, and how many of those are not unknown. */
+  /** How many rows `resume` takes, and how many of those were certainly not written. */
   readonly open: number;
   readonly left: number;
 }

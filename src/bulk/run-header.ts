@@ -3,7 +3,6 @@ import type { PaceFlags } from '../client/pace.ts';
 import type { ThousandsSeparator } from '../config/setting-values.ts';
 import type { ColumnMap } from '../input/column-map.ts';
 import type { InputFormat } from '../input/read-records.ts';
-import { UsageError } from '../process/errors.ts';
 
 /** What a run is, in the first line of its journal. */
 export interface RunHeader {
@@ -61,19 +60,6 @@ export interface Shard {
   readonly count: number;
 }
 
-/**
- * Parses `i/n`, counted from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the same as
- * 0.
- *
- * @throws UsageError
- */
-export function parseShard(text: string): Shard {
-  const [, index, count] = /^(\d{1,6})\/([1-9]\d{0,5})$/.exec(text) ?? [];
-  if (index === undefined || Number(index) > Number(count))
-    throw new UsageError(`--shard '${text}': must be <i>/<n>, for example 2/8`);
-  return { index: Number(index) % Number(count), count: Number(count) };
-}
-
 /** The part that an id belongs to: FNV-1a (32 bits) over its decimal digits, modulo n; the same on every machine. */
 export function shardOf(id: bigint, count: number): number {
   let hash = 0x811c9dc5;
@@ -81,22 +67,13 @@ export function shardOf(id: bigint, count: number): number {
   return (hash >>> 0) % count;
 }
 
-/** Whether two runs work on different parts of one division, so that they share no pet. */
+/** Whether two shards are different parts of the same number of parts, so that they share no pet. */
 export function areDisjoint(one: Shard | null, other: Shard | null): boolean {
   return one !== null && other !== null && one.count === other.count && one.index !== other.index;
 }
 
 /** A number of rows, or a percentage of the rows of a run. */
 export type RowLimit = { readonly rows: number } | { readonly percent: number };
-
-/** @throws UsageError if it is neither a whole number nor a percentage up to 100. */
-export function parseRowLimit(text: string, flag: string): RowLimit {
-  const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
-  const value = Number(digits);
-  if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
-  if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
-  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, such as 100 or 5%`);
-}
 
 /** The limit as a number of rows. */
 export function toRows(limit: RowLimit, all: number): number {

@@ -54,6 +54,8 @@ export class Session {
   /** Settled rows whose outcomes wait for the store that has them. */
   private unsaved: Row[] = [];
   private nextSaveMs = 0;
+  /** Why an outcome could not be kept: the reason of the stop says so already. */
+  private journalError: unknown;
 
   /** @throws UsageError if the service cannot read or write such values. */
   constructor(run: Run, options: SessionOptions) {
@@ -189,6 +191,7 @@ export class Session {
       this.journal?.outcome(row, true);
     } catch (error) {
       // No row may be written if its outcome cannot be kept.
+      this.journalError = error;
       this.stop.stop({ kind: 'partial', message: messageOf(error) });
     }
   }
@@ -220,7 +223,7 @@ export class Session {
       const ended = new Date().toISOString();
       journal?.end({ ...rowTotals(run.rows, run.header), planned: this.planNumber, ended });
     } catch (error) {
-      if (messageOf(error) !== this.stop.reason?.message)
+      if (error !== this.journalError)
         problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
     }
     journal?.close();

@@ -21,8 +21,11 @@ interface WriteAttempt extends RowAttempt {
   readonly requestId?: string | undefined;
 }
 
-/** Whether a row must still be written: the last reading of its record if it must, else its outcome. */
-type Comparison = { readonly reading: Reading } | { readonly outcome: Outcome | undefined };
+/** What a reading says of a row: that it must still be written, or its outcome; neither if a further session takes it. */
+interface Comparison {
+  readonly reading?: Reading;
+  readonly outcome?: Outcome | undefined;
+}
 
 /** Writes the rows of a session. */
 export class RowWriter {
@@ -60,46 +63,44 @@ export class RowWriter {
     for (;;) {
       if (this.needsReading(row)) {
         const comparison = await this.compare(row, attempts);
-        if ('outcome' in comparison) return comparison.outcome;
+        if (!comparison.reading) return comparison.outcome;
         reading = comparison.reading;
       }
       const attempt = await this.send(row, reading, attempts.length + 1);
+      const { status, shows, error, delayMs } = attempt;
       attempts.push(attempt);
       markSent(row, attempts);
-      const { status, shows, error } = attempt;
       if (shows) this.transportFailures = 0;
       if (shows === 'intent') return { state: 'applied' };
       if (shows === 'accepted') return unknownAfter(attempts);
       if (shows === 'other' && this.noun.name === 'inventory') return this.distrust(row, attempts);
-      if (attempt.code === interrupted) return row.isSent ? unknownAfter(attempts) : undefined;
-      const isLast = attempts.length > this.retries;
-      let mayGoOn = attempt.delayMs !== undefined && !isLast && !stop.reason;
-      // What got no answer is only read if nothing follows: the next attempt may arrive before an answer is read.
+      const mayGoOn = delayMs !== undefined && attempts.length <= this.retries && !stop.reason;
+      // A row without an answer is only read if nothing follows, because its request may arrive after the reading.
       if (status !== undefined || (row.isSent && !mayGoOn && !stop.reason)) {
         const comparison = await this.compare(row, attempts);
-        const isDone = 'outcome' in comparison && comparison.outcome?.state === 'applied';
-        if (error && !isDone) this.stopIfFatal(error);
-        if ('outcome' in comparison) return comparison.outcome;
-        if (status === 412) {
-          const { record } = comparison.reading;
-          // Then the tags of this service cannot be relied on.
-          if (reading ? isSameRecord(reading.record, record) : isBefore(row, this.noun.valueOf(row, record)))
-            this.sendsTags = false;
-          mayGoOn = !isLast && !stop.reason;
-        }
+        if (error && comparison.outcome?.state !== 'applied') this.stopIfFatal(error);
+        if (!comparison.reading) return comparison.outcome;
+        if (status === 412 && this.isAsRead(row, reading, comparison.reading)) this.sendsTags = false;
         reading = comparison.reading;
       } else if (error) this.stopIfFatal(error);
-      if (!mayGoOn || stop.reason) {
-        if (stop.reason && !row.isSent && isBusy(status)) return undefined;
-        return row.isSent ? unknownAfter(attempts) : failedAfter(attempts);
-      }
+      if (mayGoOn) await sleep(delayMs, stop.stopped).catch(() => {});
+      if (!mayGoOn || stop.reason) return this.giveUp(row, attempts);
       this.retried += 1;
-      try {
-        await sleep(attempt.delayMs ?? 0, stop.stopped);
-      } catch {
-        return row.isSent ? unknownAfter(attempts) : undefined;
-      }
     }
+  }
+
+  /** The outcome of a row without a further attempt; undefined if the run has stopped before its request was answered. */
+  private giveUp(row: Row, attempts: readonly WriteAttempt[]): Outcome | undefined {
+    if (row.isSent) return unknownAfter(attempts);
+    const { code, status } = attempts.at(-1) ?? {};
+    const isLeft = code === interrupted || status === 429 || status === 503;
+    return this.stop.reason && isLeft ? undefined : failedAfter(attempts);
+  }
+
+  /** Whether a record is still as it was read before the attempt: then a 412 is wrong, and tags are not to be relied on. */
+  private isAsRead(row: Row, reading: Reading | undefined, now: Reading): boolean {
+    if (!reading) return isBefore(row, this.noun.valueOf(row, now.record));
+    return printJson(reading.record ?? null) === printJson(now.record ?? null);
   }
 
   /** Whether the record of a row must be read right before an attempt. */
@@ -116,7 +117,7 @@ export class RowWriter {
     } catch (error) {
       if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
       if (row.isSent) return { outcome: unknownAfter(attempts, error) };
-      if (error instanceof StoppedError) return { outcome: undefined };
+      if (error instanceof StoppedError) return {};
       this.stopIfFatal(error);
       return { outcome: failedAfter(attempts, error) };
     }
@@ -127,7 +128,7 @@ export class RowWriter {
     const decision = decide(row, now);
     if (decision.state !== 'write') return { outcome: withAttempts(decision, attempts) };
     // The new value of a row that adds must be on the disk first.
-    if (row.intent.kind === 'add' && decision.after !== row.after) return { outcome: undefined };
+    if (row.intent.kind === 'add' && decision.after !== row.after) return {};
     return { reading };
   }
 
@@ -203,16 +204,11 @@ function toFailedAttempt(error: unknown, number: number): WriteAttempt {
   if (error instanceof StoppedError)
     return { ...facts, code: interrupted, why: 'the run stopped before the answer came' };
   if (!(error instanceof CliError)) throw error;
-  const mayRetry = last !== undefined && shouldRetry(method, last, { retriesUnreachable: true });
-  const delayMs = mayRetry ? retryDelay(number, last?.retryAfterMs) : undefined;
-  return {
-    ...facts,
-    status: last?.response?.status,
-    error,
-    delayMs,
-    code: codeOf(error),
-    why: error.message,
-  };
+  const status = last?.response?.status;
+  // After a 412 the reading decides whether the row is written again.
+  const mayRetry = last && shouldRetry(method, last, { retriesUnreachable: true });
+  const delayMs = mayRetry ? retryDelay(number, last.retryAfterMs) : status === 412 ? 0 : undefined;
+  return { ...facts, status, error, delayMs, code: codeOf(error), why: error.message };
 }
 
 /** Keeps on a row what its attempts say. */
@@ -224,10 +220,6 @@ function markSent(row: Row, attempts: readonly WriteAttempt[]): void {
 /** Whether a row may only be written if its record has the value that the plan read. */
 function isBound({ intent }: Row): boolean {
   return intent.kind === 'add' || intent.expected !== undefined;
-}
-
-function isSameRecord(record: Reading['record'], other: Reading['record']): boolean {
-  return printJson(record ?? null) === printJson(other ?? null);
 }
 
 /** The outcome of a row that is sent. @param failure why its record could not be read after the last attempt */
@@ -266,10 +258,6 @@ function withAttempts(outcome: Outcome, attempts: readonly WriteAttempt[]): Outc
 
 /** Refusals that may pass, or that end with the cause of the stop. */
 const passingStatuses: ReadonlySet<number> = new Set([401, 403, 408, 412, 425, 429]);
-
-function isBusy(status: number | undefined): boolean {
-  return status === 429 || status === 503;
-}
 
 /** Whether the same row may succeed later without a change to it. */
 function mayPass(error: CliError): boolean {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CountFlags, type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
-import { parseShard, shardOf } from '../../src/bulk/run-header.ts';
+import { shardOf } from '../../src/bulk/run-header.ts';
+import { parseShard } from '../../src/commands/runs/run-flags.ts';
 import { parseColumnMap } from '../../src/input/column-map.ts';
 import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';

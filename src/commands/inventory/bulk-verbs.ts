@@ -2,7 +2,7 @@ import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseQuantity } from '../../records/parse-values.ts';
 import { statusesFlag } from '../arguments.ts';
-import { bulkWriteFlags, diffPlanFlags, editFlags, inputFlags, planFlags } from '../runs/run-flags.ts';
+import { applyFlags, diffFlags, editFlags } from '../runs/run-flags.ts';
 
 const diff = verb({
   name: 'diff',
@@ -16,7 +16,7 @@ const diff = verb({
     'petstore inventory diff stock.csv > /dev/null || echo "the shelves and the service differ"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
-  flags: { ...inputFlags, ...diffPlanFlags },
+  flags: diffFlags,
   run: async (context, { file, ...flags }) =>
     (await import('./apply.ts')).applyCounts(context, file, flags, 'diff'),
 });
@@ -37,7 +37,7 @@ const apply = verb({
     'petstore inventory apply stock.csv --yes --map "petId=SKU,quantity=On hand"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
-  flags: { ...inputFlags, ...planFlags, ...bulkWriteFlags },
+  flags: applyFlags,
   run: async (context, { file, ...flags }) =>
     (await import('./apply.ts')).applyCounts(context, file, flags, 'apply'),
 });

@@ -1,11 +1,10 @@
 import { argument, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { parseIdOrName, parseQuantity } from '../../records/parse-values.ts';
+import { parseIdOrName } from '../../records/parse-values.ts';
+import { listFlags } from '../arguments.ts';
 
-const listFlags = {
-  limit: value('--limit <n>', 'show at most n (default: all)', {
-    parse: (text, name) => parseQuantity(text, name, 1),
-  }),
+const runsFlags = {
+  limit: listFlags.limit,
   pet: value('--pet <id or name>', 'only runs that wrote this pet or its count', {
     parse: parseIdOrName,
     offers: 'pet',
@@ -19,7 +18,7 @@ const list = verb({
   description:
     'Lists the runs of apply, update --from and undo that this machine has kept, and what became of their rows.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
-  flags: listFlags,
+  flags: runsFlags,
   run: async (context, flags) => (await import('./show-runs.ts')).printRuns(context, flags),
 });
 
@@ -33,7 +32,7 @@ const show = verb({
 
 export const runs = {
   alone: list,
-  flags: listFlags,
+  flags: runsFlags,
   examples: ['petstore runs', 'petstore runs show r7'],
   verbs: [list, show],
 };

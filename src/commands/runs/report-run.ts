@@ -34,7 +34,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
   const isTrusted = distrusted.length === 0;
   const command = (...words: string[]) => commandLine(context, words);
   const settling = settlingCommand(rows);
-  const goOn = settling?.split(' ') ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
+  const goOn = settling ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
   const canUndo = isTrusted && header.undoes === null && applied + unknown > 0;
   const resume = isTrusted && (open > 0 || failure) ? command(...goOn) : undefined;
   const undo = canUndo ? command('undo', id) : undefined;

@@ -1,12 +1,5 @@
-import {
-  type Guards,
-  parseRowLimit,
-  parseShard,
-  type RowLimit,
-  type RunFlags,
-  type RunHeader,
-} from '../../bulk/run-header.ts';
-import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import type { Guards, RowLimit, RunFlags, RunHeader, Shard } from '../../bulk/run-header.ts';
+import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { thousandsSeparators } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -37,84 +30,94 @@ export const inputFlags = {
   }),
 };
 
-const relative = flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts', plan);
-const delivery = value(
-  '--delivery <number>',
-  'with --relative: the number of the delivery, which is booked once',
-  { ...plan, parse: parseDelivery },
-);
-const again = flag('--again', 'with --relative: book what was booked before once more', plan);
-
-const createMissing = flag('--create-missing', 'create the entry of a pet that has none', plan);
+/** Flags for what an input wants. */
+const intentFlags = {
+  relative: flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts', plan),
+  delivery: value(
+    '--delivery <number>',
+    'with --relative: the number of the delivery, which is booked once',
+    { ...plan, parse: parseDelivery },
+  ),
+  again: flag('--again', 'with --relative: book rows even if they were booked before', plan),
+  createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
+};
 
 /** The limits of a plan. */
-const guardFlagsIn = (place: HelpPlace) => ({
+const guardFlags = {
   maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
-    ...place,
+    ...plan,
     parse: parseRowLimit,
   }),
   maxDelta: value('--max-delta <n>', 'stop a plan that changes one count by more', {
-    ...place,
+    ...plan,
     parse: parseDelta,
   }),
-  allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0', place),
-});
-
-/** Where help shows a flag for writing: under its heading, or by name alone with the topic that explains it. */
-type HelpPlace = { readonly group: string; readonly topic?: string };
-
-/** Flags of every command that reads or writes many counts. */
-const paceFlagsIn = (place: HelpPlace) => ({
-  concurrency: value('--concurrency <n>', 'requests in flight at a time (default 8)', place),
-  rate: value('--rate <n>', 'send at most n requests a second, retries included', place),
-});
+  allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0', plan),
+};
 
 /** Flags of every command that writes. */
-const writeFlagsIn = (place: HelpPlace) => ({
-  ...paceFlagsIn(place),
+const writeFlags = {
+  concurrency: value('--concurrency <n>', 'requests in flight at a time (default 8)', writing),
+  rate: value('--rate <n>', 'send at most n requests a second, retries included', writing),
   maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default 100)', {
-    ...place,
+    ...writing,
     parse: parseErrorLimit,
   }),
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', {
-    ...place,
+    ...writing,
     parse: (text, name) => (text === '0' ? 0 : parseDurationFlag(text, name)),
   }),
-});
+};
 
-const fileFlagsIn = (place: HelpPlace) => ({
+const rejectsFlag = {
   rejects: value('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)', {
-    ...place,
+    ...writing,
     offers: 'file',
   }),
-});
+};
 
-const inTopic = { ...writing, topic: 'bulk' };
+/** The same flags, of which help shows the names alone, with the topic that explains them. */
+function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Flags {
+  const entries = Object.entries(flags).map(([key, flag]) => [key, { ...flag, topic: 'bulk' }]);
+  return Object.fromEntries(entries);
+}
 
-/** The rest of the flags of apply. */
-export const planFlags = { relative, delivery, again, createMissing, ...guardFlagsIn(plan) };
-export const diffPlanFlags = { relative, delivery, createMissing };
-export const bulkWriteFlags = { ...writeFlagsIn(writing), ...fileFlagsIn(writing) };
+export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...writeFlags, ...rejectsFlag };
+const { relative, delivery, createMissing } = intentFlags;
+export const diffFlags = { ...inputFlags, relative, delivery, createMissing };
+const { skipInvalid, shard } = inputFlags;
+const { maxChanges } = guardFlags;
 /** The flags of an update from a file. */
-const { sum: _, map: __, thousands: ___, ...recordInputFlags } = inputFlags;
-export const updateFileFlags = {
-  ...recordInputFlags,
-  maxChanges: guardFlagsIn(plan).maxChanges,
-  ...bulkWriteFlags,
-};
+export const updateFileFlags = { skipInvalid, shard, maxChanges, ...writeFlags, ...rejectsFlag };
+export const editFlags = inTopic({ ...guardFlags, ...writeFlags, ...rejectsFlag });
 /** An undo has no rejects. */
-export const undoFlags = { ...guardFlagsIn({ ...plan, topic: 'bulk' }), ...writeFlagsIn(inTopic) };
-export const resumeFlags = {
-  ...undoFlags,
-  createMissing: { ...createMissing, ...inTopic },
-  ...fileFlagsIn(inTopic),
-};
-export const editFlags = { ...guardFlagsIn(inTopic), ...writeFlagsIn(inTopic), ...fileFlagsIn(inTopic) };
+export const undoFlags = inTopic({ ...guardFlags, ...writeFlags });
+export const resumeFlags = { ...undoFlags, ...inTopic({ createMissing, ...rejectsFlag }) };
 
-export type WriteFlags = Partial<
-  ValuesOf<ReturnType<typeof writeFlagsIn> & ReturnType<typeof fileFlagsIn> & ReturnType<typeof guardFlagsIn>>
->;
-export type ApplyFlags = WriteFlags & Partial<ValuesOf<typeof inputFlags & typeof planFlags>>;
+export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
+export type WriteFlags = Pick<ApplyFlags, keyof typeof editFlags>;
+
+/**
+ * Parses `i/n`, counted from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the same as
+ * 0.
+ *
+ * @throws UsageError
+ */
+export function parseShard(text: string): Shard {
+  const [, index, count] = /^(\d{1,6})\/([1-9]\d{0,5})$/.exec(text) ?? [];
+  if (index === undefined || Number(index) > Number(count))
+    throw new UsageError(`--shard '${text}': must be <i>/<n>, for example 2/8`);
+  return { index: Number(index) % Number(count), count: Number(count) };
+}
+
+/** @throws UsageError if it is neither a whole number nor a percentage up to 100. */
+function parseRowLimit(text: string, flag: string): RowLimit {
+  const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
+  const value = Number(digits);
+  if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
+  if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
+  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, such as 100 or 5%`);
+}
 
 function parseDelta(text: string, name: string): number {
   if (!/^\d{1,16}$/.test(text)) throw new UsageError(`${name} '${text}': must be a whole number`);

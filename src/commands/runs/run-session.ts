@@ -116,7 +116,9 @@ async function openSession(context: Context, run: Run, maxErrors = defaultMaxErr
 /** Reads the records and plans. @throws InterruptedError, or CliError if the run had to stop: then there is no plan. */
 async function planSession(context: Context, session: Session): Promise<Plan> {
   const { stop, progress, run } = session;
+  let received: Signal | undefined;
   const release = context.interrupts.take((signal) => {
+    received ??= signal;
     stop.stop(interruption(signal));
     stop.abandon();
   });
@@ -130,10 +132,8 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
     return await withProgress(context, activity, () => session.plan());
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
+    if (received) throw new InterruptedError(received);
     const { kind, message, hint } = stop.reason;
-    if (kind === 'interrupted') throw new InterruptedError('SIGINT');
-    if (kind === 'terminated') throw new InterruptedError('SIGTERM');
-    if (kind === 'hung-up') throw new InterruptedError('SIGHUP');
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   } finally {
     release();
@@ -160,7 +160,7 @@ const endingMs = [graceMs + 1000, 1000] as const;
 
 /**
  * Writes a plan and shows the progress. The first signal waits for requests in flight, the second abandons them. Both
- * leave time for journal, rejects and report, but nobody who does not read these can hold the process.
+ * leave time to write journal, rejects and report; a reader that does not read them cannot hold the process.
  */
 async function writeSession(
   context: Context,

@@ -121,25 +121,13 @@ function isProblemRow({ outcome }: Row): boolean {
   return outcome?.state === 'failed' || outcome?.state === 'unknown';
 }
 
-/** The rows of a plan that are written or cannot be, in the order of the input. */
+/** The rows of a plan that are written or cannot be, and then the invalid ones. */
 function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<ChangeRecord> {
-  const invalid = invalidOf(run);
-  let next = 0;
-  function* invalidBefore(end: number): Generator<ChangeRecord> {
-    for (let row = invalid[next]; row && row.line < end; row = invalid[next]) {
-      next += 1;
-      yield { ...unwritten, line: row.line, state: 'invalid', reason: row.message };
-    }
-  }
-  for (const row of rows) {
-    if (row.outcome && !isProblemRow(row)) continue;
-    yield* invalidBefore(row.line);
-    yield toChangeRecord(run.header, row, names);
-  }
-  yield* invalidBefore(Number.POSITIVE_INFINITY);
+  for (const row of rows) if (!row.outcome || isProblemRow(row)) yield toChangeRecord(run.header, row, names);
+  const unwritten = { now: undefined, new: undefined, name: undefined };
+  for (const { line, message } of invalidOf(run))
+    yield { ...unwritten, line, state: 'invalid', reason: message };
 }
-
-const unwritten = { now: undefined, new: undefined, name: undefined };
 
 function toChangeRecord(
   { noun }: RunHeader,
