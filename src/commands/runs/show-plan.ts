@@ -104,7 +104,9 @@ export async function printPlan(context: Context, run: Run, plan: Plan): Promise
   const isTable = printer.format === 'table';
   const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
   const view = changesView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
-  await printer.records(inPages(changesOf(run, plan, names)), view);
+  const records = changesOf(run, plan, names);
+  const isOrdered = invalidOf(run).length === 0;
+  await printer.records(inPages(isOrdered ? records : [...records].sort((a, b) => a.line - b.line)), view);
 }
 
 /** How many rows of the plan cannot be written. */
