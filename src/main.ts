@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
-import { withDeadline } from './process/deadline.ts';
+import { race } from './process/deadline.ts';
 import { AnsweredError, CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
@@ -44,11 +44,7 @@ const endMs = 200;
 
 /** The error of an interrupted command: its own if there is one, because that knows more, or else that of the signal. */
 async function endingError(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
-  const workError = await withDeadline(
-    running.catch((error: unknown) => error),
-    endMs,
-    () => undefined,
-  );
+  const workError = await race({ leftMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =
     workError instanceof CliError && signalError instanceof CliError && workError.kind === signalError.kind;
   return isSame ? workError : signalError;

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { withDeadline } from '../process/deadline.ts';
+import { race } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
@@ -116,8 +116,7 @@ async function valuesFor(
   if (source === 'file') return source;
   if (source === 'command') return [...offersOf(program.verbs), ...topicNames];
   if (typeof source !== 'string') return source;
-  const lookUp = Promise.resolve(program.lookUp(source, context, cursor)).catch(() => []);
-  return withDeadline(lookUp, patienceMs, () => []);
+  return race({ leftMs: patienceMs }, async () => program.lookUp(source, context, cursor)).catch(() => []);
 }
 
 /** Ignores case, as the commands do when they look up names. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { withDeadline } from '../process/deadline.ts';
-import { CliError } from '../process/errors.ts';
+import { race } from '../process/deadline.ts';
+import { CliError, messageOf } from '../process/errors.ts';
 import { endGroup, type Io } from '../process/io.ts';
 import { readWhole } from '../process/read-file.ts';
 import { createSecrets } from '../process/secrets.ts';
@@ -53,7 +53,8 @@ export async function runTokenCommand(
     });
     signal.addEventListener('abort', () => resolve('was interrupted'));
   });
-  const problem = await withDeadline(end, limitMs, () => `took longer than ${limitMs / 1000} s`);
+  const timedOut = () => new Error(`took longer than ${limitMs / 1000} s`);
+  const problem = await race({ leftMs: limitMs, timedOut }, () => end).catch(messageOf);
   child.kill('SIGKILL');
   endGroup(child.pid);
   signal.throwIfAborted();
@@ -74,10 +75,8 @@ export async function runTokenCommand(
  */
 export async function readTokenFile(path: string, limitMs: number): Promise<string> {
   try {
-    const bytes = await withDeadline(readWhole(path, maxBytes), limitMs, () => {
-      throw new Error('nothing was written to it in time');
-    });
-    return bytes.toString();
+    const timedOut = () => new Error('nothing was written to it in time');
+    return (await race({ leftMs: limitMs, timedOut }, () => readWhole(path, maxBytes))).toString();
   } catch (error) {
     throw new CliError('auth', `read token file ${path}: ${systemReason(error)}`, { cause: error });
   }

@@ -20,7 +20,7 @@ export interface Cancellation {
 export interface Limits {
   /** Milliseconds it may take. */
   readonly leftMs?: number;
-  /** The error for when the time is over. */
+  /** The error of work that takes longer. */
   timedOut?(): unknown;
   readonly signals?: readonly AbortSignal[];
 }
@@ -38,28 +38,15 @@ export function race<Value>(
     if (contest.isCancelled) return;
     work(contest).then(
       (value) => {
-        contest.leave();
+        contest.end();
         resolve(value);
       },
       (error) => {
-        contest.leave();
+        contest.end();
         reject(error);
       },
     );
   });
-}
-
-/** The value of the work, or what `late` returns or throws if the work takes longer. The work goes on then. */
-export function withDeadline<Value, Late>(
-  work: Promise<Value>,
-  timeoutMs: number,
-  late: () => Late,
-): Promise<Value | Late> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(timeoutMs, longestTimerMs));
-  });
-  return Promise.race([work, timeout.then(late)]).finally(() => clearTimeout(timer));
 }
 
 /** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
@@ -75,8 +62,8 @@ export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<v
 }
 
 /**
- * One race. All races share one timer, and one listener on each signal: the plain forms take a fifth to a half more
- * processor time in a bulk run (`bench/README.md`).
+ * A piece of work against its limits. All races share one timer, and one listener on each signal: the plain forms take a
+ * fifth to a half more processor time in a bulk run (`bench/README.md`).
  */
 class Race implements Cancellation {
   isCancelled = false;
@@ -85,15 +72,15 @@ class Race implements Cancellation {
   readonly dueAtMs: number;
   private readonly reject: (reason: unknown) => void;
   private listener: ((reason: unknown) => void) | undefined;
-  /** Its index among the races that are running; -1 once it has ended. */
-  private at: number;
+  /** Its index in `races`; -1 once it has ended. */
+  private index: number;
 
   constructor(limits: Limits, reject: (reason: unknown) => void) {
     const { leftMs = Number.POSITIVE_INFINITY, signals = [] } = limits;
     this.limits = limits;
     this.reject = reject;
     this.dueAtMs = monotonicMs() + leftMs;
-    this.at = running.push(this) - 1;
+    this.index = races.push(this) - 1;
     wakeAt(this.dueAtMs);
     for (const signal of signals) watch(signal);
     const aborted = signals.find((signal) => signal.aborted);
@@ -106,33 +93,33 @@ class Race implements Cancellation {
   }
 
   cancel(reason: unknown): void {
-    if (this.at === -1) return;
-    this.leave();
+    if (this.index === -1) return;
+    this.end();
     this.isCancelled = true;
     this.reason = reason;
     this.reject(reason);
     this.listener?.(reason);
   }
 
-  leave(): void {
-    if (this.at === -1) return;
-    const last = running.pop() as Race;
+  end(): void {
+    if (this.index === -1) return;
+    const last = races.pop() as Race;
     if (last !== this) {
-      running[this.at] = last;
-      last.at = this.at;
+      races[this.index] = last;
+      last.index = this.index;
     }
-    this.at = -1;
-    if (running.length > 0) return;
+    this.index = -1;
+    if (races.length > 0) return;
     clearTimeout(timer);
     wakesAtMs = Number.POSITIVE_INFINITY;
   }
 }
 
 /**
- * The races that are running. Not a `Set`: one that changes all the time leaves its outgrown tables behind, each of which
- * holds the members it had until the next full collection, and V8 then moves every request of a bulk run to the old space.
+ * The races that have not ended. Not a `Set`: one that changes all the time leaves its outgrown tables behind, and each of
+ * them holds its members until the next full collection, so that V8 moves every request of a bulk run to the old space.
  */
-const running: Race[] = [];
+const races: Race[] = [];
 const watchedSignals = new WeakSet<AbortSignal>();
 let timer: NodeJS.Timeout | undefined;
 let wakesAtMs = Number.POSITIVE_INFINITY;
@@ -141,8 +128,8 @@ function watch(signal: AbortSignal): void {
   if (watchedSignals.has(signal)) return;
   watchedSignals.add(signal);
   signal.addEventListener('abort', () => {
-    for (const contest of running.filter(({ limits }) => limits.signals?.includes(signal)))
-      contest.cancel(signal.reason);
+    for (const race of races.filter(({ limits }) => limits.signals?.includes(signal)))
+      race.cancel(signal.reason);
   });
 }
 
@@ -158,7 +145,6 @@ function wakeAt(dueAtMs: number): void {
 function endLateRaces(): void {
   wakesAtMs = Number.POSITIVE_INFINITY;
   const now = monotonicMs();
-  for (const contest of running.filter(({ dueAtMs }) => dueAtMs <= now))
-    contest.cancel(contest.limits.timedOut?.());
-  for (const { dueAtMs } of running) wakeAt(dueAtMs);
+  for (const race of races.filter(({ dueAtMs }) => dueAtMs <= now)) race.cancel(race.limits.timedOut?.());
+  for (const { dueAtMs } of races) wakeAt(dueAtMs);
 }

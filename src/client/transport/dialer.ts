@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { bareHost, reachableHost } from '../../api/http.ts';
-import { withDeadline } from '../../process/deadline.ts';
+import { race } from '../../process/deadline.ts';
 import { type CliError, unansweredError } from '../../process/errors.ts';
 import { findProxy, type HttpProxy, portOf, proxyError, refusedByProxy } from './proxy.ts';
 import type { TlsFiles } from './tls.ts';
@@ -55,10 +55,9 @@ export class Dialer {
       return socket;
     };
     try {
-      return await withDeadline(this.open(track), this.connectTimeoutMs, () => {
-        const message = `no connection within ${this.connectTimeoutMs / 1000} s`;
-        throw unansweredError('timeout', message);
-      });
+      const leftMs = this.connectTimeoutMs;
+      const timedOut = () => unansweredError('timeout', `no connection within ${leftMs / 1000} s`);
+      return await race({ leftMs, timedOut }, () => this.open(track));
     } catch (error) {
       destroyAll(opened);
       throw transportError(error as Error);
