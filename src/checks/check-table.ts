@@ -7,7 +7,7 @@ import { checkHttp, expectChecks } from './first-answer.ts';
 import { latencyChecks } from './latency-check.ts';
 import { lifecycleChecks } from './lifecycle-checks.ts';
 import { operationChecks } from './operation-checks.ts';
-import type { Creation } from './ownership.ts';
+import type { PossibleRecord } from './own-records.ts';
 import { checkConnection, checkDns, checkTls, tlsRules } from './reach.ts';
 import { authChecks, errorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
@@ -82,9 +82,9 @@ function single(id: string, find: (context: CheckContext) => Promise<Finding>): 
   return { id, run: async (context) => [await find(context)] };
 }
 
-/** The selected checks of `--write`. @param creations gets the creates of the run. */
-export function selectedWriteChecks(options: SmokeOptions, creations: Set<Creation>): Check[] {
-  const checks = options.write ? writeChecks(options.contract, creations) : [];
+/** The selected checks of `--write`. @param records gets what they create. */
+export function selectedWriteChecks(options: SmokeOptions, records: Set<PossibleRecord>): Check[] {
+  const checks = options.write ? writeChecks(options.contract, records) : [];
   return checks.filter(({ id }) => isSelected(id, options));
 }
 

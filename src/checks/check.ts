@@ -87,7 +87,7 @@ export interface CheckContext {
   /** Sends a GET of a path below the base URL, or of a URL of the service. */
   get(path: string, options?: AskOptions): Promise<RawReply>;
   /** The answer to a GET that several checks look at, sent once in a round. */
-  visit(operation: Operation, input?: CallInput): Promise<Reply>;
+  askOnce(operation: Operation, input?: CallInput): Promise<Reply>;
   /** The options of a call of the client, for lists that are read page by page. */
   callOptions(options?: AskOptions): CallOptions;
 }

@@ -1,4 +1,5 @@
 import type { Attempt } from '../client/attempt.ts';
+import type { Client } from '../client/client.ts';
 import { counted } from '../process/text.ts';
 import { type Condition, meetsHeader } from './condition.ts';
 import { type Details, type Finding, fail } from './finding.ts';
@@ -14,11 +15,13 @@ export class Deployment {
   /** The number of answers that came from another deployment. */
   foreignAnswers = 0;
 
-  /** @param toUrl the URL of a path below the base URL. */
-  constructor(waitFor: readonly Condition[], toUrl: (path: string) => string) {
+  constructor(waitFor: readonly Condition[], client: Client) {
     this.conditions = waitFor
       .filter(({ header }) => header !== undefined)
-      .map((condition) => ({ ...condition, url: condition.path && toUrl(condition.path) }));
+      .map((condition) => {
+        const { path } = condition;
+        return { ...condition, url: path && client.toRawRequest({ method: 'GET', path }).url };
+      });
   }
 
   /** Adds the answer to an attempt, if one came. An error without the header may come from a proxy, so it is not counted. */

@@ -30,7 +30,7 @@ export async function checkHttp(context: CheckContext, fallback?: Condition): Pr
 /** The answer to the first GET of the contract, preferably one without an id; if it has none, to the fallback. */
 export function askFirst(context: CheckContext, fallback?: Condition): Promise<RawReply> {
   const first = firstRead(context.reads);
-  return first ? context.visit(first, guessInput(first)) : askFor(context, fallback);
+  return first ? context.askOnce(first, guessInput(first)) : askFor(context, fallback);
 }
 
 function judgeFirst(context: CheckContext, reply: RawReply): Finding {

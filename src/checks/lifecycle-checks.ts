@@ -25,7 +25,7 @@ export function lifecycleChecks(reads: readonly Operation[]): Check[] {
 async function replyOf(context: CheckContext, operation: Operation): Promise<Reply | string> {
   try {
     const [input] = await inputsFor(context, operation);
-    const reply = await context.visit(operation, input);
+    const reply = await context.askOnce(operation, input);
     const isRefused = reply.status >= 400 && reply.status !== 410;
     return isRefused ? `${operation.id} answered ${reply.status}` : reply;
   } catch (error) {

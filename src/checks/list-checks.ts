@@ -160,12 +160,9 @@ function nextOf({ fields }: Reply): string | undefined {
   return linkTarget(fieldValue(fields, 'link'), 'next');
 }
 
-/** The parameters of the table that choose records by the value of a field. */
-const filterNames: readonly string[] = ['status', 'categoryId', 'petId', 'complete'];
-
-/** The value of the first record that a filter takes; undefined if there is none. */
+/** The value of the first record that a filter takes; undefined if there is none, or if the parameter is no filter. */
 function valueFor({ name, in: place, bounds = {} }: Parameter, reply: Reply): JsonValue | undefined {
-  if (place !== 'query' || !filterNames.includes(name)) return undefined;
+  if (place !== 'query' || !Object.hasOwn(reply.operation.records.names, name)) return undefined;
   const isTaken = (value: JsonValue | undefined) => {
     if (bounds.enum && !bounds.enum.includes(String(value))) return false;
     const type = typeof value === 'bigint' ? 'number' : typeof value;

@@ -49,7 +49,7 @@ export async function findIds(
   const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
   let problem = `no list has a record that gives ${name}`;
   for (const list of new Set([...ofNoun, ...lists])) {
-    const reply = await context.visit(list).catch((error) => {
+    const reply = await context.askOnce(list).catch((error) => {
       if (!(error instanceof CliError)) throw error;
     });
     if (ofNoun.includes(list) && !(reply && list.success.includes(reply.status)))

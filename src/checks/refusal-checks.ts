@@ -45,7 +45,7 @@ async function unusedIds(context: CheckContext, operation: Operation): Promise<b
   const { maximum, minimum = 0 } = idParameter(operation)?.bounds ?? {};
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
   const list = context.reads.find(({ many, noun }) => many && noun === operation.noun);
-  const reply = list && (await context.visit(list).catch(() => undefined));
+  const reply = list && (await context.askOnce(list).catch(() => undefined));
   const listedIds = new Set(reply ? idsOf(reply) : []);
   const distances = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
   const ids = distances.map((distance) => largest - distance);

@@ -7,6 +7,7 @@ import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.t
 import { messageOf } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
 import type { CheckContext, RawReply, Reply } from './check.ts';
+import { Deployment } from './deployment.ts';
 import { type Details, type Finding, fail } from './finding.ts';
 
 /** The service under test, and the limits of each call to it. */
@@ -20,7 +21,12 @@ export interface Service
 /** One pass through the checks: the service, and the answers that several checks look at. */
 export interface Round extends Service, Pick<CheckContext, 'deployment'> {
   /** The answers to GETs, by operation and id. */
-  readonly visits: Map<string, Promise<Reply>>;
+  readonly replies: Map<string, Promise<Reply>>;
+}
+
+/** @param deployment counts the answers of all rounds of a wait. */
+export function startRound(service: Service, deployment = new Deployment([], service.client)): Round {
+  return { ...service, deployment, replies: new Map() };
 }
 
 const retriedStatuses = [429, 502, 503, 504];
@@ -61,11 +67,11 @@ export function startCheck(
       const answer = await client.request(request, context.callOptions(options));
       return { ...answer, ...decodeBody(answer), method: 'GET' };
     },
-    visit(operation, input = {}) {
+    askOnce(operation, input = {}) {
       const key = `${operation.id} ${recordIdOf(operation, input)}`;
-      const visit = round.visits.get(key) ?? context.ask(operation, input);
-      round.visits.set(key, visit);
-      return visit;
+      const reply = round.replies.get(key) ?? context.ask(operation, input);
+      round.replies.set(key, reply);
+      return reply;
     },
   };
   return { context, attempts };

@@ -8,10 +8,10 @@ import { type Check, type CheckResult, groupOf } from './check.ts';
 import { gates, namesReach, readChecks, type SmokeOptions, selectedWriteChecks } from './check-table.ts';
 import { Deployment } from './deployment.ts';
 import { type Finding, FindingError, fail, findingOfError, isRed, skip } from './finding.ts';
-import { type Creation, cleanUp } from './ownership.ts';
+import { cleanUp, type PossibleRecord } from './own-records.ts';
 import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
 import { Tally } from './report/tally.ts';
-import { type Round, type Service, startCheck } from './round.ts';
+import { type Round, type Service, startCheck, startRound } from './round.ts';
 import { verdictOf } from './verdict.ts';
 import { checkVersionAgain } from './version-check.ts';
 
@@ -24,7 +24,7 @@ export interface Observer {
 }
 
 /** A run of the checks. */
-interface Run {
+interface SmokeRun {
   readonly service: Service;
   readonly options: SmokeOptions;
   readonly observer: Observer;
@@ -69,7 +69,7 @@ export async function runSmoke(
   const { signal: abandoned } = abandoning;
   stopped.addEventListener('abort', () => abortLater(creating, createMs, 'the run was interrupted'));
   const createSignal = AbortSignal.any([creating.signal, abandoned]);
-  const run: Run = { service, options, observer, stopped, createSignal, abandoned };
+  const run: SmokeRun = { service, options, observer, stopped, createSignal, abandoned };
   const startedAt = service.now();
   const startedMs = monotonicMs();
   const tally = new Tally();
@@ -104,7 +104,7 @@ function abortLater(controller: AbortController, ms: number, why: string): void 
 }
 
 /** Why the checks were stopped, a clause; undefined if they were not. */
-function whyStopped({ stopped }: Run): string | undefined {
+function whyStopped({ stopped }: SmokeRun): string | undefined {
   return stopped.aborted ? (stopped.reason as StoppedError).message : undefined;
 }
 
@@ -126,7 +126,7 @@ const longestPauseMs = 5000;
  * Runs the read checks until they pass or the time of `--wait` is over; without `--wait`, once. 401, 403 and TLS errors
  * end the wait, because time does not change them.
  */
-async function runUntilGreen(run: Run): Promise<RoundResult> {
+async function runUntilGreen(run: SmokeRun): Promise<RoundResult> {
   const { options, stopped, observer } = run;
   const { waitMs } = options;
   const deployment = createDeployment(run);
@@ -155,8 +155,8 @@ async function runUntilGreen(run: Run): Promise<RoundResult> {
   }
 }
 
-function createDeployment({ service: { client }, options }: Run): Deployment {
-  return new Deployment(options.waitFor, (path) => client.toRawRequest({ method: 'GET', path }).url);
+function createDeployment({ service, options }: SmokeRun): Deployment {
+  return new Deployment(options.waitFor, service.client);
 }
 
 /**
@@ -164,9 +164,9 @@ function createDeployment({ service: { client }, options }: Run): Deployment {
  *
  * @param deployment counts the answers of all rounds of a wait.
  */
-async function runReads(run: Run, deployment = createDeployment(run)): Promise<RoundResult> {
+async function runReads(run: SmokeRun, deployment = createDeployment(run)): Promise<RoundResult> {
   const { service, options, stopped } = run;
-  const round: Round = { ...service, deployment, visits: new Map() };
+  const round = startRound(service, deployment);
   const { foreignAnswers } = deployment;
   const hasForeign = () => deployment.foreignAnswers > foreignAnswers;
   const obstacle = () => whyStopped(run) ?? (hasForeign() ? 'reach/version failed' : undefined);
@@ -181,7 +181,7 @@ async function runReads(run: Run, deployment = createDeployment(run)): Promise<R
 }
 
 /** The results with the failure of `reach/version`, which had passed before. */
-function withVersion(run: Run, results: readonly CheckResult[], fault: Finding): CheckResult[] {
+function withVersion(run: SmokeRun, results: readonly CheckResult[], fault: Finding): CheckResult[] {
   return results.map((result) =>
     result.id === 'reach/version' ? resultOf(run, result.id, fault, [], result.elapsedMs) : result,
   );
@@ -189,7 +189,7 @@ function withVersion(run: Run, results: readonly CheckResult[], fault: Finding):
 
 /** The result of a check with one finding. */
 function resultOf(
-  { options: { strict }, service: { mask } }: Run,
+  { options: { strict }, service: { mask } }: SmokeRun,
   id: string,
   finding: Finding,
   attempts: readonly Attempt[],
@@ -217,11 +217,11 @@ function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
 
 /** The results of a round and of the write checks after it, which clean up. */
 async function withWrites(
-  run: Run,
+  run: SmokeRun,
   { round, results, obstacle }: RoundResult,
 ): Promise<readonly CheckResult[]> {
-  const creations = new Set<Creation>();
-  const checks = selectedWriteChecks(run.options, creations);
+  const records = new Set<PossibleRecord>();
+  const checks = selectedWriteChecks(run.options, records);
   if (checks.length === 0) return results;
   const { deployment } = round;
   const { foreignAnswers } = deployment;
@@ -231,7 +231,7 @@ async function withWrites(
   const limit = new AbortController();
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
   const { context, attempts } = startCheck(round, AbortSignal.any([run.abandoned, limit.signal]));
-  const finding = hasRequests ? await cleanUp(context, creations) : skip('nothing was written');
+  const finding = hasRequests ? await cleanUp(context, records) : skip('nothing was written');
   const cleanup = resultOf(run, 'write/cleanup', finding, attempts, monotonicMs() - startedMs);
   const all = [...results, ...writes, cleanup];
   return deployment.foreignAnswers > foreignAnswers ? withVersion(run, all, deployment.failure()) : all;
@@ -245,7 +245,7 @@ async function withWrites(
  * @param obstacle why no further check is carried out, a clause; undefined if they are.
  */
 async function examineChecks(
-  run: Run,
+  run: SmokeRun,
   round: Round,
   checks: readonly Check[],
   earlier: readonly CheckResult[],

@@ -3,9 +3,10 @@ import { fieldValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isSameValue } from '../api/values.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
+import { comparedValues, locatedId } from '../client/judge-write.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { type JsonObject, printJson } from '../process/exact-json.ts';
 import type { Check, CheckContext, Reply } from './check.ts';
 import {
   type Finding,
@@ -18,108 +19,110 @@ import {
   statusText,
 } from './finding.ts';
 import { documentedAnswer, judge } from './judge-answer.ts';
-import { type Kind, kindsOf, newName } from './kinds.ts';
 import { foreignPlace } from './list-checks.ts';
 import {
   type CreatedRecord,
-  type Creation,
   currentRecord,
   findInList,
   ownerOf,
+  type PossibleRecord,
   removeOwn,
-} from './ownership.ts';
+} from './own-records.ts';
 import { jsonId, recordOf } from './records.ts';
 import { faultOf } from './round.ts';
+import { newName, type WritableNoun, writableNouns } from './writable-nouns.ts';
+
+/** The records of a run of the write checks. */
+interface WriteContext extends CheckContext {
+  /** Gets what the creates made, or may have made, and loses what is certainly not there. */
+  readonly records: Set<PossibleRecord>;
+  /** Records that others refer to, each created once in a run. */
+  readonly parents: Map<WritableNoun, CreatedRecord>;
+}
 
 /**
- * The full life of a record of each kind: create, read back, in its list, update, read back, delete, gone.
+ * The full life of a record of each noun: create, read back, in its list, update, read back, delete, gone.
  *
- * @param creations gets the creates of the run, and loses those whose record is certainly not there.
+ * @param records gets what the creates of the run made, or may have made.
  */
-export function writeChecks(contract: Contract, creations: Set<Creation>): Check[] {
-  const parents = new Map<Kind, CreatedRecord>();
-  return [...kindsOf(contract)].map(([name, kind]) => {
+export function writeChecks(contract: Contract, records: Set<PossibleRecord>): Check[] {
+  const parents = new Map<WritableNoun, CreatedRecord>();
+  return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
-    if (typeof kind === 'string') return { id, run: async () => [skip(kind)] };
-    const needs = ancestorsOf(kind).map((ancestor) => `write/${ancestor.name}`);
+    if (typeof noun === 'string') return { id, run: async () => [skip(noun)] };
+    const needs = ancestorsOf(noun).map((ancestor) => `write/${ancestor.name}`);
     return {
-      ...{ id, operation: kind.create, needs },
-      run: (context) => checkLife({ context, creations, parents }, kind),
+      ...{ id, operation: noun.create, needs },
+      run: (context) => checkLife({ ...context, records, parents }, noun),
     };
   });
 }
 
-/** The kinds that the records of a kind refer to, the nearest first. */
-function ancestorsOf({ parent }: Kind): Kind[] {
+/** The nouns of the records that those of a noun refer to, the nearest first. */
+function ancestorsOf({ parent }: WritableNoun): WritableNoun[] {
   return parent ? [parent, ...ancestorsOf(parent)] : [];
 }
 
-interface Life {
-  readonly context: CheckContext;
-  readonly creations: Set<Creation>;
-  /** Records that others refer to, each created once in a run. */
-  readonly parents: Map<Kind, CreatedRecord>;
-}
-
-async function checkLife(life: Life, kind: Kind): Promise<Finding[]> {
-  const { context, creations } = life;
-  const parent = await parentFor(life, kind);
+async function checkLife(context: WriteContext, noun: WritableNoun): Promise<Finding[]> {
+  const parent = await parentFor(context, noun);
   // A service may create an inventory entry together with its pet, so that it is there already.
-  if (kind.name === 'inventory' && parent)
-    await removeOwn(context, { kind, name: undefined, parent, id: parent.id });
-  const { created, body } = await createRecord(life, kind, parent);
+  if (noun.name === 'inventory' && parent)
+    await removeOwn(context, { noun, name: undefined, parent, id: parent.id });
+  const { created, body } = await createRecord(context, noun, parent);
   const delays = await checkListed(context, created);
   const isUpdated = await update(context, created, body);
   await expectOurs(context, created);
   await removeRecord(context, created);
-  creations.delete(created);
+  context.records.delete(created);
   return [
     pass(isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone'),
     ...delays,
   ];
 }
 
-/** The record that those of a kind refer to. */
-async function parentFor(life: Life, { parent: kind }: Kind): Promise<CreatedRecord | undefined> {
-  if (!kind) return undefined;
-  const parent = life.parents.get(kind) ?? (await createParent(life, kind));
-  life.parents.set(kind, parent);
+/** The record that those of a noun refer to. */
+async function parentFor(
+  context: WriteContext,
+  { parent: noun }: WritableNoun,
+): Promise<CreatedRecord | undefined> {
+  if (!noun) return undefined;
+  const parent = context.parents.get(noun) ?? (await createParent(context, noun));
+  context.parents.set(noun, parent);
   return parent;
 }
 
-async function createParent(life: Life, kind: Kind): Promise<CreatedRecord> {
-  const grandparent = await parentFor(life, kind);
+async function createParent(context: WriteContext, noun: WritableNoun): Promise<CreatedRecord> {
+  const grandparent = await parentFor(context, noun);
   try {
-    return (await createRecord(life, kind, grandparent)).created;
+    return (await createRecord(context, noun, grandparent)).created;
   } catch (error) {
     const finding = findingOfError(error);
-    throw new FindingError({ ...finding, reason: `no ${kind.name} to work with: ${finding.reason}` });
+    throw new FindingError({ ...finding, reason: `no ${noun.name} to work with: ${finding.reason}` });
   }
 }
 
 /** Creates a record, and makes sure that it is ours. @returns the record, and the fields that were sent. */
 async function createRecord(
-  { context, creations }: Life,
-  kind: Kind,
+  context: WriteContext,
+  noun: WritableNoun,
   parent: CreatedRecord | undefined,
 ): Promise<{ readonly created: CreatedRecord; readonly body: JsonObject }> {
-  const { create, isNamed, fields } = kind;
-  const draft = {
-    ...(isNamed && { name: newName(create, context.now()) }),
-    ...(parent && { [nouns[parent.kind.create.noun].idName]: parent.id }),
-    ...fields,
-  };
+  const { create, isNamed, fields } = noun;
+  const { records, createSignal, now } = context;
+  const name = isNamed ? newName(create, now()) : undefined;
+  const reference = parent && { [nouns[parent.noun.nounName].idName]: parent.id };
+  const draft = { ...(isNamed && { name }), ...reference, ...fields };
   const body = toAcceptedInput(create, { body: draft }).body as JsonObject;
-  const creation: Creation = { kind, name: draft.name, parent };
-  creations.add(creation);
-  const reply = await context.ask(create, { body }, { signal: context.createSignal }).catch((error) => {
-    if (!mayHaveBeenApplied(create.method, attemptsOf(error))) creations.delete(creation);
+  const possible: PossibleRecord = { noun, name, parent };
+  records.add(possible);
+  const reply = await context.ask(create, { body }, { signal: createSignal }).catch((error) => {
+    if (!mayHaveBeenApplied(create.method, attemptsOf(error))) records.delete(possible);
     throw error;
   });
   const id = reply.status < 300 ? createdIdOf(reply) : undefined;
-  if (id !== undefined || !mayHaveBeenApplied(create.method, reply.attempts)) creations.delete(creation);
-  const created = id === undefined ? undefined : { ...creation, id };
-  if (created) creations.add(created);
+  if (id !== undefined || !mayHaveBeenApplied(create.method, reply.attempts)) records.delete(possible);
+  const created = id === undefined ? undefined : { ...possible, id };
+  if (created) records.add(created);
   compare(reply, 'create', body);
   if (!created) throw fault(reply, 'create: the answer does not say what was created', 'its id');
   checkLocation(reply, created.id);
@@ -133,12 +136,7 @@ function fault(reply: Reply, reason: string, expected: string): FindingError {
 
 /** The id of a new record: from its body, else from the end of its Location. */
 function createdIdOf(reply: Reply): bigint | undefined {
-  return jsonId(recordOf(reply)?.[nouns[reply.operation.noun].idField]) ?? idInLocation(reply);
-}
-
-function idInLocation({ fields }: Reply): bigint | undefined {
-  const digits = /(?<!\d)(\d+)\/?$/.exec(fieldValue(fields, 'location') ?? '')?.[1];
-  return digits === undefined ? undefined : BigInt(digits);
+  return jsonId(recordOf(reply)?.[nouns[reply.operation.noun].idField]) ?? locatedId(reply);
 }
 
 function checkLocation(reply: Reply, id: bigint): void {
@@ -154,7 +152,7 @@ function checkLocation(reply: Reply, id: bigint): void {
     const details = { ...place.details, got: location };
     throw new FindingError(faultOf(reply, `create: the Location ${place.reason}`, details));
   }
-  if ((idInLocation(reply) ?? id) === id) return;
+  if ((locatedId(reply) ?? id) === id) return;
   const details = { expected, got: location };
   throw new FindingError(faultOf(reply, 'create: the Location names another record', details));
 }
@@ -163,12 +161,12 @@ const listLooks = 3;
 const listPauseMs = 1000;
 
 /** Checks that a new record is in its list; a service may take a moment for that. */
-async function checkListed(context: CheckContext, { kind, id }: CreatedRecord): Promise<Finding[]> {
-  const { list, name } = kind;
+async function checkListed(context: CheckContext, { noun, id }: CreatedRecord): Promise<Finding[]> {
+  const { list, name } = noun;
   if (!list) return [];
   for (let look = 0; look < listLooks; look += 1) {
     if (look > 0) await sleep(listPauseMs, context.signal);
-    const { record, isWhole } = await findInList(context, kind, id);
+    const { record, isWhole } = await findInList(context, noun, id);
     if (record && look > 0) return [flaky(`create: ${list.id} shows the ${name} only after a while`)];
     if (record || !isWhole) return [];
   }
@@ -182,13 +180,13 @@ async function checkListed(context: CheckContext, { kind, id }: CreatedRecord): 
  * @returns false if the contract has no update, or an update without the changed fields.
  */
 async function update(context: CheckContext, created: CreatedRecord, body: JsonObject): Promise<boolean> {
-  const { kind, id } = created;
-  const { update: operation } = kind;
+  const { noun, id } = created;
+  const { update: operation, change: fields } = noun;
   if (!operation) return false;
-  const entries = Object.entries(kind.change).filter(([field]) => takesField(operation, field));
+  const entries = Object.entries(fields).filter(([field]) => takesField(operation, field));
   if (entries.length === 0) return false;
-  const change = Object.fromEntries(entries);
-  const before = operation.partial ? undefined : (await currentRecord(context, kind, id))?.record;
+  const change: JsonObject = Object.fromEntries(entries);
+  const before = operation.partial ? undefined : (await currentRecord(context, noun, id))?.record;
   const changed = { ...body, ...change };
   compare(await context.ask(operation, { id, body: change, before }), 'update', changed);
   await checkReadBack(context, created, changed);
@@ -198,12 +196,12 @@ async function update(context: CheckContext, created: CreatedRecord, body: JsonO
 /** Only what shows our name is changed and deleted. */
 async function expectOurs(context: CheckContext, created: CreatedRecord): Promise<void> {
   if ((await ownerOf(context, created)) !== 'us')
-    throw new FindingError(fail(`${created.kind.name} ${created.id} does not show the name that we gave`));
+    throw new FindingError(fail(`${created.noun.name} ${created.id} does not show the name that we gave`));
 }
 
 /** Deletes a record that was just shown to be ours, and checks that its GET and its list no longer have it. */
-async function removeRecord(context: CheckContext, { kind, id }: CreatedRecord): Promise<void> {
-  const { remove, get, list, name } = kind;
+async function removeRecord(context: CheckContext, { noun, id }: CreatedRecord): Promise<void> {
+  const { remove, get, list, name } = noun;
   const reply = await context.ask(remove, { id });
   // The client counts a 404 as a success if an earlier attempt may have been applied.
   const isGone = reply.status === 404 && reply.error === undefined;
@@ -211,13 +209,13 @@ async function removeRecord(context: CheckContext, { kind, id }: CreatedRecord):
   const later = get && (await context.ask(get, { id }));
   if (later && later.status !== 404 && later.status !== 410)
     throw fault(later, `gone: answered ${statusText(later.status)}`, '404 or 410');
-  if ((await findInList(context, kind, id)).record)
+  if ((await findInList(context, noun, id)).record)
     throw new FindingError(fail(`gone: ${list?.id} still has ${name} ${id}`, { operation: list }));
 }
 
 /** Reads a record and compares it with the fields that were sent. */
 async function checkReadBack(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
-  const { get } = created.kind;
+  const { get } = created.noun;
   const reply = get && (await context.ask(get, { id: created.id }));
   // A read that is missing or retired is the matter of its own check; the list then shows the record.
   if (!reply || (reply.status === 410 && get.deprecated)) return expectOurs(context, created);
@@ -232,18 +230,11 @@ function compare(reply: Reply, step: string, sent: JsonObject): void {
   judge(reply, { step });
   const record = recordOf(reply);
   if (!record) return;
-  // A category may be sent as an object or a name, and answered as an id.
-  const answered = (field: string) =>
-    field === 'categoryId' && typeof sent[field] !== 'bigint'
-      ? (record[field] ?? record.category)
-      : record[field];
-  const field = Object.keys(sent).find((name) => !isSameValue(idOrValue(sent[name]), answered(name)));
-  if (field === undefined) return;
-  const textOf = (value: JsonValue | undefined) => (value === undefined ? 'no such field' : printJson(value));
-  const details = { pointer: `/${field}`, expected: textOf(sent[field]), got: textOf(record[field]) };
-  throw new FindingError(faultOf(reply, `${step}: ${field} is not what was sent`, details));
-}
-
-function idOrValue(value: JsonValue | undefined): JsonValue | undefined {
-  return isJsonObject(value) ? (value.id ?? value.name) : value;
+  for (const [name, value] of Object.entries(sent)) {
+    const { expected, actual } = comparedValues(name, value, record);
+    if (isSameValue(expected, actual)) continue;
+    const got = actual === undefined ? 'no such field' : printJson(actual);
+    const details = { pointer: `/${name}`, expected: printJson(expected), got };
+    throw new FindingError(faultOf(reply, `${step}: ${name} is not what was sent`, details));
+  }
 }

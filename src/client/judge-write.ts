@@ -113,7 +113,7 @@ export function judgeRecord(
 }
 
 /** The two values of a field to compare. The user's category may be an id, a name, or `{id, name}`. */
-function comparedValues(
+export function comparedValues(
   field: string,
   value: JsonValue,
   record: JsonObject,

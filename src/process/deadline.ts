@@ -4,6 +4,12 @@ export function monotonicMs(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
+/** The milliseconds of processor time that this process has used. */
+export function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** The longest delay of a timer; Node fires a longer one at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 

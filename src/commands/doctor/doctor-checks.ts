@@ -2,11 +2,10 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fieldValue, isLoopbackHost } from '../../api/http.ts';
 import type { CheckContext } from '../../checks/check.ts';
-import { Deployment } from '../../checks/deployment.ts';
 import { type Finding, pass, skip, warn } from '../../checks/finding.ts';
 import { askFirst, checkHttp } from '../../checks/first-answer.ts';
 import { checkConnection, checkDns, checkTls, type SocketContext, tlsRules } from '../../checks/reach.ts';
-import { startCheck } from '../../checks/round.ts';
+import { startCheck, startRound } from '../../checks/round.ts';
 import { programVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { credentialPlace, describePlace, planToken } from '../../config/token.ts';
@@ -48,15 +47,14 @@ async function openService(context: Context): Promise<CheckContext> {
   const { settings, secrets, now, interrupts } = context;
   const client = await context.client();
   const timeoutMs = settings.get('timeout');
-  const round = {
-    ...{ client, now, timeoutMs, mask: secrets.mask, visits: new Map() },
+  const service = {
+    ...{ client, now, timeoutMs, mask: secrets.mask },
     // There is an address, because there is a client.
     address: (await openAddress(context, timeoutMs)) as CheckContext['address'],
     retries: settings.get('retries'),
     credentialPlace: credentialPlace(settings, client.contract.credentialPlaces),
-    deployment: new Deployment([], (path) => path),
   };
-  return startCheck(round, interrupts.signal).context;
+  return startCheck(startRound(service), interrupts.signal).context;
 }
 
 async function checkSocket(

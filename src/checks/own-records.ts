@@ -7,16 +7,16 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import type { CheckContext } from './check.ts';
 import { type Finding, FindingError, fail, pass } from './finding.ts';
-import type { Kind } from './kinds.ts';
 import { jsonId, recordOf } from './records.ts';
 import { cacheOf } from './round.ts';
+import type { WritableNoun } from './writable-nouns.ts';
 
 /**
- * A create whose record may be in the service. A record is ours if a create of this run answered with its id, and a read
+ * A record that a create of this run made, or may have made. It is ours if the create answered with its id, and a read
  * right before the delete shows the name that we gave it: nothing else is ever deleted.
  */
-export interface Creation {
-  readonly kind: Kind;
+export interface PossibleRecord {
+  readonly noun: WritableNoun;
   /** The name that we gave; undefined for a record without one, whose pet is read in its place. */
   readonly name: string | undefined;
   /** The record that it refers to. */
@@ -26,18 +26,18 @@ export interface Creation {
 }
 
 /** A record of which a create answered with the id. */
-export interface CreatedRecord extends Creation {
+export interface CreatedRecord extends PossibleRecord {
   readonly id: bigint;
 }
 
 /** Reads a record and says whether it is ours, right now. @throws CliError if it cannot be read. */
 export async function ownerOf(
   context: CheckContext,
-  { kind, id, name, parent }: CreatedRecord,
+  { noun, id, name, parent }: CreatedRecord,
 ): Promise<'us' | 'other' | 'nobody'> {
-  const record = (await currentRecord(context, kind, id))?.record;
+  const record = (await currentRecord(context, noun, id))?.record;
   if (!record) return 'nobody';
-  if (kind.isNamed) return record.name === name ? 'us' : 'other';
+  if (noun.isNamed) return record.name === name ? 'us' : 'other';
   const isOfParent = parent !== undefined && jsonId(record.petId) === parent.id;
   return isOfParent && (await ownerOf(context, parent)) === 'us' ? 'us' : 'other';
 }
@@ -48,20 +48,20 @@ export async function ownerOf(
  * @throws FindingError if it is not certainly ours, or is still there; CliError if that cannot be read.
  */
 export async function removeOwn(context: CheckContext, created: CreatedRecord): Promise<boolean> {
-  const { kind, id } = created;
+  const { noun, id } = created;
   const owner = await ownerOf(context, created);
   if (owner === 'nobody') return false;
   if (owner === 'other')
-    throw new FindingError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
+    throw new FindingError(fail(`not deleted, because ${noun.name} ${id} is not certainly ours`));
   // The service may have removed it, whatever it answered.
   const outcome = await context
-    .ask(kind.remove, { id })
+    .ask(noun.remove, { id })
     .then(
       ({ error, status }) =>
         error ? `${error.message} (${status})` : 'its delete was answered as a success',
       messageOf,
     );
-  const current = await currentRecord(context, kind, id);
+  const current = await currentRecord(context, noun, id);
   if (!current) return true;
   const cache = current.cache === undefined ? '' : `, from a cache (${current.cache})`;
   throw new FindingError(fail(`${outcome}, and a read still shows it${cache}`));
@@ -73,20 +73,20 @@ export async function removeOwn(context: CheckContext, created: CreatedRecord): 
  */
 export async function currentRecord(
   context: CheckContext,
-  kind: Kind,
+  noun: WritableNoun,
   id: bigint,
 ): Promise<{ readonly record: JsonObject; readonly cache?: string | undefined } | undefined> {
-  const { get } = kind;
+  const { get } = noun;
   if (get) {
     const reply = await context.ask(get, { id });
     const record = recordOf(reply);
     if (!reply.error) {
       if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.fields) };
-      throw new FindingError(fail(`a read of ${kind.name} ${id} is not answered with that record`));
+      throw new FindingError(fail(`a read of ${noun.name} ${id} is not answered with that record`));
     }
     if (![404, 405, 410].includes(reply.status)) throw reply.error;
   }
-  const { record } = await findInList(context, kind, id);
+  const { record } = await findInList(context, noun, id);
   return record && { record };
 }
 
@@ -100,7 +100,11 @@ interface ListLook {
 }
 
 /** The record with this id in its list: at its place if the list can begin there, else on the first pages. */
-export async function findInList(context: CheckContext, { list }: Kind, id: bigint): Promise<ListLook> {
+export async function findInList(
+  context: CheckContext,
+  { list }: WritableNoun,
+  id: bigint,
+): Promise<ListLook> {
   if (!list) return { isWhole: false };
   const isSought = canSeek(list) && id > 0n;
   const options = { ...(isSought && { after: id - 1n, limit: 1 }), ...context.callOptions() };
@@ -116,19 +120,19 @@ export async function findInList(context: CheckContext, { list }: Kind, id: bigi
 }
 
 /** Removes every record of ours, and names those that it could not remove, or that may have been made. */
-export async function cleanUp(context: CheckContext, creations: ReadonlySet<Creation>): Promise<Finding> {
+export async function cleanUp(context: CheckContext, records: ReadonlySet<PossibleRecord>): Promise<Finding> {
   const left: string[] = [];
   let removed = 0;
   // Records that refer to others were created after them.
-  for (const creation of [...creations].reverse()) {
-    const { kind, name, id } = creation;
-    const label = `${kind.name} ${name === undefined ? '' : `${name} `}(id ${id ?? 'unknown'})`;
+  for (const record of [...records].reverse()) {
+    const { noun, name, id } = record;
+    const label = `${noun.name} ${name === undefined ? '' : `${name} `}(id ${id ?? 'unknown'})`;
     if (id === undefined) {
       left.push(`perhaps ${label}: no answer to its create says whether it was made`);
       continue;
     }
     try {
-      if (await removeOwn(context, { ...creation, id })) removed += 1;
+      if (await removeOwn(context, { ...record, id })) removed += 1;
     } catch (error) {
       left.push(`${label}: ${messageOf(error)}`);
     }

@@ -4,11 +4,11 @@ import { nouns } from '../api/nouns.ts';
 import type { NounName, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 
-/** A kind of record that `--write` creates, changes and removes. */
-interface KindRow {
-  readonly noun: NounName;
-  /** The kind that its records refer to, which stands before it. */
-  readonly parent?: keyof typeof kindRows;
+/** The records of a noun that `--write` creates, changes and removes. */
+interface TestRecords {
+  readonly nounName: NounName;
+  /** The name of the records that these refer to, which stands before them. */
+  readonly parent?: keyof typeof testRecords;
   /** Whether a record's name says whose it is. If not, its pet does. */
   readonly isNamed: boolean;
   /** Fields of a new record, and those that its update changes. */
@@ -16,29 +16,29 @@ interface KindRow {
   readonly change: JsonObject;
 }
 
-const kindRows = {
+const testRecords = {
   category: {
-    noun: 'categories',
+    nounName: 'categories',
     isNamed: true,
     fields: { description: 'made by petstore smoke, removed at its end' },
     change: { description: 'changed by petstore smoke' },
   },
   pet: {
-    noun: 'pets',
+    nounName: 'pets',
     parent: 'category',
     isNamed: true,
     fields: { status: 'available' },
     change: { status: 'pending' },
   },
   inventory: {
-    noun: 'inventory',
+    nounName: 'inventory',
     parent: 'pet',
     isNamed: false,
     fields: { quantity: 3, status: 'available' },
     change: { quantity: 7 },
   },
   order: {
-    noun: 'orders',
+    nounName: 'orders',
     parent: 'pet',
     isNamed: false,
     fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
@@ -46,8 +46,9 @@ const kindRows = {
   },
 } as const;
 
-/** A kind of record, with the operations that the service has for it. */
-export interface Kind extends Omit<KindRow, 'noun' | 'parent'> {
+/** A noun whose records can be written and read back, with the operations that the service has for it. */
+export interface WritableNoun extends Omit<TestRecords, 'parent'> {
+  /** The name of its check. */
   readonly name: string;
   readonly create: Operation;
   readonly remove: Operation;
@@ -55,53 +56,44 @@ export interface Kind extends Omit<KindRow, 'noun' | 'parent'> {
   readonly get: Operation | undefined;
   readonly list: Operation | undefined;
   readonly update: Operation | undefined;
-  readonly parent: Kind | undefined;
+  /** The noun of the records that its records refer to. */
+  readonly parent: WritableNoun | undefined;
 }
 
-/** The kinds of records, by name. One that cannot be made and removed safely has the reason in its place, a clause. */
-export function kindsOf(contract: Contract): ReadonlyMap<string, Kind | string> {
-  const kinds = new Map<string, Kind | string>();
-  for (const [name, row] of Object.entries<KindRow>(kindRows)) {
-    const parent = row.parent && needsParent(row, contract) ? kinds.get(row.parent) : undefined;
-    kinds.set(name, typeof parent === 'string' ? parent : resolveKind(name, row, parent, contract));
+/** The nouns by the names of their checks. A noun that cannot be written safely has the reason in its place, a clause. */
+export function writableNouns(contract: Contract): ReadonlyMap<string, WritableNoun | string> {
+  const resolved = new Map<string, WritableNoun | string>();
+  for (const [name, records] of Object.entries<TestRecords>(testRecords)) {
+    const parent =
+      records.parent && needsParent(records, contract) ? resolved.get(records.parent) : undefined;
+    resolved.set(name, typeof parent === 'string' ? parent : resolveNoun(name, records, parent, contract));
   }
-  return kinds;
+  return resolved;
 }
 
-function resolveKind(
+function resolveNoun(
   name: string,
-  { noun, isNamed, fields, change }: KindRow,
-  parent: Kind | undefined,
+  records: TestRecords,
+  parent: WritableNoun | undefined,
   { operations, missing }: Contract,
-): Kind | string {
-  const ids = nouns[noun].operations;
+): WritableNoun | string {
+  const ids = nouns[records.nounName].operations;
   const [create, remove] = [operations.get(ids.create), operations.get(ids.delete)];
   if (!create || !remove) {
     const lacking = create ? ids.delete : ids.create;
     return `${lacking}: ${missing.get(lacking) ?? 'the contract lacks it'}`;
   }
-  const [get, list] = [operations.get(ids.get), operations.get(ids.list)];
+  const [get, list, update] = [ids.get, ids.list, ids.update].map((id) => operations.get(id));
   if (!get && !list) return `a ${name} cannot be read back, so it would not certainly be ours`;
-  if (isNamed && maxNameLength(create) < minNameLength)
+  if (records.isNamed && maxNameLength(create) < minNameLength)
     return `names may have only ${maxNameLength(create)} characters, too few to be certainly ours`;
-  return {
-    name,
-    create,
-    remove,
-    get,
-    list,
-    update: operations.get(ids.update),
-    parent,
-    isNamed,
-    fields,
-    change,
-  };
+  return { ...records, name, parent, create, remove, get, list, update };
 }
 
-/** Whether records of a kind refer to another: the pets of a bound service may have no id of a category. */
-function needsParent({ noun, parent }: KindRow, { operations }: Contract): boolean {
+/** Whether records refer to others: the pets of a bound service may have no id of a category. */
+function needsParent({ nounName, parent }: TestRecords, { operations }: Contract): boolean {
   if (parent !== 'category') return true;
-  const { categoryId } = operations.get(nouns[noun].operations.create)?.body?.fields ?? {};
+  const { categoryId } = operations.get(nouns[nounName].operations.create)?.body?.fields ?? {};
   // A category that is an object or a name needs no record of its own.
   if (!categoryId || typeof categoryId.example === 'string') return false;
   const isRequiredId = categoryId.required && !isJsonObject(categoryId.example);
