@@ -1,5 +1,5 @@
 import { offlineProfile, type Settings } from './config/settings.ts';
-import { type Context, whyNotAsked } from './context.ts';
+import type { Context } from './context.ts';
 import type { Prompt } from './input/question.ts';
 import { UsageError } from './process/errors.ts';
 
@@ -73,4 +73,17 @@ function serviceText(settings: Settings): string {
   const { service, profile } = settings;
   if (service === undefined) return '';
   return profile ? ` on ${profile.value} (${service})` : ` on ${service}`;
+}
+
+/**
+ * A clause that says why no question can be asked; undefined if one can. An answer is never read from a pipe: if the
+ * command has read its input from stdin, it asks on the terminal itself.
+ */
+export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
+  const hasKeyboard =
+    io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
+  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
+  if (io.env.TERM === 'dumb') return 'TERM is dumb';
+  if (io.env.CI) return 'CI is set';
+  return flags.noInput ? '--no-input is given' : undefined;
 }

@@ -19,13 +19,13 @@ import type { Secrets } from './process/secrets.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
-  const { settings } = context;
-  const address = settings.offline ? embeddedOrigin : settings.get('base-url');
+  const { settings, flags } = context;
+  const address = settings.offline ? embeddedOrigin : settings.service;
   if (!address) throw noTarget(context);
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
-  const headers = context.flags.headers ?? [];
-  const extras = await readExtras(context, { baseUrl, headers, places: contract.credentialPlaces });
+  const places = settings.offline ? undefined : contract.credentialPlaces;
+  const extras = await readExtras(context, { baseUrl, headers: flags.headers ?? [], places });
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
@@ -44,8 +44,7 @@ export async function connectTo(
   origin: string,
   { withToken }: { readonly withToken: boolean },
 ): Promise<Client> {
-  const { settings } = context;
-  const baseUrl = settings.get('base-url');
+  const baseUrl = context.settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   // The bound contract may be unreadable, and the user may be here to bind again.
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
@@ -66,8 +65,7 @@ interface Connection extends RequestExtras {
 }
 
 async function openClient(context: Context, connection: Connection): Promise<Client> {
-  const { io, flags, liveLine } = context;
-  const { settings } = context;
+  const { io, flags, liveLine, settings } = context;
   const level = flags.verbose ?? 0;
   const trace = level > 0 ? await import('./output/trace.ts') : undefined;
   // Commands on many records show their own progress.
@@ -142,18 +140,13 @@ async function readExtras(
   { baseUrl, headers, places }: ExtrasTarget,
 ): Promise<RequestExtras> {
   const headerFields = headers.map(parseHeaderFlag);
-  const names = [
-    settings.get('auth-header'),
-    ...(places ?? []).filter((each) => each.in === 'header').map((each) => each.name),
-  ];
-  for (const name of names) secrets.addField(name);
+  const named = (places ?? []).filter((place) => place.in === 'header').map(({ name }) => name);
+  for (const name of [settings.get('auth-header'), ...named]) secrets.addField(name);
   if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
     rejectInsecure(headerFields, baseUrl, secrets);
-  for (const each of headerFields) addSecrets(secrets, each);
+  for (const field of headerFields) addSecrets(secrets, field);
   const credential =
-    settings.offline || !places
-      ? undefined
-      : await readCredential(settings, { baseUrl, places }, { readToken, secrets, warn });
+    places && (await readCredential(settings, { baseUrl, places }, { readToken, secrets, warn }));
   const fields = toFields([...commonFields, ...tokenField(credential), ...headerFields]);
   const isAdded = headerFields.some(({ name }) => name.toLowerCase() === 'authorization');
   const parameter =
@@ -169,7 +162,7 @@ function addSecrets(secrets: Secrets, { name, value }: HeaderField): void {
   const minLength = secrets.hasField(name) ? 0 : minSecretLength;
   secrets.addField(name);
   const part = value.replace(/^[\w!#$%&'*+.^`|~-]+ +/, '');
-  for (const each of [value, part]) if (each.length >= minLength) secrets.add(each);
+  for (const secret of [value, part]) if (secret.length >= minLength) secrets.add(secret);
 }
 
 function tokenField(credential: Credential | undefined): HeaderField[] {
@@ -185,8 +178,7 @@ async function openTransport(
   tls: TlsFiles,
   use: ClientUse,
 ): Promise<Transport> {
-  const { io } = context;
-  const { settings } = context;
+  const { io, settings } = context;
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     const warning =
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
@@ -206,8 +198,8 @@ async function openTransport(
 
 /** The certificates and the key that the settings name, read and checked, and for https those of SSL_CERT_FILE. */
 async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
-  const { settings } = context;
-  const { SSL_CERT_FILE: roots } = context.io.env;
+  const { settings, io } = context;
+  const { SSL_CERT_FILE: roots } = io.env;
   const tlsFile = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, givenBy } = settings.explain(key);
     return value === undefined ? undefined : { path: value, source: givenBy };
@@ -230,7 +222,7 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
 export async function openAddress(context: Context, timeoutMs: number): Promise<SocketAddress | undefined> {
   const { settings, io } = context;
   const isEmbedded = settings.offline !== undefined;
-  const baseUrl = isEmbedded ? embeddedOrigin : settings.get('base-url');
+  const baseUrl = isEmbedded ? embeddedOrigin : settings.service;
   if (baseUrl === undefined) return undefined;
   const { toAddress } = await import('./checks/sockets.ts');
   const tls = await openTlsFiles(context, baseUrl);

@@ -40,7 +40,7 @@ export interface Context extends Runtime, Notices {
   readonly quiet: boolean;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
-  /** The token of the settings, read once for all clients: a token-command may ask for a PIN. */
+  /** Reads the token of the settings, once for all clients: a token-command may ask for a PIN. */
   readToken(source: TokenSource): Promise<string>;
   /** @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
@@ -57,19 +57,6 @@ export interface Context extends Runtime, Notices {
   exitCode: number;
 }
 
-/**
- * A clause that says why no question can be asked; undefined if one can. An answer is never read from a pipe: if the
- * command has read its input from stdin, it asks on the terminal itself.
- */
-export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
-  const hasKeyboard =
-    io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
-  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
-  if (io.env.TERM === 'dumb') return 'TERM is dumb';
-  if (io.env.CI) return 'CI is set';
-  return flags.noInput ? '--no-input is given' : undefined;
-}
-
 /** A command line of this program with the same target as this one. */
 export function commandLine({ flags }: Context, words: readonly string[]): string {
   const { profile, baseUrl, offline } = flags;
@@ -79,11 +66,4 @@ export function commandLine({ flags }: Context, words: readonly string[]): strin
     ...(offline ? ['--offline'] : []),
   ];
   return ['petstore', ...words, ...place].map(shellWord).join(' ');
-}
-
-/** Says on stderr what is wrong in the environment and the config, for commands that show or repair it. */
-export async function warnOfSettings({ settings, warn }: Context): Promise<void> {
-  for (const { message, details } of settings.problems)
-    await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
-  for (const warning of settings.warnings) await warn(warning);
 }

@@ -1,9 +1,10 @@
 import { builtInContract, type Contract } from './api/contract.ts';
+import { whyNotAsked } from './asking.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token-source.ts';
-import { type ClientUse, type Context, type Runtime, whyNotAsked } from './context.ts';
+import type { ClientUse, Context, Runtime } from './context.ts';
 import type { Prompt } from './input/question.ts';
 import { createNotices } from './output/notices.ts';
 import { Printer } from './output/print.ts';

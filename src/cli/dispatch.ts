@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { colorModes } from '../config/setting-values.ts';
-import { type Context, warnOfSettings } from '../context.ts';
+import type { Context } from '../context.ts';
 import { createStyle } from '../output/style.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { closest } from '../process/text.ts';
@@ -97,18 +97,20 @@ function actionLine(line: ParsedLine): Task {
     await context.printNotices();
     return context.exitCode;
   };
-  return { usesConfig: !action.opensNoConfig, run };
+  return { usesConfig: action.wrongSettings !== 'unread', run };
 }
 
 /** @throws UsageError for a wrong flag, and also for a wrong setting if the command does not work in spite of it. */
-async function checkSettings(context: Context, { repairs, opensNoConfig }: Action): Promise<void> {
-  if (opensNoConfig) return;
-  const { problems } = context.settings;
+async function checkSettings({ settings, warn }: Context, { wrongSettings }: Action): Promise<void> {
+  if (wrongSettings === 'unread') return;
+  const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
-  if (repairs) return;
-  if (problems[0]) throw problems[0];
-  await warnOfSettings(context);
+  if (wrongSettings === 'ignore') return;
+  if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
+  for (const { message, details } of problems)
+    await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
+  for (const warning of warnings) await warn(warning);
 }
 
 async function print(stream: Context['io']['stdout'], text: string): Promise<number> {

@@ -22,10 +22,11 @@ export interface Action {
   readonly examples: readonly string[];
   /** Set if it changes records of the service, at once or after a plan: it takes --dry-run and --confirm. */
   readonly write?: true | 'planned';
-  /** Set if it works in spite of a wrong value in the environment or the config. */
-  readonly repairs?: true;
-  /** Set if it needs no setting at all: the config is not even opened. */
-  readonly opensNoConfig?: true;
+  /**
+   * What becomes of a wrong value in the environment or the config: by default it stops the command. A command that
+   * repairs or shows settings warns of it or ignores it; one that needs no setting does not even open the config.
+   */
+  readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
   /** Arguments by the names that `run` gets, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;

@@ -23,8 +23,7 @@ const scripts = {
 const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export const completion = action({
-  repairs: true,
-  opensNoConfig: true,
+  wrongSettings: 'unread',
   description: [
     'Prints the completion script of a shell, which each new shell must load.',
     {

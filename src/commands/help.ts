@@ -6,8 +6,7 @@ import { UsageError } from '../process/errors.ts';
 
 /** `petstore help <topic>`. For the words of a command, `cli/dispatch.ts` shows the help of that command instead. */
 export const help = action({
-  repairs: true,
-  opensNoConfig: true,
+  wrongSettings: 'unread',
   examples: ['petstore help pets list', ...topicNames.map((name) => `petstore help ${name}`)],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },
   async run(context, { words: [name] }) {

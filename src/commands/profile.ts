@@ -1,4 +1,4 @@
-import { confirmDestruction } from '../asking.ts';
+import { confirmDestruction, whyNotAsked } from '../asking.ts';
 import { argument, flag } from '../cli/flag.ts';
 import { keyFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
@@ -15,7 +15,7 @@ import {
 import { readConfigFile } from '../config/file.ts';
 import { maskValue, valueProblem } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
-import { type Context, warnOfSettings, whyNotAsked } from '../context.ts';
+import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -41,14 +41,13 @@ const view: View<ListedProfile> = {
 
 const list = verb({
   name: 'list',
-  repairs: true,
+  wrongSettings: 'warn',
   aliases: ['ls'],
   summary: 'List the profiles and mark the active one',
   description:
     'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
   async run(context) {
-    await warnOfSettings(context);
     const printer = await context.printer();
     const { active } = context.settings;
     const { profiles } = readConfigFile(context.io);
@@ -63,7 +62,7 @@ const list = verb({
 
 const create = verb({
   name: 'create',
-  repairs: true,
+  wrongSettings: 'ignore',
   summary: 'Create a profile for a service',
   description:
     'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
@@ -110,7 +109,7 @@ async function askBaseUrl(context: Context): Promise<string> {
 
 const use = verb({
   name: 'use',
-  repairs: true,
+  wrongSettings: 'ignore',
   summary: 'Make a profile the active one',
   description:
     'Makes a profile the active one: commands use it unless --profile or PETSTORE_PROFILE names another. ' +
@@ -127,14 +126,13 @@ const use = verb({
 
 const show = verb({
   name: 'show',
-  repairs: true,
+  wrongSettings: 'warn',
   summary: 'Show what a profile holds',
   examples: ['petstore profile show', 'petstore profile show staging -o json'],
   args: {
     named: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
   async run(context, { named }) {
-    await warnOfSettings(context);
     const printer = await context.printer();
     const { active } = context.settings;
     const name = named ?? active?.value;
@@ -155,7 +153,7 @@ function valuesOf({ io }: Context, name: string): Readonly<Record<string, JsonVa
 
 const remove = verb({
   name: 'delete',
-  repairs: true,
+  wrongSettings: 'ignore',
   aliases: ['rm'],
   summary: 'Delete a profile and the contract bound to it',
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],

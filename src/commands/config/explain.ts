@@ -3,7 +3,7 @@ import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { formatSetting, type Settings } from '../../config/settings.ts';
 import { describePlace, planToken } from '../../config/token.ts';
-import { type Context, warnOfSettings } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
 import type { Io } from '../../process/io.ts';
@@ -19,14 +19,13 @@ interface Explained {
 
 export const explain = verb({
   name: 'explain',
-  repairs: true,
+  wrongSettings: 'warn',
   summary: 'Show every setting, its value and where it came from',
   description:
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
     'profile, config (its top level) or default. It says whether there is a token and where that comes from, and never shows the token.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
   async run(context) {
-    await warnOfSettings(context);
     const printer = await context.printer();
     const { settings } = context;
     const { active, profile, offline } = settings;

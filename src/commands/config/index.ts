@@ -27,7 +27,7 @@ import {
 } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { formatSetting, resolveSettings } from '../../config/settings.ts';
-import { type Context, warnOfSettings } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { CliError } from '../../process/errors.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
@@ -36,7 +36,7 @@ import { explain } from './explain.ts';
 
 const list = verb({
   name: 'list',
-  repairs: true,
+  wrongSettings: 'warn',
   aliases: ['ls'],
   summary: 'List what the config file holds',
   description:
@@ -44,7 +44,6 @@ const list = verb({
     '`petstore config explain` shows defaults, flags and variables too.',
   examples: ['petstore config list', 'petstore config list -o json'],
   async run(context) {
-    await warnOfSettings(context);
     const printer = await context.printer();
     await printer.records([storedValues(readConfigFile(context.io))], {
       noun: 'settings in the config file',
@@ -71,7 +70,7 @@ function storedValues({ active, defaults, profiles }: ConfigFile) {
 
 const get = verb({
   name: 'get',
-  repairs: true,
+  wrongSettings: 'warn',
   summary: 'Print one value of the config',
   description:
     'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
@@ -83,7 +82,6 @@ const get = verb({
   ],
   args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
   async run(context, { key }) {
-    await warnOfSettings(context);
     const value = find(context, key);
     if (value === undefined || value === null)
       throw new CliError('not-found', `${key}: is not set`, {
@@ -112,7 +110,7 @@ function find({ io, flags }: Context, text: string): JsonValue | undefined {
 
 const set = verb({
   name: 'set',
-  repairs: true,
+  wrongSettings: 'ignore',
   summary: 'Set a value in the config file',
   description: [
     'Sets a value at the top level of the config file, or in a profile with --profile.',
@@ -165,7 +163,7 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
 
 const unset = verb({
   name: 'unset',
-  repairs: true,
+  wrongSettings: 'ignore',
   summary: 'Remove a value from the config file',
   examples: [
     'petstore config unset output',
@@ -196,14 +194,13 @@ const places = ['config', 'state', 'offline-store'] as const;
 
 const path = verb({
   name: 'path',
-  repairs: true,
+  wrongSettings: 'warn',
   summary: 'Show the paths of the config, the state and the embedded store',
   description:
     'Shows the paths of the config, the state and the embedded store, whether they exist or not, and which service `offline pull` copied the embedded store from. Deleting the embedded store starts it again.',
   examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
   args: { what: choice('[what]', 'print this path alone', places) },
   async run(context, { what }) {
-    await warnOfSettings(context);
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) return printValue(context, what, paths[what]);

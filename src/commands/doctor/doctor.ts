@@ -10,7 +10,7 @@ import { sanitize } from '../../process/text.ts';
 import { type DoctorCheck, doctorChecks } from './doctor-checks.ts';
 
 export const doctor = action({
-  repairs: true,
+  wrongSettings: 'ignore',
   description:
     'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
     'line each, ok, warn, fail or skip. Exits 0 if nothing failed, else with the code of the first failure: 2 for ' +

@@ -1,10 +1,9 @@
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
-import { warnOfSettings } from '../../context.ts';
 import { flags } from './serve-flags.ts';
 
 export const serve = action({
-  repairs: true,
+  wrongSettings: 'warn',
   description: [
     'Serves the pet store from memory, on this machine, until Ctrl-C, SIGTERM or SIGHUP; prints its URL when it accepts. With a command, runs it with PETSTORE_BASE_URL set and no profile, stops, and exits with its code.',
     'Besides the API it serves /healthz (200 as soon as it accepts), /openapi.json, /openapi.yaml and /docs, a page with forms to try operations out.',
@@ -20,7 +19,6 @@ export const serve = action({
   flags,
   async run(context, { command, ...serveFlags }) {
     const { runServe } = await import('./serve.ts');
-    await warnOfSettings(context);
     await runServe(context, serveFlags, command);
   },
 });
