@@ -8,12 +8,12 @@ export type Fields = Readonly<Record<string, JsonValue>>;
 /** What a run reads and writes of one record: a count, some fields, or null if there is no record. */
 export type Value = number | bigint | Fields | null;
 
-/** What an input wants of one record: to have a value, perhaps only if it has another one now; or to add to its count. */
+/** What an input wants of one record: to set its value, perhaps only if it has an expected one now; or to add to its count. */
 export type Intent =
   | { readonly kind: 'set'; readonly value: Value; readonly expected?: Value | undefined }
   | { readonly kind: 'add'; readonly change: number };
 
-/** Why a row failed, is unknown, or needed no write. The texts of the service in it are masked. */
+/** Why a row failed, is unknown, or needed no write. Secrets are masked in the texts of the service. */
 export interface Reason {
   /** A fixed word of this program, or the service's own code. */
   readonly code: string;
@@ -37,7 +37,7 @@ export interface Outcome {
 
 /** What a run is to do with one record. */
 export interface Row {
-  /** Of the input, 1 for the first; 0 in an undo. */
+  /** The line of the input, from 1; 0 in an undo. */
   readonly line: number;
   readonly id: bigint;
   readonly intent: Intent;
@@ -45,17 +45,17 @@ export interface Row {
   readonly mayCreate: boolean;
   /** The row that an undo takes back, if it is unknown whether that row was applied. */
   readonly undoes?: Row | undefined;
-  /** Its outcome if it would be written, because another run has booked or written the record. */
+  /** The outcome in place of a write, if another run has booked or written the record. */
   barred?: Outcome | undefined;
   /** The value that the last plan read; undefined if no plan wants to write the row. */
   before: Value | undefined;
   /** The value that the last plan wants. */
   after: Value | undefined;
-  /** True if the record may have been written since the last plan, as far as answers and readings tell. */
+  /** True if answers and readings leave it open whether the row was written since the last plan. */
   isSent: boolean;
   /** True if an attempt since the last plan may have been applied. */
   mayBeApplied: boolean;
-  /** The value that the first later plan of another run read, if there is one. */
+  /** The value that the next plan of another run read, if the row was sent and there is such a plan. */
   later?: Value | undefined;
   /** Undefined until the row is settled. */
   outcome: Outcome | undefined;
@@ -133,7 +133,7 @@ function decideGone(row: Row, value: Value): Decision {
   return row.mayCreate ? write(value) : missing(row);
 }
 
-/** One attempt to write a row, as far as it tells whether the row is sent. */
+/** The facts of one attempt to write a row that tell whether the row is sent. */
 export interface RowAttempt {
   /** True if the service may have received it. */
   readonly isSent: boolean;

@@ -6,12 +6,19 @@ import type { Row, Value } from './decide.ts';
 import type { RunTotals } from './rows.ts';
 import type { RunHeader } from './run-header.ts';
 
-// The journal of a run: JSON lines. The header; the invalid rows; for each row that the plan decides its outcome; for
-// each row to write what was read (`before`) and what will be there (`after`); `planned`, synced before the first
-// write; an outcome for each row that was settled; `ended`, synced. A further session appends its plan, its outcomes
-// and its end. Other outcomes are not synced: a lost one is found by reading the record again and comparing.
+// The journal of a run has JSON lines, in this order:
+//
+//   the header          what the run is
+//   invalid rows        rows of the input that are left out
+//   the plan            a row to write has the value that was read (`before`) and the one to write (`after`); a row that
+//                       the plan has decided has its outcome
+//   `planned`           synced before the first write
+//   outcomes            one for each row that was settled. They are not synced: if one is lost, the record is read again
+//   `ended`             the totals, synced
+//
+// A further session appends its plan, its outcomes and its end.
 
-/** The version of the format; a program reads only its own. */
+/** The version of the format. A program reads no other. */
 export const version = 5;
 
 /** The last line of a session. */
@@ -23,7 +30,7 @@ export interface RunEnd extends RunTotals {
 }
 
 const writeEveryMs = 5;
-/** Lines are written at the latest when so many are held back. */
+/** So many lines are held back at most. */
 const maxPending = 1000;
 
 /**
@@ -98,7 +105,7 @@ export class Journal {
     this.guard(() => fsyncSync(this.file));
   }
 
-  /** Closes the file without a flush; lines that are held back are lost. */
+  /** Closes the file without a flush: lines that are held back are lost. */
   close(): void {
     clearTimeout(this.timer);
     closeSync(this.file);
@@ -149,7 +156,7 @@ function membersOf({ line, intent, undoes }: Row): string {
   return `"line":${line},"set":${print(intent.value)}${expected}${past}`;
 }
 
-/** An unknown row of the run that an undo undoes. */
+/** A row that an undo takes back, and of which nobody knows whether it was applied. */
 function pastOf(row: Row): string {
   const { before, after, mayBeApplied } = row;
   const values = `"before":${print(before ?? null)},"after":${print(after ?? null)}`;

@@ -5,11 +5,12 @@ import type { Run } from './run.ts';
 import { areDisjoint } from './run-header.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './run-store.ts';
 
-// What other runs on the target say about the rows of a run. A run that adds is not repeatable, so what was booked before is
-// looked up in the journals: by the number of the delivery if it has one, else by the rows.
+// The journals of other runs on the target tell which rows of a run must not be written. A change must not be booked twice,
+// so a run that adds looks for earlier bookings: by the number of its delivery, or if it has none by its rows.
 
 /**
- * Marks the rows of a run that other runs have booked or written, and the readings of later plans of those that were sent.
+ * Marks the open rows of a run: `barred` if another run has booked or written the record, `later` if another run has planned
+ * to write the record since the row was sent.
  *
  * @param undone of an undo: the journal of the run that it undoes.
  * @throws CliError `failed` if a journal that may be of the target cannot be read.
@@ -33,14 +34,14 @@ export async function markByOtherRuns(list: RunList, run: Run, undone?: JournalI
   if (sent.length > 0) await markLaterReadings(list, header.target, sent);
 }
 
-/** A row that adds and was sent, and the number of its plan. */
+/** A row that adds and was sent, with the run and the number of the plan that it was sent by. */
 interface SentRow {
   readonly row: Row;
   readonly run: string;
   readonly planned: number;
 }
 
-/** Marks rows with what the first later plan of another run has read of their records. */
+/** Marks rows with the reading of the next plan of another run. */
 async function markLaterReadings(list: RunList, target: string, sent: readonly SentRow[]): Promise<void> {
   const oldest = Math.min(...sent.map(({ planned }) => planned));
   const firsts = new Map<Row, number>();
@@ -82,7 +83,7 @@ async function markWrittenLater(
   }
 }
 
-/** What another run says about a row that adds. */
+/** A change of a record that another run has booked, or may book. */
 interface Booking {
   readonly run: string;
   readonly change: number;
@@ -105,7 +106,7 @@ async function markBooked(list: RunList, run: Run, rows: readonly Row[]): Promis
   }
 }
 
-/** The code of a row that another run of its delivery has open; it does not count for the rule itself. */
+/** The code of a row that another run of its delivery has open. A row that is unknown for this reason books nothing. */
 const openElsewhere = 'open_elsewhere';
 
 function outcomeOf({ run, change, standing, isUndone }: Booking, wanted: number): Outcome {
@@ -126,11 +127,11 @@ function signed(change: number): string {
   return change < 0 ? String(change) : `+${change}`;
 }
 
-/** How many rows of an input equal those of an earlier run. */
+/** An earlier run with the same rows as an input. */
 interface EqualRows {
   readonly info: RunInfo;
   readonly count: number;
-  /** Whether it is half of the input or more, or half of what that run wrote. */
+  /** True if the input or that run has no more than twice as many rows. */
   readonly isHalf: boolean;
 }
 
@@ -138,9 +139,10 @@ interface EqualRows {
 const comparedRuns = 50;
 
 /**
- * The earlier run that has most rows in common with an input that adds, by id and change, if one of the two has no
- * number of a delivery; undefined if none has any.
+ * Finds the earlier run that has most rows in common with a run that adds, by id and change. Two runs with a number of a
+ * delivery are not compared.
  *
+ * @returns undefined if no run has such a row.
  * @throws as `markByOtherRuns`
  */
 export async function mostEqualRows(list: RunList, run: Run): Promise<EqualRows | undefined> {
@@ -172,7 +174,7 @@ function addingRuns(list: RunList, { header, journal }: Run): RunInfo[] {
   );
 }
 
-/** What a run has booked or has open, by its id; its undo, if it has one, counts in its place. */
+/** The bookings of a run by record. If an undo of the run has begun, the rows of the undo count. */
 async function bookingsOf(list: RunList, info: RunInfo): Promise<Map<bigint, Booking>> {
   const { written, undone } = await readFates(list, info);
   const bookings = new Map<bigint, Booking>();

@@ -1,12 +1,12 @@
 import { eachAtPace, type Pace } from '../client/pace.ts';
 import { UsageError } from '../process/errors.ts';
-import { decide, type Outcome, type Row, type Value } from './decide.ts';
+import { decide, type Outcome, type Row } from './decide.ts';
 import { isPerhapsWritten } from './rows.ts';
 import type { Run } from './run.ts';
 import { toRows } from './run-header.ts';
 import type { Reading, RunNoun } from './run-nouns.ts';
 
-/** What a session will write. */
+/** The rows of a session, decided. */
 export interface Plan {
   /** The rows that it looked at. */
   readonly rows: readonly Row[];
@@ -50,7 +50,7 @@ export async function makePlan(
           if (row) take(row, { record });
         }
     } catch (error) {
-      // A list that may end early says nothing about the rows that it lacks; they are read one by one.
+      // Then every record is read by itself.
       if (!noun.canGet || !isCut(error)) throw error;
     }
   if (noun.canGet)
@@ -59,7 +59,7 @@ export async function makePlan(
   return { rows, changes: rows.filter(({ outcome }) => !outcome), etags };
 }
 
-/** Decides a row by its reading, and keeps what is to be written. */
+/** Decides a row by a reading of its record, and keeps the value to write on the row. */
 function planRow(noun: RunNoun, row: Row, { record }: Reading): void {
   const now = noun.valueOf(row, record);
   const decision = decide(row, now);
@@ -83,12 +83,12 @@ const noDelete: Outcome = {
   },
 };
 
-/** Whether a list was not read because it may end before its last record without saying so. */
+/** Whether a list was refused because it may end before its last record. */
 function isCut(error: unknown): boolean {
   return error instanceof UsageError && error.details.code === 'unbound';
 }
 
-/** The same pages; each is requested while the previous one is processed. */
+/** Yields the same pages, but requests each while the previous one is processed. */
 async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const iterator = pages[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -106,13 +106,10 @@ async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   }
 }
 
-/** The difference of two counts; none between fields. */
-export function changeOf(before: Value, after: Value): number {
-  return countOf(after) - countOf(before);
-}
-
-function countOf(value: Value): number {
-  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0;
+/** The difference of the counts that a plan has read and wants, 0 for no entry; undefined for fields of records. */
+export function changeOf({ before = null, after = null }: Pick<Row, 'before' | 'after'>): number | undefined {
+  const isOfFields = [before, after].some((value) => value !== null && typeof value === 'object');
+  return isOfFields ? undefined : Number(after ?? 0) - Number(before ?? 0);
 }
 
 /** Fewer rows than this may all go to 0. */
@@ -135,7 +132,7 @@ export function checkGuards({ header, rows }: Run, { changes }: Plan): void {
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
-  const sizeOf = ({ before = null, after = null }: Row) => Math.abs(changeOf(before, after));
+  const sizeOf = (row: Row) => Math.abs(changeOf(row) ?? 0);
   const [largest] = maxDelta === undefined ? [] : changes.toSorted((a, b) => sizeOf(b) - sizeOf(a));
   if (maxDelta !== undefined && largest && sizeOf(largest) > maxDelta) {
     const { line, id, before, after } = largest;

@@ -10,7 +10,7 @@ import { type RunEnd, version } from './journal.ts';
 import { createRow } from './rows.ts';
 import type { RunHeader } from './run-header.ts';
 
-/** What a row wants, as its lines say it. */
+/** The members of a line that describe a row. */
 interface RowMembers {
   readonly line?: number;
   readonly set?: Value;
@@ -22,7 +22,7 @@ interface RowMembers {
   readonly maybe?: boolean;
 }
 
-/** A line of a journal: what it has says what it is. */
+/** A line of a journal. Its members tell which kind of line it is. */
 interface JournalLine extends Partial<Omit<RunEnd, 'planned'>>, Partial<Outcome>, RowMembers {
   readonly journal?: unknown;
   readonly run?: unknown;
@@ -33,11 +33,11 @@ interface JournalLine extends Partial<Omit<RunEnd, 'planned'>>, Partial<Outcome>
   readonly sent?: boolean;
 }
 
-/** A row as the journal of its run has it. */
+/** A row of a journal. */
 export interface JournalRow extends Row {
-  /** What each plan has read of its record, with the number of the plan on the target. */
+  /** The value that each plan has read, with the number of the plan on the target. */
   readonly readings: { readonly planned: number; readonly before: Value }[];
-  /** The outcome that it had at the end of the last session: the rejects of that session have it, if it is rejected. */
+  /** Its outcome at the end of the last session that has ended: the rejects of that session have it. */
   reported: Outcome | undefined;
 }
 
@@ -50,11 +50,11 @@ export interface JournalHead {
   readonly started: string;
 }
 
-/** A journal as it was read. */
+/** The content of a journal. */
 export interface JournalImage extends JournalHead {
   /**
-   * The rows of its plans by their ids, as the last session left them. A row without an outcome counts as sent if its
-   * session was killed.
+   * The rows of its plans by their ids, as the last session left them. If that session was killed, a row without an
+   * outcome counts as sent.
    */
   readonly rows: ReadonlyMap<bigint, JournalRow>;
   readonly invalid: readonly Issue[];
@@ -62,15 +62,15 @@ export interface JournalImage extends JournalHead {
   readonly end: RunEnd | undefined;
   /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
   readonly hasEnded: boolean;
-  /** The length of the lines that count, in bytes. */
+  /** The length in bytes without an incomplete plan or line at the end. */
   readonly bytes: number;
   /** The number of its last plan. */
   readonly planned: number;
 }
 
 /**
- * Reads a journal. An incomplete last line, and lines of a plan at the end without their `planned`, do not count. A journal
- * without its end is synced first: what follows from it must not rest on lines that a power cut takes away.
+ * Reads a journal. It leaves out an incomplete line and an incomplete plan at the end. If the journal has no end, it is
+ * synced, because nothing may rest on lines that a power cut can take away.
  *
  * @returns undefined if no plan is complete: then the run does not exist.
  * @throws CliError `failed` if a line cannot be read.
@@ -150,7 +150,7 @@ function unreadable(path: string, why: string): CliError {
 
 const states: readonly string[] = ['applied', 'unchanged', 'failed', 'unknown'];
 
-/** Applies the lines of a journal, one after the other; those of a plan once it is complete. */
+/** Applies the lines of a journal one after the other. It applies a plan when its `planned` comes. */
 class Replay implements JournalImage {
   readonly id: string;
   readonly header: RunHeader;
@@ -246,7 +246,7 @@ function toPast(id: bigint, past: RowMembers): Row {
   };
 }
 
-/** A count that a number holds is a number, also if it has so many digits that it was read as a bigint. */
+/** A count is a number if a number can hold it, although the parser makes a bigint of many digits. */
 function toValue(value: Value = null): Value {
   return typeof value === 'bigint' && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }

@@ -18,9 +18,8 @@ export async function writeRejectsOf(run: Run, file: FileName): Promise<string |
 }
 
 /**
- * The rows that belong into the rejects of this session: those that were settled since the last end of the run and are
- * not as the file says. Of a run that adds only those that failed for a reason of their own, because `resume` takes the
- * others, and two ways to book a row would book it twice. An undo has none.
+ * The rows to correct by hand: they were settled since the last end of the run, and failed, are unknown or invalid. A run
+ * that adds has fewer: `resume` books the rest, and a row must not be booked both ways. An undo has none.
  */
 function rejectsOf({ header, rows, invalid, journal }: Run): Reject[] {
   if (header.kind === 'undo') return [];

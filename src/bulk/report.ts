@@ -10,12 +10,13 @@ export interface Report {
   /** The id of the run. */
   readonly id: string;
   readonly header: RunHeader;
-  /** All rows of the run, and those that this session planned. */
+  /** All rows of the run. */
   readonly rows: readonly Row[];
+  /** The rows that this session planned. */
   readonly planned: readonly Row[];
   /** True if an earlier session was at work on the run. */
   readonly isResumed: boolean;
-  /** Of this session, as are the three below. */
+  /** The four figures are of this session. */
   readonly requests: number;
   readonly retries: number;
   readonly seconds: number;

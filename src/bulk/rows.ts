@@ -42,17 +42,17 @@ export function stateOf({ outcome }: Pick<Row, 'outcome'>): Outcome['state'] | '
   return outcome?.state ?? 'unprocessed';
 }
 
-/** Whether a row is left: it is unprocessed, or has failed for a reason that may pass. */
+/** Whether a row was certainly not written and may still be: it is unprocessed, or has failed for a reason that may pass. */
 export function isLeft({ outcome }: Pick<Row, 'outcome'>): boolean {
   return !outcome || (outcome.state === 'failed' && outcome.reason?.passes === true);
 }
 
-/** Whether a further session takes a row: it is left or unknown. */
+/** Whether `resume` takes a row: it is left or unknown. */
 export function isOpen(row: Pick<Row, 'outcome'>): boolean {
   return isLeft(row) || row.outcome?.state === 'unknown';
 }
 
-/** Whether a run has written a row, or may have. A row that no plan wants to write has no value before. */
+/** Whether a run has written a row, or may have. A row without a value before was never to be written. */
 export function isPerhapsWritten({
   before,
   outcome,

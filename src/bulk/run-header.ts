@@ -4,25 +4,25 @@ import type { ThousandsSeparator } from '../config/setting-values.ts';
 import type { ColumnMap } from '../input/column-map.ts';
 import type { InputFormat } from '../input/read-records.ts';
 
-/** What a run is, in the first line of its journal. */
+/** The facts of a run that are fixed when it begins. Its journal begins with them. */
 export interface RunHeader {
   readonly kind: 'apply' | 'undo';
   readonly noun: NounName;
-  /** As `targetOf` has it. */
+  /** The name of the service, as `targetOf` makes it. */
   readonly target: string;
-  /** The input as the user named it; of an undo, that of the run that it undoes. */
+  /** The input as the user named it. An undo has that of its run. */
   readonly name: string;
   /** The absolute path of the input; null for stdin, an edit and an undo. */
   readonly file: string | null;
   readonly format: InputFormat;
   /** The number of the delivery, if it has one. */
   readonly delivery: string | null;
-  /** Of an undo: the run that it undoes. */
+  /** The id of the run that an undo undoes; null for any other run. */
   readonly undoes: string | null;
   readonly flags: RunFlags;
   readonly guards: Guards;
   readonly pace: PaceFlags;
-  /** Data rows of the input, and how many of them were left out from the start. */
+  /** The data rows of the input; `invalid` and `skipped` ones are left out from the start. */
   readonly rows: number;
   readonly invalid: number;
   readonly skipped: number;

@@ -9,8 +9,7 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Fields, Row, Value } from './decide.ts';
 
-// A run writes values of a noun: counts, or the fields of a record. A noun says how one value is read, how all are, and
-// how one is written.
+// A run writes values of a noun: counts, or the fields of records. A `RunNoun` reads one value, reads all, and writes one.
 
 /** The words for one and for several values of a noun, and for the record of a row. */
 export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
@@ -19,15 +18,15 @@ export function rowWords(name: NounName): { singular: string; plural: string; re
   return { singular, plural, record: singular };
 }
 
-/** A record as it was read. */
+/** A reading of one record. */
 export interface Reading {
-  /** Undefined if there is none. */
+  /** Undefined if there is no such record. */
   readonly record: JsonObject | undefined;
-  /** A strong one, if the record was read by itself. */
+  /** The strong tag, if the record was read by itself and has one. */
   readonly etag?: string | undefined;
 }
 
-/** What a run knows of the noun that it writes. */
+/** The way to read and write the values of one noun at one service. */
 export interface RunNoun {
   readonly name: NounName;
   /** Whether one record can be read, and whether all of them can. */

@@ -21,7 +21,7 @@ import { RowWriter } from './write-row.ts';
 
 export interface SessionOptions {
   readonly client: Client;
-  /** That of the journals. */
+  /** The folder of the journals. */
   readonly folder: string;
   /** The run stops when so many rows have failed or are unknown in this session. */
   readonly maxErrors: RowLimit;
@@ -35,7 +35,7 @@ const saveEveryMs = 250;
 /** How long requests in flight may continue after a run has stopped. */
 export const graceMs = 10_000;
 
-/** One session of a run: read, plan, journal, write, report. */
+/** One session of a run: it plans, keeps the plan, writes and reports. */
 export class Session {
   readonly stop = new Stop<StopReason>();
   readonly pace: Pace;
@@ -49,9 +49,9 @@ export class Session {
   private id = '';
   /** The number of the plan of this session. */
   private planNumber = 0;
-  /** Of the embedded store: saves what was answered. */
+  /** Saves the embedded store; undefined for any other service. */
   private saveStore: (() => Promise<void>) | undefined;
-  /** Settled rows whose outcomes wait for the store that has them. */
+  /** Settled rows that the embedded store on the disk does not have yet: their outcomes wait. */
   private unsaved: Row[] = [];
   private nextSaveMs = 0;
   /** Why an outcome could not be kept: the reason of the stop says so already. */
@@ -77,7 +77,7 @@ export class Session {
     try {
       return await makePlan(noun, run.rows.filter(isOpen), pace, progress);
     } catch (error) {
-      // That the run has stopped has aborted the reads.
+      // The stop has aborted the reads.
       throw stop.reason ? new StoppedError() : error;
     } finally {
       this.planningMs = monotonicMs() - startedMs;
@@ -114,7 +114,7 @@ export class Session {
     return this.id;
   }
 
-  /** Carries a plan out that was begun: writes, rejects, end. @param rejects as `writeRejectsOf` */
+  /** Writes the rows of the plan that was begun, then the rejects, then the end. @param rejects the file for them */
   async write(plan: Plan, rejects: FileName): Promise<Report> {
     const { run, pace, progress, planningMs, stop } = this;
     const startedMs = monotonicMs();

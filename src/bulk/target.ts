@@ -37,13 +37,13 @@ function plainPath(path: string): string {
   });
 }
 
-/** What a process that works on a target says of itself, in a file beside its lock. */
+/** The file beside the lock of a target, in which the process at work describes itself. */
 interface Claim {
   readonly target: string;
   readonly shard: Shard | null;
   /** The input as the user named it. */
   readonly name: string;
-  /** Once it has one. */
+  /** The id of the run; undefined before it begins. */
   readonly run?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface TargetLock {
 }
 
 /**
- * Holds a target: no other run works on it until it is released. Only shards of one division work side by side.
+ * Holds a target: no other run works on it until it is released. Only different shards of one number work side by side.
  *
  * @param folder that of the journals; it must exist.
  * @param onWait is called once, if there is a wait for another run.

@@ -2,7 +2,7 @@ import { UsageError } from '../process/errors.ts';
 import { areDisjoint } from './run-header.ts';
 import { findRun, type RunInfo, type RunList, runsOnTarget } from './run-store.ts';
 
-/** What `resume` or `undo` is to do: go on with a run, undo a run, or nothing, because nothing is left of `info`. */
+/** The run that `resume` goes on with or `undo` undoes; `nothing` if the run of `info` has nothing left to do. */
 export type RunChoice =
   | { readonly go: 'resume' | 'undo'; readonly info: RunInfo }
   | { readonly go: 'nothing'; readonly info: RunInfo | undefined };

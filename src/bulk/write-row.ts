@@ -7,7 +7,7 @@ import { type Stop, StoppedError } from '../process/signals.ts';
 import { decide, isBefore, isSentBy, type Outcome, type Row, type RowAttempt, textOf } from './decide.ts';
 import type { Reading, RunNoun } from './run-nouns.ts';
 
-/** One attempt to write a row, and what it has brought. */
+/** One attempt to write a row, and its result. */
 interface WriteAttempt extends RowAttempt {
   readonly mayBeApplied: boolean;
   /** What the answer shows; undefined if it is an error, or if none came. */
@@ -21,7 +21,7 @@ interface WriteAttempt extends RowAttempt {
   readonly requestId?: string | undefined;
 }
 
-/** What a reading says of a row: that it must still be written, or its outcome; neither if a further session takes it. */
+/** The result of a reading: the reading if the row is still to be written, else its outcome; neither for a row that is left. */
 interface Comparison {
   readonly reading?: Reading;
   readonly outcome?: Outcome | undefined;
@@ -29,7 +29,7 @@ interface Comparison {
 
 /** Writes the rows of a session. */
 export class RowWriter {
-  /** Further attempts of rows. */
+  /** The number of further attempts so far. */
   retried = 0;
   private readonly noun: RunNoun;
   private readonly stop: Stop<StopReason>;
@@ -97,7 +97,7 @@ export class RowWriter {
     return this.stop.reason && isLeft ? undefined : failedAfter(attempts);
   }
 
-  /** Whether a record is still as it was read before the attempt: then a 412 is wrong, and tags are not to be relied on. */
+  /** Whether a record is as it was read before the attempt. If it is after a 412, its tags cannot be relied on. */
   private isAsRead(row: Row, reading: Reading | undefined, now: Reading): boolean {
     if (!reading) return isBefore(row, this.noun.valueOf(row, now.record));
     return printJson(reading.record ?? null) === printJson(now.record ?? null);
@@ -136,7 +136,7 @@ export class RowWriter {
     const { noun, sendsTags, etags } = this;
     const isConditional = sendsTags && (noun.readsFirst || isBound(row));
     const ifMatch = isConditional ? (reading?.etag ?? etags.get(row)) : undefined;
-    // A plan keeps of a record only whether there is one.
+    // A plan does not keep the record, only whether there is one.
     const known = reading ?? { record: row.before === null ? undefined : {} };
     try {
       const answer = await noun.write(row, row.after ?? null, known, ifMatch);

@@ -29,7 +29,7 @@ export const resume = action({
 
 export const undo = action({
   description:
-    'Takes back what a run wrote. What was set is set back if it is still as the run left it; what was added gets the opposite, so that sales in between stay; entries that the run created are removed. What somebody has changed since is left alone and reported. An undo that stopped goes on if it is started again.',
+    'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes entries that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again.',
   write: 'planned',
   examples: ['petstore undo', 'petstore undo r7 --dry-run'],
   args,

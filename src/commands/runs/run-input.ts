@@ -12,17 +12,17 @@ import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, runGuards, runPace } from './run-flags.ts';
 import { lockTarget, previewRun, runFolderOf, runSession, targetHere } from './run-session.ts';
 
-/** A row of an input that says what it wants of one record. */
+/** A valid row of an input. */
 interface IntentRow extends InputRow {
   readonly id: bigint;
   readonly intent: Intent;
 }
 
-/** What a run is made from. */
+/** An input of which a run is made. */
 interface RunInput {
   readonly noun: NounName;
   readonly input: RowInput<InputRow>;
-  /** What its valid rows want. */
+  /** Its valid rows. */
   readonly rows: readonly IntentRow[];
   /** How the input is read again for the columns of the rejects; undefined if it cannot be. */
   readonly layout?: RowLayout<InputRow>;
@@ -87,7 +87,7 @@ async function createRun(
 }
 
 /**
- * Looks for an earlier run that has added the same rows, if one of the two has no number of a delivery.
+ * Warns of an earlier run that has added the same rows, or refuses the input.
  *
  * @throws UsageError if half of the rows are the same and they are to be written.
  */

@@ -14,8 +14,8 @@ import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 
 /**
- * A row of a plan. `now` is null for a record that does not exist, undefined if it is not written; `new` is null for an
- * entry that is removed.
+ * A row of a plan, as it is printed. A row that is not written has neither `now` nor `new`. `now` is null if there is no
+ * record, `new` is null if the entry is removed.
  */
 interface ChangeRecord {
   /** `petId` for a count. Undefined for an invalid row. */
@@ -51,9 +51,7 @@ function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): 
   return {
     noun: 'changes',
     columns: [
-      isCount
-        ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
-        : { name: 'id', value: ({ id }) => id, align: 'right' },
+      idColumn(noun),
       ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: ChangeRecord) => name }] : []),
       { name: 'now', value: (row) => shownValue(row.now, row.new), ...(isCount && { align: 'right' }) },
       {
@@ -69,18 +67,19 @@ function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): 
   };
 }
 
+/** The column of the id of a row: a count has that of its pet. */
+export function idColumn(noun: NounName): Column<Pick<ChangeRecord, 'id' | 'petId'>> {
+  return noun === 'inventory'
+    ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
+    : { name: 'id', value: ({ id }) => id, align: 'right' };
+}
+
 function changeColumn(isForPeople: boolean): Column<ChangeRecord> {
   return {
     name: 'change',
     value: ({ change }) => (isForPeople && change !== undefined && change > 0 ? `+${change}` : change),
     align: 'right',
   };
-}
-
-/** The difference of two counts; undefined if they are none. */
-function changeIn(before: Value = null, after: Value = null): number | undefined {
-  const isOfFields = [before, after].some((value) => value !== null && typeof value === 'object');
-  return isOfFields ? undefined : changeOf(before, after);
 }
 
 /** The fields that differ: `status sold, name Rex`. */
@@ -131,11 +130,8 @@ function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>
     yield { ...unwritten, line, state: 'invalid', reason: message };
 }
 
-function toChangeRecord(
-  { noun }: RunHeader,
-  { id, line, outcome, before, after }: Row,
-  names: ReadonlyMap<bigint, string>,
-): ChangeRecord {
+function toChangeRecord({ noun }: RunHeader, row: Row, names: ReadonlyMap<bigint, string>): ChangeRecord {
+  const { id, line, outcome, before, after } = row;
   const isCount = noun === 'inventory';
   // Every record has the same members: spreading others into a million of them takes ten seconds.
   return {
@@ -144,7 +140,7 @@ function toChangeRecord(
     name: outcome ? undefined : names.get(id),
     now: outcome ? undefined : before,
     new: outcome ? undefined : after,
-    change: outcome ? undefined : changeIn(before, after),
+    change: outcome ? undefined : changeOf(row),
     line,
     state: outcome?.state ?? 'planned',
     reason: outcome?.reason?.message,
@@ -171,7 +167,7 @@ export async function showLargestChanges(context: Context, header: RunHeader, pl
 
 /** The largest changes of counts; the first ones of records, which have no size. */
 function largestChanges({ changes }: Plan): readonly Row[] {
-  const size = ({ before = null, after = null }: Row) => Math.abs(changeOf(before, after));
+  const size = (row: Row) => Math.abs(changeOf(row) ?? 0);
   return [...changes].sort((a, b) => size(b) - size(a)).slice(0, maxShownChanges);
 }
 
@@ -218,7 +214,7 @@ export async function printTotals(
 
 /** The changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
 function directionsOf(changes: readonly Row[]): string[] {
-  const sizeOf = ({ before = null, after = null }: Row) => changeOf(before, after);
+  const sizeOf = (row: Row) => changeOf(row) ?? 0;
   const raised = changes.filter((row) => row.after !== null && sizeOf(row) >= 0);
   const lowered = changes.filter((row) => row.after === null || sizeOf(row) < 0);
   const textOf = (
@@ -245,7 +241,7 @@ function directionsOf(changes: readonly Row[]): string[] {
   ];
 }
 
-/** Why rows need no write, other than that their records are as the input says, with the number of such rows. */
+/** The reasons for which rows need no write although their records are not as the input says, with the number of rows. */
 function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { outcome } of rows) {

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { NounName } from '../../api/operations.ts';
 import type { Reason, Value } from '../../bulk/decide.ts';
 import { changeOf } from '../../bulk/plan.ts';
 import type { JournalImage } from '../../bulk/read-journal.ts';
@@ -12,12 +13,13 @@ import { shorten } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
 import { runFolderOf } from './run-session.ts';
+import { idColumn } from './show-plan.ts';
 
 interface RunRecord extends Readonly<Record<RowState, number>> {
   readonly id: string;
   readonly kind: string;
   readonly noun: string;
-  /** The input without its folder; of an undo, the run that it undoes. */
+  /** The input without its folder; for an undo, the run that it undoes. */
   readonly file: string;
   readonly target: string;
   readonly state: string;
@@ -114,15 +116,13 @@ interface OutcomeRecord {
   readonly line: number;
 }
 
-const outcomesView = (isCount: boolean): View<OutcomeRecord> => ({
+const outcomesView = (noun: NounName): View<OutcomeRecord> => ({
   noun: 'rows',
   columns: [
-    isCount
-      ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
-      : { name: 'id', value: ({ id }) => id, align: 'right' },
+    idColumn(noun),
     { name: 'before', value: ({ before }) => before, align: 'right' },
     { name: 'after', value: ({ after }) => after, align: 'right' },
-    ...(isCount
+    ...(noun === 'inventory'
       ? [{ name: 'change', value: ({ change }: OutcomeRecord) => change, align: 'right' } as const]
       : []),
     { name: 'state', value: ({ state }) => state, status: true },
@@ -137,7 +137,7 @@ export async function printRun(context: Context, run: string): Promise<void> {
   const printer = await context.printer();
   const folder = runFolderOf(context);
   const { state, header } = findRun(await listRuns(folder), run);
-  const view = outcomesView(header.noun === 'inventory');
+  const view = outcomesView(header.noun);
   await printer.check(view);
   const image = await readRun(folder, run);
   await printer.records(inPages(outcomesOf(image, state === 'running')), view);
@@ -146,8 +146,7 @@ export async function printRun(context: Context, run: string): Promise<void> {
 function* outcomesOf({ header, rows, end }: JournalImage, isRunning: boolean): Generator<OutcomeRecord> {
   for (const row of rows.values()) {
     const { id, line, before, after, outcome } = row;
-    const isChange = before !== undefined && after !== undefined && typeof after !== 'object';
-    const change = isChange ? changeOf(before, after) : undefined;
+    const change = before === undefined ? undefined : changeOf(row);
     const state = !outcome && !end && !isRunning ? 'unsettled' : stateOf(row);
     yield {
       ...(header.noun === 'inventory' ? { petId: id } : { id }),
