@@ -9,11 +9,11 @@ import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
 import { type HeaderField, parseHeaderFlag, rejectInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
+import { createWaiting } from './client/waiting.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import { type Credential, readCredential } from './config/token.ts';
 import { type ClientUse, type Context, commandLine } from './context.ts';
-import { createWaiting } from './output/waiting.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
@@ -67,7 +67,7 @@ interface Connection extends RequestExtras {
 async function openClient(context: Context, connection: Connection): Promise<Client> {
   const { io, flags, liveLine, settings } = context;
   const level = flags.verbose ?? 0;
-  const trace = level > 0 ? await import('./output/trace.ts') : undefined;
+  const trace = level > 0 ? await import('./client/trace.ts') : undefined;
   // Commands on many records show their own progress.
   const isShown = connection.use === 'records' && liveLine.canDraw && !context.quiet;
   const waiting = isShown ? createWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;

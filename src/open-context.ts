@@ -81,7 +81,6 @@ export function openContext(
         header: !flags.noHeader,
         color: settings.get('color'),
         quiet,
-        liveLine,
       });
     },
     now: () => new Date(),

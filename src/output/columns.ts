@@ -13,8 +13,8 @@ export interface Column<Entity> {
   readonly time?: 'near' | 'distance';
   /** Shown only if `--fields` names it. */
   readonly extra?: true;
-  /** Left out if the terminal is too narrow for all columns. */
-  readonly spare?: true;
+  /** Left out if the terminal is too narrow for all columns, and `--fields` does not name it. */
+  readonly spare?: true | undefined;
 }
 
 /** How the records of one noun are shown: its columns in order; the first holds the id. */
@@ -41,7 +41,7 @@ export function pickColumns<Entity>(
   fields: readonly string[] | undefined,
 ): Column<Entity>[] {
   if (!fields) return view.columns.filter(({ extra }) => !extra);
-  return fields.map((field) => findColumn(view, '--fields', field));
+  return fields.map((field) => ({ ...findColumn(view, '--fields', field), spare: undefined }));
 }
 
 /** The record with only these columns as its fields. */

@@ -5,10 +5,8 @@ import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
 /** A print job: its columns, its shape and its output. */
-export interface Sheet<Entity> {
+export interface PrintJob<Entity> {
   readonly columns: readonly Column<Entity>[];
-  /** True if `--fields` chose the columns. */
-  readonly isPicked: boolean;
   /** A list, even of one record, or a lone record. */
   readonly shape: 'list' | 'record';
   readonly header: boolean;
@@ -38,12 +36,12 @@ export interface Writer<Entity> {
 }
 
 /** One document: an array, or a lone object; indented on a terminal, compact elsewhere. */
-export function jsonWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  const indent = sheet.isTerminal ? 2 : 0;
-  const toText = (record: Entity) => printJson(sheet.value(record), indent);
-  if (sheet.shape === 'record') return { print: (records) => records.map(toText).join(''), end: () => '\n' };
-  const [open, next, close] = sheet.isTerminal ? ['[\n  ', ',\n  ', '\n]\n'] : ['[', ',', ']\n'];
-  const item = sheet.isTerminal ? (record: Entity) => toText(record).replaceAll('\n', '\n  ') : toText;
+export function jsonWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+  const indent = job.isTerminal ? 2 : 0;
+  const toText = (record: Entity) => printJson(job.value(record), indent);
+  if (job.shape === 'record') return { print: (records) => records.map(toText).join(''), end: () => '\n' };
+  const [open, next, close] = job.isTerminal ? ['[\n  ', ',\n  ', '\n]\n'] : ['[', ',', ']\n'];
+  const item = job.isTerminal ? (record: Entity) => toText(record).replaceAll('\n', '\n  ') : toText;
   let before = open;
   return {
     print(records) {
@@ -56,22 +54,22 @@ export function jsonWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
 }
 
 /** One record per line. */
-export function jsonLinesWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
+export function jsonLinesWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   return {
-    print: (records) => records.map((record) => `${printJson(sheet.value(record))}\n`).join(''),
+    print: (records) => records.map((record) => `${printJson(job.value(record))}\n`).join(''),
     end: () => '',
   };
 }
 
 /** A sequence of mappings, or a lone mapping. */
-export function yamlWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
+export function yamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   let isEmpty = true;
   return {
     async print(records) {
       isEmpty = false;
       const { print } = await loadYaml();
-      const values = records.map(sheet.value);
-      return sheet.shape === 'list' ? print(values) : values.map(print).join('');
+      const values = records.map(job.value);
+      return job.shape === 'list' ? print(values) : values.map(print).join('');
     },
     end: () => (isEmpty ? '[]\n' : ''),
   };
@@ -79,11 +77,11 @@ export function yamlWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
 
 /**
  * RFC 4180, but lines end in LF. Newlines and tabs are kept, other controls become visible escapes. Text that a
- * spreadsheet would run as a formula gets a leading `'`.
+ * spreadjob would run as a formula gets a leading `'`.
  */
-export function csvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  const exceptions = keptInCsv(sheet);
-  return delimitedWriter(sheet, ',', (value) => {
+export function csvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+  const exceptions = keptInCsv(job);
+  return delimitedWriter(job, ',', (value) => {
     const text = typeof value === 'string' ? withGuard(value) : cellText(value);
     return quoteCell(sanitizeExcept(text, exceptions), ',');
   });
@@ -100,10 +98,10 @@ export function toCsvCell(text: string): string {
   return sanitizeExcept(withGuard(text), keptInCsv({ isTerminal: false }));
 }
 
-/** Matches text that a spreadsheet would run as a formula. */
+/** Matches text that a spreadjob would run as a formula. */
 const formula = /^[=+\-@＝＋－＠\t\r\n]/;
 
-/** A text with a leading `'` if a spreadsheet would run it as a formula. */
+/** A text with a leading `'` if a spreadjob would run it as a formula. */
 export function withGuard(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }
@@ -113,8 +111,8 @@ export function withoutGuard(cell: string): string {
   return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
 }
 
-function keptInCsv(sheet: Pick<Sheet<unknown>, 'isTerminal'>): string {
-  return `\t\n${keptInFiles(sheet)}`;
+function keptInCsv(job: Pick<PrintJob<unknown>, 'isTerminal'>): string {
+  return `\t\n${keptInFiles(job)}`;
 }
 
 const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
@@ -125,13 +123,13 @@ export function tsvCell(text: string): string {
 }
 
 /** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
-export function tsvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  const exceptions = keptInFiles(sheet);
-  return delimitedWriter(sheet, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), exceptions));
+export function tsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+  const exceptions = keptInFiles(job);
+  return delimitedWriter(job, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), exceptions));
 }
 
 /** One id per line: the first column. A record without an id is left out, and a warning counts such records. */
-export function idsWriter<Entity>({ columns: [column] }: Sheet<Entity>): Writer<Entity> {
+export function idsWriter<Entity>({ columns: [column] }: PrintJob<Entity>): Writer<Entity> {
   let missing = 0;
   const line = (record: Entity) => {
     const text = sanitize(cellText(column?.value(record)));
@@ -152,12 +150,12 @@ export function idsWriter<Entity>({ columns: [column] }: Sheet<Entity>): Writer<
  * Characters that are kept in files but not on a terminal: the carriage return, and joiners, which Persian, Hindi and
  * emoji need.
  */
-function keptInFiles({ isTerminal }: Pick<Sheet<unknown>, 'isTerminal'>): string {
+function keptInFiles({ isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>): string {
   return isTerminal ? '' : '\u200c\u200d\r';
 }
 
 function delimitedWriter<Entity>(
-  { columns, header }: Sheet<Entity>,
+  { columns, header }: PrintJob<Entity>,
   delimiter: string,
   toCell: (value: JsonValue | undefined) => string,
 ): Writer<Entity> {

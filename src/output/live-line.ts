@@ -26,14 +26,8 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
   let timer: NodeJS.Timeout | undefined;
   let drawn: string | undefined;
   const write = (text: string) => void stderr.write(mask(text)).catch(() => {});
-  /** If the terminal was narrowed, it has folded the line. Only xterm cuts it, and the line above is not ours there. */
-  const erase = () => {
-    const width = withoutColor(drawn ?? '').length;
-    const folds = env.XTERM_VERSION || width === 0 ? 0 : Math.ceil(width / (stderr.width ?? width)) - 1;
-    return folds > 0 ? `\r\x1b[${folds}A\x1b[J` : eraseLine;
-  };
   const clear = () => {
-    if (drawn !== undefined) write(erase());
+    if (drawn !== undefined) write(eraseLine);
     drawn = undefined;
   };
   const draw = () => {
@@ -43,7 +37,7 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
     const plain = withoutColor(text);
     const fitting = plain.length < width ? text : plain.slice(0, width - 1);
     if (fitting === drawn) return;
-    write(erase() + fitting);
+    write(eraseLine + fitting);
     drawn = fitting;
   };
   const line: LiveLine = {

@@ -9,32 +9,28 @@ import {
   idsWriter,
   jsonLinesWriter,
   jsonWriter,
-  type Sheet,
+  type PrintJob,
   tsvWriter,
   type Writer,
   yamlWriter,
 } from './formats.ts';
-import type { LiveLine } from './live-line.ts';
-import { startProgress } from './progress.ts';
 import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 
-// From records to text: `columns.ts` says how the records of a noun are shown, and this file prints them with a writer of
+// From records to text: `columns.ts` says how the records of a noun are printed, and this file prints them with a writer of
 // `formats.ts` or `table.ts`. `width.ts` measures text, `fold.ts` breaks lines, `style.ts` colours them, and `near-time.ts`
-// shows times. `error.ts`, `notices.ts` and `trace.ts` are what stderr says; `live-line.ts` with `progress.ts` and
-// `waiting.ts` is what it redraws, and `screen.ts` what `--watch` redraws. `streams.ts` makes both streams safe to write to.
+// prints times. `error.ts` and `notices.ts` are the text on stderr. `live-line.ts`, with the bar of `progress.ts`, is the line
+// that a terminal redraws, and `screen.ts` the table that `--watch` redraws. `streams.ts` makes both streams safe to write to.
 
 interface PrinterOptions {
   readonly format: OutputFormat;
-  /** Column names in the order asked for; undefined for the view's own; `help` alone lists them. */
+  /** The columns to print, in this order; undefined for those of the view; `help` alone lists them. */
   readonly fields: readonly string[] | undefined;
   /** `name` or `-name`. */
   readonly sort: string | undefined;
   readonly header: boolean;
   readonly color: ColorMode;
   readonly quiet: boolean;
-  /** Counts the records for a person who cannot see them yet. */
-  readonly liveLine?: LiveLine | undefined;
 }
 
 interface ListOptions {
@@ -45,11 +41,9 @@ interface ListOptions {
 }
 
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
-type Shape = Sheet<unknown>['shape'];
-type CreateWriter = <Entity>(sheet: Sheet<Entity>) => Writer<Entity>;
 
-const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
-  table: (sheet) => (sheet.isTerminal ? tableWriter(sheet) : alignedWriter(sheet)),
+const writers: Readonly<Record<OutputFormat, <Entity>(job: PrintJob<Entity>) => Writer<Entity>>> = {
+  table: (job) => (job.isTerminal ? tableWriter(job) : alignedWriter(job)),
   json: jsonWriter,
   jsonl: jsonLinesWriter,
   csv: csvWriter,
@@ -59,8 +53,6 @@ const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
 };
 const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];
 const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
-/** Limits the text held in memory, however many records arrive at once. */
-const recordsPerWrite = 1000;
 
 /** Prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
 export class Printer {
@@ -74,7 +66,7 @@ export class Printer {
     this.options = options;
   }
 
-  /** Whether a column is shown or sorted by, so that fetching its data is worth it. */
+  /** Whether a column is printed or sorted by, so that fetching its data is worth it. */
   shows<Entity>(view: View<Entity>, column: string): boolean {
     const { fields, sort } = this.options;
     const columns = fields || columnFormats.includes(this.format) ? pickColumns(view, fields) : [];
@@ -89,14 +81,17 @@ export class Printer {
    */
   async check<Entity>(view: View<Entity>): Promise<void> {
     const { fields, sort } = this.options;
-    if (fields?.length === 1 && fields[0] === 'help') await answerHelp(this.io, view);
+    if (fields?.length === 1 && fields[0] === 'help') {
+      await this.io.stdout.write(view.columns.map(({ name }) => `${name}\n`).join(''));
+      throw new AnsweredError();
+    }
     pickColumns(view, fields);
     if (sort !== undefined) compareBy(view, sort);
   }
 
   async record<Entity>(record: Entity, view: View<Entity>): Promise<void> {
     await this.check(view);
-    await this.print([[record]], view, 'record');
+    await this.print([[record]], view, writers[this.format], 'record');
   }
 
   async records<Entity>(
@@ -104,16 +99,12 @@ export class Printer {
     view: View<Entity>,
     { limit, isLive = false }: ListOptions = {},
   ): Promise<void> {
-    const { io } = this;
-    const { sort, quiet, liveLine } = this.options;
+    const { sort } = this.options;
     await this.check(view);
-    // The user does not see records that go to a file or are sorted first.
-    const isBlind = sort !== undefined || io.stdout.isFile;
-    const isCounted = isBlind && liveLine?.canDraw && !quiet;
-    const countedPages = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
-    const sortedPages = sort === undefined ? countedPages : sorted(countedPages, compareBy(view, sort));
+    const sortedPages = sort === undefined ? pages : sorted(pages, compareBy(view, sort));
     const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
-    await this.print(printedPages, view, 'list', isLive);
+    const toWriter = isLive && this.format === 'table' ? alignedWriter<Entity> : writers[this.format];
+    await this.print(printedPages, view, toWriter, 'list');
   }
 
   /**
@@ -125,13 +116,13 @@ export class Printer {
   async documents(values: readonly unknown[], text: string, asList = values.length > 1): Promise<void> {
     const { io, format } = this;
     if (!documentFormats.includes(format)) return io.stdout.write(text);
-    const view = { noun: 'documents', columns: [] };
-    await writeAll(io, [values], await this.openWriter(view, asList ? 'list' : 'record', undefined));
+    const job = await this.jobOf<unknown>([], asList ? 'list' : 'record', (value) => value);
+    await writeAll(io, [values], writers[format](job));
   }
 
   /** The table of some records in these columns as text, as `records` prints it on this stdout. */
   async tableText<Entity>(columns: readonly Column<Entity>[], records: readonly Entity[]): Promise<string> {
-    const writer = writers.table(await this.sheetOf(columns, 'list', true));
+    const writer = writers.table(await this.jobOf(columns, 'list'));
     return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
   }
 
@@ -142,18 +133,23 @@ export class Printer {
     header = this.options.header,
   ): Promise<string> {
     if (records.length === 0) return '';
-    return alignedWriter({ ...(await this.sheetOf(columns, 'list', true)), header }).print(records);
+    return alignedWriter({ ...(await this.jobOf(columns, 'list')), header }).print(records);
   }
 
   private async print<Entity>(
     pages: Pages<Entity>,
     view: View<Entity>,
-    shape: Shape,
-    isLive = false,
+    toWriter: (job: PrintJob<Entity>) => Writer<Entity>,
+    shape: 'list' | 'record',
   ): Promise<void> {
     const { io, format } = this;
     const { fields, quiet } = this.options;
-    const writer = await this.openWriter(view, shape, fields, isLive);
+    const columns = pickColumns(view, fields);
+    const writer = toWriter(
+      await this.jobOf(columns, shape, (record) =>
+        fields ? pickFields(columns, record) : originalOf(record as object),
+      ),
+    );
     const count = await writeAll(io, pages, writer);
     if (quiet) return;
     const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.notice?.()];
@@ -161,42 +157,26 @@ export class Printer {
     for (const line of lines) if (line) await io.stderr.write(`${prose(io, line)}\n`);
   }
 
-  private async openWriter<Entity>(
-    view: View<Entity>,
-    shape: Shape,
-    fields: PrinterOptions['fields'],
-    isLive = false,
-  ): Promise<Writer<Entity>> {
-    const sheet = await this.sheetOf(pickColumns(view, fields), shape, fields !== undefined);
-    return isLive && this.format === 'table' ? alignedWriter(sheet) : writers[this.format](sheet);
-  }
-
-  private async sheetOf<Entity>(
+  private async jobOf<Entity>(
     columns: readonly Column<Entity>[],
-    shape: Shape,
-    isPicked: boolean,
-  ): Promise<Sheet<Entity>> {
-    const { io } = this;
+    shape: 'list' | 'record',
+    value: (record: Entity) => unknown = (record) => record,
+  ): Promise<PrintJob<Entity>> {
+    const { stdout, env } = this.io;
     const { header, color } = this.options;
     return {
       columns,
-      isPicked,
       shape,
       header,
-      isTerminal: io.stdout.isTerminal,
-      width: io.stdout.width ?? 80,
-      style: await createStyle(io.stdout, io.env, color),
-      value: isPicked ? (record) => pickFields(columns, record) : (record) => originalOf(record as object),
+      isTerminal: stdout.isTerminal,
+      width: stdout.width ?? 80,
+      style: await createStyle(stdout, env, color),
+      value,
     };
   }
 }
 
-async function answerHelp<Entity>(io: Io, { columns }: View<Entity>): Promise<never> {
-  await io.stdout.write(columns.map(({ name }) => `${name}\n`).join(''));
-  throw new AnsweredError();
-}
-
-/** Writes all records, one write for each piece, and returns how many there were. */
+/** Writes all records, a thousand at a time, and returns how many there were. */
 async function writeAll<Entity>(io: Io, pages: Pages<Entity>, writer: Writer<Entity>): Promise<number> {
   let count = 0;
   const write = async (text: string | undefined) => {
@@ -204,9 +184,7 @@ async function writeAll<Entity>(io: Io, pages: Pages<Entity>, writer: Writer<Ent
   };
   try {
     for await (const page of pages) {
-      for (let at = 0; at < page.length; at += recordsPerWrite) {
-        await write(await writer.print(page.slice(at, at + recordsPerWrite)));
-      }
+      for (const piece of inPages(page)) await write(await writer.print(piece));
       count += page.length;
     }
   } catch (error) {
@@ -215,30 +193,6 @@ async function writeAll<Entity>(io: Io, pages: Pages<Entity>, writer: Writer<Ent
   }
   await write(await writer.end());
   return count;
-}
-
-/** The same pages, counted on the live line. */
-async function* withCount<Entity>(
-  pages: Pages<Entity>,
-  io: Io,
-  line: LiveLine,
-  noun: string,
-): AsyncGenerator<readonly Entity[]> {
-  let done = 0;
-  const stopProgress = startProgress(io, line, {
-    label: 'reading',
-    unit: noun,
-    delayMs: 1000,
-    read: () => ({ done }),
-  });
-  try {
-    for await (const page of pages) {
-      done += page.length;
-      yield page;
-    }
-  } finally {
-    stopProgress();
-  }
 }
 
 async function* sorted<Entity>(
@@ -260,7 +214,7 @@ async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGener
   }
 }
 
-/** Records in pages of 1,000. */
+/** Records in pages of 1,000, which limits the text that is in memory. */
 export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
   let page: Entity[] = [];
   for (const record of records) {

@@ -2,15 +2,13 @@ import { monotonicMs } from '../process/deadline.ts';
 import type { Io } from '../process/io.ts';
 import { groupDigits } from '../process/text.ts';
 import type { LiveLine } from './live-line.ts';
-import { plainStyle, type Style } from './style.ts';
+import type { Style } from './style.ts';
 
 export interface ProgressState {
   readonly done: number;
   /** Undefined if it is unknown. */
   readonly total?: number | undefined;
   readonly failed?: number | undefined;
-  /** How many may or may not have been done. */
-  readonly unknown?: number | undefined;
   /** Requests in flight at most. */
   readonly concurrency?: number | undefined;
 }
@@ -20,35 +18,48 @@ interface ProgressOptions {
   readonly label: string;
   /** The counted things, such as `rows`. */
   readonly unit: string;
-  readonly style?: Style;
   /** The bar is not drawn before this; work that ends sooner shows none. */
   readonly delayMs?: number | undefined;
   /** Called at each drawing, so that counting itself costs nothing. */
   read(): ProgressState;
 }
 
-/** A state with the values computed from the states before it. */
-interface Reading extends ProgressState {
-  /** Per second, over the last seconds. */
-  readonly rate: number;
-  readonly percent: number | undefined;
-  readonly etaSeconds: number | undefined;
+/** What progress needs of a context. */
+interface ProgressContext {
+  readonly io: Pick<Io, 'stderr'>;
+  readonly liveLine: LiveLine;
+  /** True if no progress is wanted. */
+  readonly quiet: boolean;
+  style(stream: 'stderr'): Promise<Style>;
 }
 
-/** Shows the progress of some work on stderr, unless notices are not wanted. */
+const plainEveryMs = 10_000;
+
+/**
+ * Shows the progress of long work on stderr: a bar if a person watches a terminal, else a plain line from time to time.
+ */
 export async function withProgress<Value>(
-  context: {
-    readonly io: Io;
-    readonly liveLine: LiveLine;
-    readonly quiet: boolean;
-    style(stream: 'stderr'): Promise<Style>;
-  },
+  { io: { stderr }, liveLine, quiet, style }: ProgressContext,
   options: ProgressOptions,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  if (context.quiet) return work();
-  const style = await context.style('stderr');
-  const stop = startProgress(context.io, context.liveLine, { ...options, style });
+  if (quiet) return work();
+  const read = createFactReader(options);
+  let stop: () => void;
+  if (liveLine.canDraw) {
+    const colors = await style('stderr');
+    const drawFrom = monotonicMs() + (options.delayMs ?? 0);
+    stop = liveLine.show((width) => {
+      const facts = read();
+      return monotonicMs() < drawFrom ? undefined : barText(facts, options.label, width, colors);
+    });
+  } else {
+    const timer = setInterval(() => {
+      const time = new Date().toISOString().replace(/\.\d+/, '');
+      void stderr.write(`${time} ${options.label}: ${read().texts.join(', ')}\n`).catch(() => {});
+    }, plainEveryMs).unref();
+    stop = () => clearInterval(timer);
+  }
   try {
     return await work();
   } finally {
@@ -56,92 +67,60 @@ export async function withProgress<Value>(
   }
 }
 
-/**
- * Shows the progress of long work on stderr until the returned function is called, which erases it: a bar if a person
- * watches a terminal, plain lines otherwise.
- */
-export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressOptions): () => void {
-  const read = createReader(options.read);
-  if (line.canDraw) {
-    const drawFrom = monotonicMs() + (options.delayMs ?? 0);
-    return line.show((width) => {
-      const reading = read();
-      return monotonicMs() < drawFrom ? undefined : barText(reading, options, width);
-    });
-  }
-  const timer = setInterval(() => {
-    void stderr.write(`${plainText(read(), options)}\n`).catch(() => {});
-  }, plainEveryMs).unref();
-  return () => clearInterval(timer);
+/** A state in words, the most important first. */
+interface ProgressFacts {
+  /** How much is done, from 0 to 1; undefined if the total is unknown. */
+  readonly share: number | undefined;
+  readonly texts: readonly string[];
+  /** The one of the texts that says how many have failed. */
+  readonly failedText: string | undefined;
 }
 
-const plainEveryMs = 10_000;
-
-/** The rate covers the last seconds, because a service may slow down; at the beginning it covers the whole time. */
-function createReader(read: () => ProgressState): () => Reading {
+/** Returns a function that reads the state; its rate covers the last seconds, because a service may slow down. */
+function createFactReader({ read, unit }: ProgressOptions): () => ProgressFacts {
   const windowMs = 5000;
-  const samples = [{ at: monotonicMs(), done: read().done }];
+  const samples = [{ atMs: monotonicMs(), done: read().done }];
   return () => {
-    const state = read();
+    const { done, total, failed, concurrency } = read();
     const now = monotonicMs();
-    samples.push({ at: now, done: state.done });
-    while (samples.length > 2 && (samples[1]?.at ?? now) < now - windowMs) samples.shift();
-    const [first = { at: now, done: 0 }] = samples;
-    const rate = now > first.at ? ((state.done - first.done) * 1000) / (now - first.at) : 0;
-    const left = state.total === undefined ? undefined : state.total - state.done;
-    return {
-      ...state,
-      rate,
-      percent: state.total ? Math.floor((state.done * 100) / state.total) : undefined,
-      etaSeconds: left !== undefined && rate > 0 ? Math.ceil(left / rate) : undefined,
-    };
+    samples.push({ atMs: now, done });
+    while (samples.length > 2 && (samples[1]?.atMs ?? now) < now - windowMs) samples.shift();
+    const [first = { atMs: now, done: 0 }] = samples;
+    const rate = now > first.atMs ? ((done - first.done) * 1000) / (now - first.atMs) : 0;
+    const share = total ? done / total : undefined;
+    const failedText = failed ? `${groupDigits(failed)} failed` : undefined;
+    const texts = [
+      total ? `${Math.floor((done * 100) / total)}%` : undefined,
+      `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
+      failedText,
+      total === undefined || rate <= 0 ? undefined : `${clock(Math.ceil((total - done) / rate))} left`,
+      rate < 0.5 ? undefined : `${groupDigits(Math.round(rate))}/s`,
+      concurrency === undefined ? undefined : `${concurrency} at once`,
+    ];
+    return { share, failedText, texts: texts.filter((text) => text !== undefined) };
   };
 }
 
 /**
- * `applying  ━━━━━━──────  45%  9,000/20,000 rows  1,234/s  3 failed  8 at once  0:08 left`; leaves out the last parts
+ * `applying  ━━━━━━──────  45%  9,000/20,000 rows  3 failed  0:08 left  1,234/s  8 at once`; leaves out the last texts
  * if they do not fit.
  */
 function barText(
-  reading: Reading,
-  { label, unit, style = plainStyle }: ProgressOptions,
+  { share, texts, failedText }: ProgressFacts,
+  label: string,
   width: number,
+  style: Style,
 ): string {
   const leastBar = 10;
-  const facts = factsOf(reading, unit);
+  const fitting = [...texts];
   // Leave room for the ^C that a terminal shows after the bar, so that it does not wrap.
-  const room = () => width - 3 - [label, ...facts].join('  ').length - 2;
-  while (facts.length > 1 && room() < leastBar) facts.pop();
-  const text = facts.map((fact) => (fact.endsWith('failed') ? style.red(fact) : fact));
+  const room = () => width - 3 - [label, ...fitting].join('  ').length - 2;
+  while (fitting.length > 1 && room() < leastBar) fitting.pop();
   const size = Math.min(room(), 30);
-  const bar = reading.percent === undefined || size < leastBar ? [] : [drawBar(reading, size, style)];
-  return [label, ...bar, ...text].join('  ');
-}
-
-function drawBar({ done, total = 1 }: Reading, size: number, style: Style): string {
-  const filled = Math.min(size, Math.floor((done * size) / total));
-  return style.green('━'.repeat(filled)) + style.dim('─'.repeat(size - filled));
-}
-
-function plainText(reading: Reading, { label, unit }: ProgressOptions): string {
-  const time = new Date().toISOString().replace(/\.\d+/, '');
-  return `${time} ${label}: ${factsOf(reading, unit).join(', ')}`;
-}
-
-/** The facts for a person, the most important first. */
-function factsOf(reading: Reading, unit: string): string[] {
-  const { done, total, percent, rate, failed, unknown, concurrency, etaSeconds } = reading;
-  const count = total === undefined ? groupDigits(done) : `${groupDigits(done)}/${groupDigits(total)}`;
-  const facts = [
-    percent === undefined ? undefined : `${String(percent).padStart(3)}%`.trimStart(),
-    `${count} ${unit}`,
-    failed ? `${groupDigits(failed)} failed` : undefined,
-    unknown ? `${groupDigits(unknown)} unknown` : undefined,
-    etaSeconds === undefined ? undefined : `${clock(etaSeconds)} left`,
-    rate >= 0.5 ? `${groupDigits(Math.round(rate))}/s` : undefined,
-    concurrency === undefined ? undefined : `${concurrency} at once`,
-  ];
-  return facts.filter((fact) => fact !== undefined);
+  const filled = Math.floor(Math.min(share ?? 0, 1) * size);
+  const bar = `${style.green('━'.repeat(filled))}${style.dim('─'.repeat(Math.max(0, size - filled)))}`;
+  const painted = fitting.map((text) => (text === failedText ? style.red(text) : text));
+  return [label, ...(share === undefined || size < leastBar ? [] : [bar]), ...painted].join('  ');
 }
 
 /** `m:ss` or `h:mm:ss`. */

@@ -44,14 +44,13 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['finished', 'green'],
   ['running', 'yellow'],
   ['stopped', 'yellow'],
-  ['killed', 'red'],
   ['overdue', 'red'],
 ]);
 
-/** The colour of a state; if a word is also a pet status, that of the pet. */
-export function paintStatus(style: Style, status: string): Paint {
-  const color = stateColors.get(status);
-  return color ? style[color] : same;
+/** A text in the colour of a state, by default the text itself; if a word is also a pet status, the colour is that of the pet. */
+export function paintStatus(style: Style, state: string, text = state): string {
+  const color = stateColors.get(state);
+  return color ? style[color](text) : text;
 }
 
 /** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal with colour. */

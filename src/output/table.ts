@@ -1,7 +1,7 @@
 import { sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import { longestPiece, wrap } from './fold.ts';
-import type { Sheet, Writer } from './formats.ts';
+import type { PrintJob, Writer } from './formats.ts';
 import { nearTime, timeDistance } from './near-time.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
@@ -14,17 +14,17 @@ const maxLines = 1000;
  * A table for a terminal: framed, its cells wrapped to fit. It holds all records back until their widths are known. A
  * list of more than 300 records is printed as aligned columns instead, page by page.
  */
-export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
+export function tableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   let buffer: Entity[] = [];
   let aligned: Writer<Entity> | undefined;
   let notice: string | undefined;
   const drawBuffer = async () => {
-    const { columns, frame } = await drawFrame(sheet, buffer);
-    const left = sheet.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
+    const { columns, frame } = await drawFrame(job, buffer);
+    const left = job.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
     if (left.length > 0 && buffer.length > 0)
       notice = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
     if (frame !== undefined) return frame;
-    const writer = alignedWriter({ ...sheet, columns });
+    const writer = alignedWriter({ ...job, columns });
     return (await writer.print(buffer)) + (await writer.end());
   };
   return {
@@ -34,10 +34,10 @@ export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
       if (buffer.length <= maxFramed) return '';
       const first = buffer;
       buffer = [];
-      aligned = alignedWriter(sheet);
+      aligned = alignedWriter(job);
       return aligned.print(first);
     },
-    end: () => aligned?.end() ?? (buffer.length > 0 ? drawBuffer() : alignedWriter(sheet).end()),
+    end: () => aligned?.end() ?? (buffer.length > 0 ? drawBuffer() : alignedWriter(job).end()),
     abandon: () => (buffer.length > 0 ? drawBuffer() : ''),
     notice: () => notice,
   };
@@ -47,20 +47,20 @@ export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
  * Columns separated by two spaces, nothing cut, no trailing spaces. A column is as wide as its widest cell so far,
  * because the first lines are printed before the last ones are known.
  */
-export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  const { columns, header, style } = sheet;
+export function alignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+  const { columns, header, style } = job;
   const names = columns.map(({ name }) => name);
   const widths = names.map((name) => (header ? name.length : 0));
   let isFirst = true;
   const print = async (records: readonly Entity[]) => {
-    const lines = records.map((record) => columns.map((column) => safeText(sheet, column, record)));
+    const lines = records.map((record) => columns.map((column) => safeText(job, column, record)));
     const measure = await createMeasure(lines.flat());
     for (const texts of lines)
       for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
     const fill = (text: string, at: number) => {
       const { align, status } = columns[at] ?? {};
       const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
-      const painted = status ? paintStatus(style, text)(text) : text;
+      const painted = status ? paintStatus(style, text) : text;
       return align === 'right' ? space + painted : painted + space;
     };
     const toLine = (texts: readonly string[]) =>
@@ -76,7 +76,7 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
 }
 
 /** A cell, safe to show. */
-function safeText<Entity>({ isTerminal }: Sheet<Entity>, column: Column<Entity>, record: Entity): string {
+function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
   if (column.time === undefined || !isTerminal) return sanitize(text);
   return sanitize(column.time === 'near' ? nearTime(text, new Date()) : timeDistance(text, new Date()));
@@ -86,10 +86,10 @@ function safeText<Entity>({ isTerminal }: Sheet<Entity>, column: Column<Entity>,
 interface FrameColumn<Entity> {
   readonly column: Column<Entity>;
   readonly texts: readonly string[];
+  /** That of the widest text. */
+  readonly width: number;
   /** The least width at which no word is cut. */
   readonly wordWidth: number;
-  /** At first that of the widest text; it shrinks until all columns fit. */
-  width: number;
 }
 
 /** A word longer than this is cut rather than a column left out; run ids are this long. */
@@ -101,17 +101,20 @@ const leastWidth = 2;
  * too long.
  */
 async function drawFrame<Entity>(
-  sheet: Sheet<Entity>,
+  job: PrintJob<Entity>,
   records: readonly Entity[],
 ): Promise<{ readonly columns: readonly Column<Entity>[]; readonly frame: string | undefined }> {
-  const { header, style, width, isPicked } = sheet;
-  const cells = sheet.columns.map((column) => records.map((record) => safeText(sheet, column, record)));
+  const { header, style } = job;
+  const cells = job.columns.map((column) => records.map((record) => safeText(job, column, record)));
   const measure = await createMeasure(cells.flat());
-  const all = sheet.columns.map((column, at) => toFrameColumn(column, cells[at] ?? [], header, measure));
-  const frameColumns = isPicked ? all : withoutSpare(all, width);
+  const all = job.columns.map((column, at) => toFrameColumn(column, cells[at] ?? [], header, measure));
+  const frameColumns = withoutSpare(all, job.width);
   const columns = frameColumns.map(({ column }) => column);
-  if (!shrinkToFit(frameColumns, width)) return { columns, frame: undefined };
-  const wrapped = frameColumns.map((each) => each.texts.map((text) => wrap(text, each.width, measure)));
+  const widths = fitWidths(frameColumns, roomFor(frameColumns.length, job.width));
+  if (!widths) return { columns, frame: undefined };
+  const wrapColumn = (texts: readonly string[], at: number) =>
+    texts.map((text) => wrap(text, widths[at] ?? leastWidth, measure));
+  const wrapped = frameColumns.map(({ texts }, at) => wrapColumn(texts, at));
   // Each line is a row of its own: cli-table3 takes quadratic time for the lines of a cell too.
   const lines = records.flatMap((_, index) => {
     const cells = wrapped.map((column) => column[index] ?? []);
@@ -120,16 +123,19 @@ async function drawFrame<Entity>(
   });
   if (lines.length > maxLines) return { columns, frame: undefined };
   const { default: Table } = await import('cli-table3');
-  const head = frameColumns.map(({ column, width }) =>
-    wrap(column.name, width, measure).map((line) => style.bold(line)),
+  const head = columns.map(
+    ({ name }, at) =>
+      wrapColumn([name], at)[0]
+        ?.map((line) => style.bold(line))
+        .join('\n') ?? '',
   );
   const table = new Table({
-    head: header ? head.map((lines) => lines.join('\n')) : [],
+    head: header ? head : [],
     colAligns: columns.map(({ align = 'left' }) => align),
     style: { head: [], border: [], compact: true },
   });
   for (const line of lines)
-    table.push(line.map((text, at) => (columns[at]?.status ? paintStatus(style, text)(text) : text)));
+    table.push(line.map((text, at) => (columns[at]?.status ? paintStatus(style, text) : text)));
   return { columns, frame: `${table.toString()}\n` };
 }
 
@@ -153,40 +159,37 @@ function withoutSpare<Entity>(
 ): readonly FrameColumn<Entity>[] {
   const needed = frameColumns.reduce((total, { wordWidth }) => total + wordWidth, 0);
   const spare = frameColumns.findLastIndex(({ column }) => column.spare);
-  return needed <= room(frameColumns.length, width) || spare === -1
+  return needed <= roomFor(frameColumns.length, width) || spare === -1
     ? frameColumns
     : withoutSpare(frameColumns.toSpliced(spare, 1), width);
 }
 
 /**
- * Makes the columns fit the terminal: the widest shrink first, down to their longest words, then text below that, then
- * all. False if even the narrowest are too wide.
+ * The widths at which the columns fit: the widest shrink first, down to their longest words, then text below that, then
+ * all. Undefined if even the narrowest are too wide.
  */
-function shrinkToFit<Entity>(frameColumns: readonly FrameColumn<Entity>[], width: number): boolean {
-  const available = room(frameColumns.length, width);
-  const [first] = frameColumns;
-  // The first column identifies the record, so it shrinks last.
-  const isText = (each: FrameColumn<Entity>) =>
-    each !== first && each.column.align !== 'right' && !each.column.status;
-  const limits: readonly ((each: FrameColumn<Entity>) => number)[] = [
-    ({ wordWidth }) => wordWidth,
-    (each) => (isText(each) ? 8 : each.wordWidth),
-    (each) => (isText(each) ? 4 : each.wordWidth),
-    () => leastWidth,
-  ];
-  for (const each of frameColumns) each.width = Math.min(each.width, Math.max(available, leastWidth));
-  let excess = frameColumns.reduce((total, each) => total + each.width, -available);
-  for (const least of limits) {
+function fitWidths<Entity>(
+  frameColumns: readonly FrameColumn<Entity>[],
+  available: number,
+): number[] | undefined {
+  const widths = frameColumns.map(({ width }) => Math.min(width, Math.max(available, leastWidth)));
+  let excess = widths.reduce((total, width) => total + width, -available);
+  const limitsOfWords = frameColumns.map(({ wordWidth }) => wordWidth);
+  // The first column identifies the record.
+  const limitsOfText = frameColumns.map(({ column, wordWidth }, at) =>
+    at === 0 || column.align === 'right' || column.status ? wordWidth : 4,
+  );
+  for (const limits of [limitsOfWords, limitsOfText, widths.map(() => leastWidth)])
     for (; excess > 0; excess -= 1) {
-      const shrinkable = frameColumns.filter((each) => each.width > least(each));
-      if (shrinkable.length === 0) break;
-      shrinkable.reduce((widest, each) => (each.width > widest.width ? each : widest)).width -= 1;
+      const spare = widths.map((width, at) => (width > (limits[at] ?? 0) ? width : 0));
+      const widest = spare.indexOf(Math.max(...spare));
+      if (!spare[widest]) break;
+      widths[widest] = spare[widest] - 1;
     }
-  }
-  return excess <= 0;
+  return excess > 0 ? undefined : widths;
 }
 
-/** Columns of the terminal left for cells, without borders and padding. */
-function room(columns: number, width: number): number {
+/** Columns of the terminal that are left for cells, without borders and padding. */
+function roomFor(columns: number, width: number): number {
   return width - 3 * columns - 1;
 }

@@ -90,7 +90,7 @@ const nameWidth = 'environment'.length;
 function rowLine({ state, check, reason, hint }: Row, style: Style, width?: number): string {
   const indent = stateWidth + nameWidth + 4;
   const paint = state === 'skip' ? style.dim : (text: string) => text;
-  const word = paintStatus(style, state)(state.padEnd(stateWidth));
+  const word = paintStatus(style, state, state.padEnd(stateWidth));
   const text = sanitize(hint === null ? reason : `${reason}; ${hint}`);
   return `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(text, width, indent))}\n`;
 }

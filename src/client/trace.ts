@@ -1,7 +1,7 @@
 import { type HttpFields, shownUrl } from '../api/http.ts';
-import type { Attempt } from '../client/attempt.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
+import type { Attempt } from './attempt.ts';
 
 /**
  * The report of an attempt for `-v`: one line; with `-vv` also the fields of request and answer, credentials masked.

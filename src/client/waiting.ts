@@ -1,8 +1,8 @@
-import type { ClientEvent } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
+import type { LiveLine } from '../output/live-line.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { sanitize } from '../process/text.ts';
-import type { LiveLine } from './live-line.ts';
+import type { ClientEvent } from './call.ts';
+import type { Client } from './client.ts';
 
 /** Shows on the live line what a client waits for, once that takes more than a second. */
 interface Waiting {
