@@ -3,7 +3,7 @@ import { fieldValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isSameValue } from '../api/values.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
-import { comparedValues, locatedId } from '../client/judge-write.ts';
+import { comparedValues, idInLocation } from '../client/judge-write.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
@@ -136,7 +136,7 @@ function fault(reply: Reply, reason: string, expected: string): FindingError {
 
 /** The id of a new record: from its body, else from the end of its Location. */
 function createdIdOf(reply: Reply): bigint | undefined {
-  return jsonId(recordOf(reply)?.[nouns[reply.operation.noun].idField]) ?? locatedId(reply);
+  return jsonId(recordOf(reply)?.[nouns[reply.operation.noun].idField]) ?? idInLocation(reply);
 }
 
 function checkLocation(reply: Reply, id: bigint): void {
@@ -152,7 +152,7 @@ function checkLocation(reply: Reply, id: bigint): void {
     const details = { ...place.details, got: location };
     throw new FindingError(faultOf(reply, `create: the Location ${place.reason}`, details));
   }
-  if ((locatedId(reply) ?? id) === id) return;
+  if ((idInLocation(reply) ?? id) === id) return;
   const details = { expected, got: location };
   throw new FindingError(faultOf(reply, 'create: the Location names another record', details));
 }

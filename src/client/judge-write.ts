@@ -138,7 +138,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
 }
 
 /** The id of the record that a create made, by its answer: the last segment of Location. */
-export function locatedId({ fields }: Pick<HttpResponse, 'fields'>): bigint | undefined {
+export function idInLocation({ fields }: Pick<HttpResponse, 'fields'>): bigint | undefined {
   const [location] = [fields.location ?? ''].flat();
   const segment = /\/(\d{1,19})\/?(?:[?#].*)?$/.exec(location ?? '')?.[1];
   return segment === undefined ? undefined : BigInt(segment);

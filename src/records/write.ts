@@ -3,7 +3,7 @@ import { type OperationId, operations } from '../api/operations.ts';
 import { retryDelay } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import { type Judgement, judgeRecord, locatedId } from '../client/judge-write.ts';
+import { idInLocation, type Judgement, judgeRecord } from '../client/judge-write.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
@@ -91,7 +91,7 @@ async function readBack(
   { client, context, noun }: Access,
   { operation, input }: Write,
   answer: Answer<unknown>,
-  { id = locatedId(answer), reason }: Judgement,
+  { id = idInLocation(answer), reason }: Judgement,
 ): Promise<JsonObject | undefined> {
   if (id === undefined)
     throw writeError(answer, 'unavailable', `${reason}; it has no id to read the record by`);
@@ -123,7 +123,7 @@ async function readCreated(
   answer: Answer<unknown>,
 ): Promise<JsonObject | undefined> {
   if (operation !== noun.operations.create) return undefined;
-  const id = answer.judgement?.id ?? locatedId(answer);
+  const id = answer.judgement?.id ?? idInLocation(answer);
   if (id === undefined) return undefined;
   return readRecord(client, noun.name, id).then(
     ({ value }) => value,

@@ -9,53 +9,51 @@ function maxBytesOf(status: number): number {
   return status >= 200 && status < 300 ? 32 * 1024 * 1024 : 64 * 1024;
 }
 
-/** Collects an answer while a transport reads it, up to a maximum length. */
-export class Collector {
-  private readonly status: number;
-  private readonly fields: HttpFields;
-  private readonly settle: Settle;
-  private readonly maxBytes: number;
+/** Collects the answer to one request while a transport reads it, up to a maximum length. */
+export class AnswerCollector {
+  readonly answer: Promise<HttpResponse>;
+  private resolve!: (response: HttpResponse) => void;
+  private reject!: (error: Error) => void;
+  private head: Pick<HttpResponse, 'status' | 'fields'> | undefined;
   private readonly chunks: Uint8Array[] = [];
   private length = 0;
 
-  constructor(status: number, fields: HttpFields, settle: Settle) {
-    this.status = status;
-    this.fields = fields;
-    this.settle = settle;
-    this.maxBytes = maxBytesOf(status);
+  constructor() {
+    this.answer = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+
+  /** @param rawFields alternating names and values. */
+  begin(status: number, rawFields: readonly string[]): void {
+    this.head = { status, fields: readFields(rawFields) };
   }
 
   /** False once the answer has reached the limit: it is settled, and the rest need not be read. */
   add(chunk: Uint8Array): boolean {
+    const { status = 0 } = this.head ?? {};
+    const maxBytes = maxBytesOf(status);
+    const room = maxBytes - this.length;
     this.length += chunk.length;
-    const excess = this.length - this.maxBytes;
-    if (excess <= 0) {
-      this.chunks.push(chunk);
-      return true;
-    }
-    this.chunks.push(chunk.subarray(0, Math.max(0, chunk.length - excess)));
-    const why = `the answer is longer than ${formatBytes(this.maxBytes)}`;
-    this.fail(invalidAnswer(why, { status: this.status }));
+    this.chunks.push(chunk.length > room ? chunk.subarray(0, Math.max(0, room)) : chunk);
+    if (chunk.length <= room) return true;
+    this.fail(invalidAnswer(`the answer is longer than ${formatBytes(maxBytes)}`, { status }));
     return false;
   }
 
   end(): void {
+    if (!this.head) return;
     const [first] = this.chunks;
     const body = this.chunks.length === 1 && first ? first : Buffer.concat(this.chunks);
-    this.settle.resolve({ status: this.status, fields: this.fields, body });
+    this.resolve({ ...this.head, body });
   }
 
   /** The body of an error is read only for its message, so a part of it will do. */
   fail(error: Error): void {
-    if (this.status >= 400) this.end();
-    else this.settle.reject(transportError(error));
+    if (this.head && this.head.status >= 400) this.end();
+    else this.reject(transportError(error));
   }
-}
-
-/** Settles the promise of an answer. */
-export interface Settle {
-  resolve(response: HttpResponse): void;
-  reject(error: unknown): void;
 }
 
 /**
@@ -101,7 +99,7 @@ async function undoEncoding(
 }
 
 /** Fields by lower-case name from alternating names and values; a repeated name gets a list. */
-export function readFields(raw: readonly string[]): HttpFields {
+function readFields(raw: readonly string[]): HttpFields {
   const fields: Record<string, string | string[]> = Object.create(null);
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase();

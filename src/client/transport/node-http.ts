@@ -1,10 +1,9 @@
 import { Agent, type OutgoingHttpHeaders, request as open } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import { Collector, readFields } from './answer.ts';
+import { AnswerCollector } from './answer.ts';
 import { Dialer } from './dialer.ts';
 import { createTransport, type Sender, type TransportOptions } from './transport.ts';
-import { transportError } from './transport-error.ts';
 
 /** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {
@@ -57,34 +56,32 @@ class NodeHttpSender extends Agent implements Sender {
   }
 
   private sendNow(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-    return new Promise((resolve, reject) => {
-      const fail = (error: Error) => reject(transportError(error));
-      const { method, body } = request;
-      const headers: OutgoingHttpHeaders = {
-        host: this.dialer.origin.host,
-        ...(request.fields as OutgoingHttpHeaders),
-      };
-      // Node leaves the length out of a DELETE, and the server would read the body as the next request.
-      if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
-      // Plain http to node:http, because the dialer handles TLS.
-      const message = open({ agent: this, method, path: requestTarget, headers });
-      // The agent returns a socket that is connected and secured, so the request is sent at once.
-      message.on('socket', () => options.onSending());
-      options.cancellation.onCancel(() => message.destroy());
-      message.on('error', fail);
-      // Node closes such a connection without an event.
-      message.on('upgrade', (_, socket) => {
-        socket.destroy();
-        fail(Object.assign(new Error('unasked upgrade'), { code: 'ECONNRESET' }));
-      });
-      message.on('response', (incoming) => {
-        const fields = readFields(incoming.rawHeaders);
-        const collector = new Collector(incoming.statusCode ?? 0, fields, { resolve, reject });
-        incoming.on('data', (chunk: Buffer) => collector.add(chunk) || message.destroy());
-        incoming.on('end', () => collector.end());
-        incoming.on('error', (error) => collector.fail(error));
-      });
-      message.end(body);
+    const collector = new AnswerCollector();
+    const { method, body } = request;
+    const headers: OutgoingHttpHeaders = {
+      host: this.dialer.origin.host,
+      ...(request.fields as OutgoingHttpHeaders),
+    };
+    // Node leaves the length out of a DELETE, and the server would read the body as the next request.
+    if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
+    // Plain http to node:http, because the dialer handles TLS.
+    const message = open({ agent: this, method, path: requestTarget, headers });
+    // The agent returns a socket that is connected and secured, so the request is sent at once.
+    message.on('socket', () => options.onSending());
+    options.cancellation.onCancel(() => message.destroy());
+    message.on('error', (error) => collector.fail(error));
+    // Node closes such a connection without an event.
+    message.on('upgrade', (_, socket) => {
+      socket.destroy();
+      collector.fail(new Error('unasked upgrade'));
     });
+    message.on('response', (incoming) => {
+      collector.begin(incoming.statusCode ?? 0, incoming.rawHeaders);
+      incoming.on('data', (chunk: Buffer) => collector.add(chunk) || message.destroy());
+      incoming.on('end', () => collector.end());
+      incoming.on('error', (error) => collector.fail(error));
+    });
+    message.end(body);
+    return collector.answer;
   }
 }

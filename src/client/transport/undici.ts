@@ -3,10 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { Collector, readFields, type Settle } from './answer.ts';
+import { AnswerCollector } from './answer.ts';
 import { Dialer } from './dialer.ts';
 import { createTransport, type Sender, type TransportOptions } from './transport.ts';
-import { transportError } from './transport-error.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
@@ -51,17 +50,17 @@ class UndiciSender implements Sender {
   }
 
   send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-    return new Promise((resolve, reject) => {
-      this.pool.dispatch(
-        {
-          path: requestTarget,
-          method: request.method,
-          headers: request.fields as Record<string, string | string[]>,
-          body: request.body ?? null,
-        },
-        new Handler(this, options, { resolve, reject }),
-      );
-    });
+    const handler = new Handler(this, options);
+    this.pool.dispatch(
+      {
+        path: requestTarget,
+        method: request.method,
+        headers: request.fields as Record<string, string | string[]>,
+        body: request.body ?? null,
+      },
+      handler,
+    );
+    return handler.collector.answer;
   }
 
   close(): void {
@@ -72,17 +71,15 @@ class UndiciSender implements Sender {
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
 class Handler implements Dispatcher.DispatchHandler {
+  readonly collector = new AnswerCollector();
   private readonly sender: UndiciSender;
   private readonly options: SendOptions;
-  private readonly settle: Settle;
-  private collector: Collector | undefined;
   private isWaiting = true;
   private abort: ((reason: Error) => void) | undefined;
 
-  constructor(sender: UndiciSender, options: SendOptions, settle: Settle) {
+  constructor(sender: UndiciSender, options: SendOptions) {
     this.sender = sender;
     this.options = options;
-    this.settle = settle;
     sender.waiting += 1;
     options.cancellation.onCancel(() => {
       this.leaveQueue();
@@ -94,32 +91,31 @@ class Handler implements Dispatcher.DispatchHandler {
     this.leaveQueue();
     this.abort = abort;
     // Otherwise undici would send a request that waited for its connection until after its deadline.
-    if (this.options.cancellation.isCancelled) {
-      abort(new Error('cancelled'));
-      return;
-    }
-    this.options.onSending();
+    if (this.options.cancellation.isCancelled) abort(new Error('cancelled'));
+    else this.options.onSending();
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    const fields = readFields(raw.map((bytes) => bytes.toString('latin1')));
-    if (status >= 200) this.collector = new Collector(status, fields, this.settle);
+    if (status >= 200)
+      this.collector.begin(
+        status,
+        raw.map((bytes) => bytes.toString('latin1')),
+      );
     return true;
   }
 
   onData(chunk: Buffer): boolean {
-    if (this.collector?.add(chunk) === false) this.abort?.(new Error('the rest is not wanted'));
+    if (!this.collector.add(chunk)) this.abort?.(new Error('the rest is not wanted'));
     return true;
   }
 
   onComplete(): void {
-    this.collector?.end();
+    this.collector.end();
   }
 
   onError(error: Error): void {
     this.leaveQueue();
-    if (this.collector) this.collector.fail(error);
-    else this.settle.reject(transportError(error));
+    this.collector.fail(error);
   }
 
   private leaveQueue(): void {
