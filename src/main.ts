@@ -16,8 +16,6 @@ import { sanitize } from './process/text.ts';
  */
 export async function main(argv: readonly string[], processIo: Io): Promise<number> {
   const runtime = openRuntime(processIo);
-  // A signal may come while the words are read: the race below then ends at once.
-  runtime.interrupts.interrupted.catch(() => {});
   const [{ readCommandLine }, { program }] = await Promise.all([
     import('./cli/dispatch.ts'),
     import('./commands/index.ts'),
@@ -30,9 +28,9 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const { interrupts } = runtime;
   const running = commandLine.run(context);
   try {
-    return await Promise.race([running, interrupts.interrupted]);
+    return await race({ signals: [interrupts.signal] }, () => running);
   } catch (error) {
-    return await report(interrupts.reason ? await endingError(error, running) : error, context);
+    return await report(interrupts.signal.aborted ? await endingError(error, running) : error, context);
   } finally {
     interrupts.release();
     await context.close();
@@ -66,7 +64,7 @@ async function report(thrown: unknown, context: Context): Promise<number> {
     : errorText(error, await context.style('stderr'), show);
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // After Ctrl-C the terminal shows `^C`.
-  const echo = interrupts.reason && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
+  const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
   await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
 }

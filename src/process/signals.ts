@@ -3,11 +3,7 @@ import type { Io, Signal } from './io.ts';
 
 /** The signals that end a command: each aborts it, unless the command takes them over to end in its own way. */
 export interface Interrupts {
-  /** Set by the first signal that no command took over. */
-  readonly reason: InterruptedError | undefined;
-  /** Rejects with that reason. */
-  readonly interrupted: Promise<never>;
-  /** Aborted with that reason. */
+  /** Aborted with an InterruptedError by the first signal that no command took over. */
   readonly signal: AbortSignal;
   /** Passes every signal to `listener` until the returned function is called. */
   take(listener: (signal: Signal) => void): () => void;
@@ -18,19 +14,12 @@ export interface Interrupts {
 
 export function createInterrupts(io: Io): Interrupts {
   const controller = new AbortController();
-  const { signal } = controller;
   let handler: ((name: Signal) => void) | undefined;
   // A second abort changes nothing.
   const abort = (name: Signal) => controller.abort(new InterruptedError(name));
   const release = io.onSignal((name) => (handler ?? abort)(name));
   return {
-    get reason() {
-      return signal.reason;
-    },
-    interrupted: new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason));
-    }),
-    signal,
+    signal: controller.signal,
     take(listener) {
       handler = listener;
       return () => {
