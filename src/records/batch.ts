@@ -41,18 +41,26 @@ export class Batch<Item, Result> {
     this.stopping = options.stop ?? new Stop();
   }
 
-  /** Does the work, and calls `use` with each result in the order of the items, as soon as those before it have ended. */
-  async inOrder(use: (result: NonNullable<Result>) => void): Promise<void> {
+  /**
+   * Does the work, and calls `use` with each result in the order of the items, as soon as those before it have ended.
+   *
+   * @returns the results in this order.
+   */
+  async inOrder(use?: (result: NonNullable<Result>) => void): Promise<NonNullable<Result>[]> {
     const results = new Map<number, Result | undefined>();
+    const ordered: NonNullable<Result>[] = [];
     let next = 0;
     await eachAtPace({ max: this.options.atOnce }, this.untilStopped(), async ([index, item]) => {
       results.set(index, await this.settle(index, item));
       for (; results.has(next); next += 1) {
         const result = results.get(next);
         results.delete(next);
-        if (result !== undefined && result !== null) use(result);
+        if (result === undefined || result === null) continue;
+        ordered.push(result);
+        use?.(result);
       }
     });
+    return ordered;
   }
 
   /** Does the work for one item after the other; the next begins when the result of the one before has been used. */

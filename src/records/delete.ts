@@ -161,7 +161,7 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
     }
   };
   const atOnce = context.settings.get('concurrency');
-  await new Batch(ids, read, { unit: noun.plural, atOnce }).inOrder(() => {});
+  await new Batch(ids, read, { unit: noun.plural, atOnce }).inOrder();
   return details;
 }
 

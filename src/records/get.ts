@@ -27,9 +27,7 @@ export async function getRecords(
     return records?.get(id) ?? (await readRecord(access.client, noun.name, id)).value;
   };
   const batch = new Batch(ids, read, { unit: noun.plural, atOnce: context.settings.get('concurrency') });
-  const results: JsonObject[] = [];
-  await batch.inOrder((record) => results.push(record));
-  await printAll(access, results, ids.length > 1);
+  await printAll(access, batch.inOrder(), ids.length > 1);
   const error = batch.error();
   if (error) throw error;
 }

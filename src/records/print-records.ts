@@ -15,8 +15,15 @@ interface NamedView {
   readNameFor(record: JsonObject): Promise<string | undefined>;
 }
 
-/** The view of a noun. A table on a terminal has the names of other records even if their column is `extra`. */
-export async function openView({ context, names, noun, operation }: Access): Promise<NamedView> {
+/**
+ * The view of a noun. A table on a terminal has the names of other records even if their column is `extra`.
+ *
+ * @param isReading whether the records are being read: then categories are read at the same time.
+ */
+export async function openView(
+  { context, names, noun, operation }: Access,
+  isReading = false,
+): Promise<NamedView> {
   const nameById = new Map<bigint, string>();
   const { noun: plural, columns } = viewOf(noun, operation, nameById);
   const printer = await context.printer();
@@ -36,7 +43,7 @@ export async function openView({ context, names, noun, operation }: Access): Pro
       dropAmbiguous(nameById);
     return note;
   };
-  let categories: Promise<string | undefined> | undefined;
+  let categories = isReading && named === 'categories' ? readAllNames() : undefined;
   return {
     view,
     readAllNames,
@@ -62,15 +69,15 @@ function dropAmbiguous(nameById: Map<bigint, string>): void {
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }
 
-/** Prints records, if there are any: as a list, or as a lone record. */
+/** Prints records once they are read, if there are any: as a list, or as a lone record. */
 export async function printAll(
   access: Access,
-  records: readonly JsonObject[],
+  reading: Promise<readonly JsonObject[]>,
   asList: boolean,
 ): Promise<void> {
+  const [records, { view, readNameFor }] = await Promise.all([reading, openView(access, true)]);
   const [first] = records;
   if (first === undefined) return;
-  const { view, readNameFor } = await openView(access);
   const notes = new Set<string | undefined>();
   for (const record of records) notes.add(await readNameFor(record));
   for (const note of notes) if (note !== undefined) await access.context.warn(note);

@@ -1,8 +1,7 @@
-import type { HttpRequest } from '../api/http.ts';
 import { cellText } from '../output/columns.ts';
 import { withProgress } from '../output/progress.ts';
 import { CliError, OutputClosedError } from '../process/errors.ts';
-import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { Batch, type BatchOptions } from './batch.ts';
 import { printAll, printLive } from './print-records.ts';
@@ -59,11 +58,9 @@ export async function writeRecords<Item>(
   const atOnce = context.settings.get('concurrency');
   const batch = new Batch(items, write, { unit, atOnce, place, stop });
   const writeAndPrint = async () => {
-    const records: JsonObject[] = [];
     const results = batch.oneByOne();
-    if (!isLive) await batch.inOrder((record) => records.push(record));
     try {
-      await (isLive ? printLive(access, results) : printAll(access, records, asList));
+      await (isLive ? printLive(access, results) : printAll(access, batch.inOrder(), asList));
     } catch (error) {
       // A reader of stdout that goes away does not stop the writes.
       if (!(error instanceof OutputClosedError)) throw error;
@@ -105,8 +102,7 @@ export async function showWrites<Item>(
   const request = async (item: Item) => requestOf(client, await prepare(item));
   const atOnce = context.settings.get('concurrency');
   const batch = new Batch(items, request, { unit: noun.plural, atOnce, place });
-  const requests: HttpRequest[] = [];
-  await batch.inOrder((request) => requests.push(request));
+  const requests = await batch.inOrder();
   if (requests.length > 0 || asList) await showRequests(context, requests, asList);
   return { error: batch.error(), failures: [], succeeded: 0 };
 }

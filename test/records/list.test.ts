@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listenHere } from '../helpers/listen.ts';
@@ -135,17 +135,20 @@ test.each([
   expect(server.seen[0]?.path).toBe(path);
 });
 
-test('requests the categories at the same time as the pets', async () => {
-  const responses: ServerResponse[] = [];
-  const server = createServer((_, response) => {
-    responses.push(response);
-    if (responses.length < 2) return;
-    for (const waiting of responses) waiting.setHeader('content-type', 'application/json').end('[]');
+test.each([
+  ['list', '[]', 'id  name  category  status\n'],
+  ['get 1 -o csv', '{"id":1,"name":"Rex","categoryId":2}', 'id,name,category,status\n1,Rex,2,\n'],
+])('pets %s requests the categories at the same time as the pets', async (words, pets, stdout) => {
+  const waiting: (() => void)[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    response.setHeader('content-type', 'application/json');
+    waiting.push(() => response.end(url.startsWith('/pets') ? pets : '[]'));
+    if (waiting.length === 2) for (const answer of waiting) answer();
   });
   const port = await listenHere(server);
-  const run = await runAt({ url: `http://127.0.0.1:${port}` }, 'pets list --timeout 2s');
+  const run = await runAt({ url: `http://127.0.0.1:${port}` }, `pets ${words} --timeout 2s`);
   server.close();
-  expect(run).toMatchObject({ code: 0, stdout: 'id  name  category  status\n' });
+  expect(run).toMatchObject({ code: 0, stdout });
 });
 
 test('requests no more pets and pages than it shows', async () => {
