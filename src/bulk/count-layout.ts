@@ -7,9 +7,15 @@ import {
   isColumnNumber,
   normaliseName,
 } from '../input/column-map.ts';
-import type { Problem } from '../input/issues.ts';
-import { quoteValue, type RawRecord, valueText } from '../input/raw-record.ts';
-import { isProblem, type RowLayout, type RowParser } from '../input/read-rows.ts';
+import {
+  type InputRecord,
+  isProblem,
+  quoteValue,
+  type RowLayout,
+  type RowParser,
+  valueText,
+} from '../input/read-records.ts';
+import type { Problem } from '../input/record.ts';
 import type { Intent } from './decide.ts';
 
 /** A row of counts: the count that a pet is to have, or a change to add to it. */
@@ -133,7 +139,7 @@ function createParser(
   { petId, quantity, expected }: Columns,
   { relative, thousands }: CountFlags,
 ): RowParser<CountRow> {
-  const numberAt = (record: RawRecord, index: number) => {
+  const numberAt = (record: InputRecord, index: number) => {
     const text = valueText(record, index).trim();
     return thousands === null ? text : withoutThousands(text, thousands);
   };
@@ -146,7 +152,8 @@ function createParser(
         [relative ? 'change' : 'quantity']: valueText(record, quantity),
         ...(expected !== undefined && { expected: valueText(record, expected) }),
       };
-      return { message: `${what}: ${rule}`, index, remedy, fields };
+      const kind = `${names[index]} ${value.trim() === ''} ${rule}`;
+      return { message: `${what}: ${rule}`, kind, columnName: names[index], remedy, fields };
     };
     const { line } = record;
     const id = toId(withoutZeros(valueText(record, petId).trim()));

@@ -1,5 +1,5 @@
 import type { Issue } from '../input/issues.ts';
-import type { InputRow, RowLayout } from '../input/read-rows.ts';
+import type { InputRow, RowLayout } from '../input/read-records.ts';
 import type { Source } from '../input/source.ts';
 import type { Row } from './decide.ts';
 import type { JournalImage } from './read-journal.ts';

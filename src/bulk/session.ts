@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import { eachAtPace, Pace, type StopReason } from '../client/pace.ts';
-import { isTable } from '../input/read-rows.ts';
+import { isTable } from '../input/split-input.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { FileName } from '../process/new-file.ts';

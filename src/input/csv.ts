@@ -1,14 +1,15 @@
 import { createLineSplitter } from './json.ts';
 import {
-  type InputRecord,
   maxRecordLength,
   overlongRecord,
   type Position,
+  type Problem,
   type RecordSplitter,
+  type SplitRecord,
 } from './record.ts';
 
 /** The position at which a cell of a CSV record begins. */
-export function cellPosition(record: InputRecord, index: number): Position {
+export function cellPosition(record: SplitRecord, index: number): Position {
   const before = (record.cells ?? []).slice(0, index);
   const column = before.reduce((sum, cell) => sum + cell.length + 1, 1);
   return record.starts?.[index] ?? { line: record.line, column };
@@ -35,37 +36,37 @@ export class CsvSplitter implements RecordSplitter {
     this.delimiter = delimiter;
   }
 
-  push(piece: string): InputRecord[] {
+  push(piece: string): SplitRecord[] {
     if (this.isOverlong) {
       // From here on the text matters only because it may close the quote.
       if (piece.includes('"')) this.quoteLine = undefined;
       return [];
     }
-    const records: InputRecord[] = [];
+    const records: SplitRecord[] = [];
     const text = this.rest + piece;
     this.rest = text.slice(this.take(text, records));
     this.isOverlong = this.rest.length > maxRecordLength;
     return records;
   }
 
-  end(): InputRecord[] {
+  end(): SplitRecord[] {
     const records = this.push('\n');
     if (this.quoteLine !== undefined) {
-      const problem = `the quote opened on line ${this.quoteLine} is never closed, so the rest of the input is inside it`;
-      records.push({ line: this.line, column: 1, problem, isBroken: true });
+      const message = `the quote opened on line ${this.quoteLine} is never closed, so the rest of the input is inside it`;
+      records.push({ line: this.line, column: 1, problem: { message }, isBroken: true });
     } else if (this.isOverlong) records.push(overlongRecord(this.line));
     return records;
   }
 
   /** Takes whole records and returns the index after them. */
-  private take(text: string, records: InputRecord[]): number {
+  private take(text: string, records: SplitRecord[]): number {
     const { delimiter } = this;
     const lineEndOrQuote = /[\n\r"]/g;
     let at = 0;
     this.quoteLine = undefined;
     while (lineEndOrQuote.test(text)) {
       let end = lineEndOrQuote.lastIndex - 1;
-      let record: InputRecord | undefined;
+      let record: SplitRecord | undefined;
       let nextLine = this.line + 1;
       if (text[end] === '"') {
         const reading = readQuotedRecord(text, at, this.line, delimiter);
@@ -92,7 +93,7 @@ const tabEscapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r'
 /** Splits tab-separated text as `-o tsv` writes it: one record a line, `\t`, `\n`, `\r` and `\\` in its cells. */
 export function createTsvSplitter(): RecordSplitter {
   const lines = createLineSplitter();
-  const toRecord = ({ text, ...record }: InputRecord): InputRecord => ({
+  const toRecord = ({ text, ...record }: SplitRecord): SplitRecord => ({
     ...record,
     cells: text
       ?.split('\t')
@@ -110,7 +111,7 @@ function afterLineEnd(text: string, end: number): number {
 }
 
 interface QuotedRecord {
-  readonly record: InputRecord;
+  readonly record: SplitRecord;
   /** Index of its line end. */
   readonly end: number;
   readonly nextLine: number;
@@ -139,7 +140,7 @@ function readQuotedRecord(
 ): QuotedRecord | UnfinishedRecord {
   const cells: string[] = [];
   const starts: Position[] = [];
-  let problem: string | undefined;
+  let problem: Problem | undefined;
   let line = first;
   let lineStart = from;
   for (let at = from; ; at += 1) {
@@ -147,7 +148,7 @@ function readQuotedRecord(
     const cell = text[at] === '"' ? readQuotedCell(text, at, delimiter) : readCell(text, at, delimiter);
     if (!cell) return { quoteLine: line };
     if (cell.end === text.length) return {};
-    if (cell.isBroken) problem ??= 'text follows a closing quote';
+    if (cell.isBroken) problem ??= { message: 'text follows a closing quote' };
     cells.push(cell.value);
     starts.push(start);
     if (/[\r\n]/.test(cell.value))

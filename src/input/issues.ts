@@ -1,101 +1,70 @@
 import { InputError, ManyError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import type { Position } from './record.ts';
-
-/** Why a record cannot be used. */
-export interface Problem {
-  /** Names column and value if one of them is wrong; a clause without a full stop. */
-  readonly message: string;
-  /** The index of the column that is wrong. */
-  readonly index?: number | undefined;
-  /** The flag that would let the row pass. */
-  readonly remedy?: string | undefined;
-  readonly hint?: string | undefined;
-  /** The columns that the command reads, as they are written, if they are there. */
-  readonly fields?: Readonly<Record<string, unknown>> | undefined;
-}
+import type { Position, Problem } from './record.ts';
 
 /** A problem and the position of its record. */
-export interface Issue extends Position, Omit<Problem, 'index'> {
+export interface Issue extends Position, Omit<Problem, 'columnName'> {
   /** The position of the value that is wrong, if it is not the whole record. */
   readonly at?: Position | undefined;
-  /** True if the row contradicts another row of the same record. */
-  readonly isConflict?: true | undefined;
 }
+
+/** The kind of a row that contradicts another row of the same record. */
+export const conflict = 'conflict';
 
 /** `pets.csv:3:7: status must be …`. */
 export function issueText(name: string, { line, column, at = { line, column }, message }: Issue): string {
   return `${name}:${at.line}:${at.column}: ${message}`;
 }
 
-/** All that is wrong with an input. */
-export class Issues {
-  readonly all: Issue[] = [];
-
-  add(issue: Issue): void {
-    this.all.push(issue);
+/** The first issue of each kind, with the number of others of that kind; conflicts first. */
+export function examplesOf(issues: readonly Issue[]): Issue[] {
+  const kinds = new Map<string, { readonly first: Issue; count: number }>();
+  for (const issue of issues) {
+    const { kind = issue.message } = issue;
+    const alike = kinds.get(kind);
+    if (alike) alike.count += 1;
+    else kinds.set(kind, { first: issue, count: 1 });
   }
-
-  /** The first issue of each kind, with the number of others of that kind; conflicts first. */
-  examples(): Issue[] {
-    const kinds = new Map<string, Issue[]>();
-    for (const issue of this.all) {
-      const kind = issueKind(issue);
-      const issues = kinds.get(kind);
-      if (issues) issues.push(issue);
-      else kinds.set(kind, [issue]);
-    }
-    const examples = [...kinds.values()].flatMap(([first, ...others]) => {
-      if (!first) return [];
-      const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
-      return [{ ...first, message: first.message + more }];
-    });
-    return examples.sort((a, b) => Number(b.isConflict ?? false) - Number(a.isConflict ?? false));
-  }
-}
-
-interface InputExtent {
-  /** The rows of the input. */
-  readonly total: number;
-  /** Whether the command has --skip-invalid. */
-  readonly canSkip: boolean;
-}
-
-/** What the messages of a kind share: all but their quoted texts and numbers. */
-function issueKind({ message }: Issue): string {
-  return message.replace(/"(?:\\.|[^"\\])*"|'[^']*'|\d+/g, '');
+  const examples = Array.from(kinds.values(), ({ first, count }) => {
+    const more = count === 1 ? '' : ` (and ${count - 1} more like this)`;
+    return { ...first, message: first.message + more };
+  });
+  return examples.sort((a, b) => Number(b.kind === conflict) - Number(a.kind === conflict));
 }
 
 /**
  * The error for an input with invalid rows. People read an example of each kind and the numbers, programs every issue.
+ *
+ * @param extent the rows of the input, and whether the command has --skip-invalid.
  */
-export function invalidInput(name: string, issues: Issues, extent: InputExtent): InputError | ManyError {
-  const [first, ...others] = issues.all;
-  const conflicts = issues.all.filter((issue) => issue.isConflict).length;
-  const invalid = issues.all.length - conflicts;
+export function invalidInput(
+  name: string,
+  issues: readonly Issue[],
+  extent: { readonly total: number; readonly canSkip: boolean },
+): InputError | ManyError {
+  const [first, ...others] = issues;
+  const conflicts = issues.filter(({ kind }) => kind === conflict).length;
+  const invalid = issues.length - conflicts;
+  const conflicting = `${counted(conflicts, 'row conflicts', 'rows conflict')} with another row of the same record`;
   const what = [
-    ...(conflicts > 0
-      ? [`${counted(conflicts, 'row conflicts', 'rows conflict')} with another row of the same record`]
-      : []),
+    ...(conflicts > 0 ? [conflicting] : []),
     ...(invalid > 0 ? [`${counted(invalid, 'row is', 'rows are')} invalid`] : []),
   ];
   const message = `${name}: ${what.join(' and ')}; nothing was sent`;
   const toError = (issue: Issue) => new InputError(issueText(name, issue), issue.hint, issue.line);
-  const hint = hintFor(issues.all, conflicts, extent);
+  const hint = hintFor(issues, conflicts, extent);
   if (first && others.length === 0)
     return new InputError(issueText(name, first), first.hint ?? hint, first.line);
-  const { details } = new InputError(message, hint);
-  return new ManyError(message, issues.all.map(toError), 0, {
-    ...details,
-    examples: [...issues.examples().map(toError), new InputError(message, hint)],
-  });
+  const summary = new InputError(message, hint);
+  const examples = [...examplesOf(issues).map(toError), summary];
+  return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
 }
 
 /** The flag that lets most of the rows pass. Leaving rows out is only right if few are wrong. */
 function hintFor(
   issues: readonly Issue[],
   conflicts: number,
-  { total, canSkip }: InputExtent,
+  { total, canSkip }: { readonly total: number; readonly canSkip: boolean },
 ): string | undefined {
   const remedies = new Map<string, number>();
   for (const { remedy } of issues)

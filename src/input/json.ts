@@ -1,19 +1,19 @@
 import { InputError } from '../process/errors.ts';
 import { endOfString } from '../process/exact-json.ts';
 import {
-  type InputRecord,
   maxRecordLength,
   overlongRecord,
   type Position,
   type RecordSplitter,
+  type SplitRecord,
 } from './record.ts';
 
 /** JSONL: every line that is not blank is one value. A last line that breaks off within a value is broken. */
 export function createLineSplitter(): RecordSplitter {
   let line = 1;
   let rest = '';
-  const push = (piece: string): InputRecord[] => {
-    const records: InputRecord[] = [];
+  const push = (piece: string): SplitRecord[] => {
+    const records: SplitRecord[] = [];
     const lines = piece.split(/\r\n|\n|\r/);
     lines[0] = rest + lines[0];
     rest = lines.pop() ?? '';
@@ -24,12 +24,11 @@ export function createLineSplitter(): RecordSplitter {
     }
     return rest.length > maxRecordLength ? [...records, overlongRecord(line)] : records;
   };
-  const end = (): InputRecord[] => {
+  const end = (): SplitRecord[] => {
     const start = skipSpace(rest, 0);
     if (!'{['.includes(rest.charAt(start)) || endOfValue(rest, start) !== undefined) return push('\n');
-    return [
-      { line, column: start + 1, problem: 'the value that begins here is never closed', isBroken: true },
-    ];
+    const problem = { message: 'the value that begins here is never closed' };
+    return [{ line, column: start + 1, problem, isBroken: true }];
   };
   return { push, end };
 }
@@ -44,9 +43,9 @@ const batchLength = 250;
  * @param name of the input, for errors.
  * @throws UsageError if the text is neither or ends too early: then the ends of records are unknown.
  */
-export function* jsonRecords(text: string, name: string): Generator<InputRecord[]> {
+export function* jsonRecords(text: string, name: string): Generator<SplitRecord[]> {
   const positionOf = createPositionFinder(text);
-  let batch: InputRecord[] = [];
+  let batch: SplitRecord[] = [];
   for (const { start, end } of documentValues(text, name)) {
     const { line, column } = positionOf(start);
     const isOverlong = end - start > maxRecordLength;
@@ -121,7 +120,7 @@ function createPositionFinder(text: string): (at: number) => Position {
 }
 
 /** A member of a JSON object: its name, and the place of its value in the text. */
-export interface Member extends Span {
+interface Member extends Span {
   readonly name: string;
 }
 

@@ -1,163 +1,222 @@
-import { extname } from 'node:path';
-import { InputError } from '../process/errors.ts';
-import { CsvSplitter, createTsvSplitter } from './csv.ts';
-import { createLineSplitter, jsonRecords } from './json.ts';
-import type { InputRecord } from './record.ts';
-import { conversion, decodeUtf8 } from './utf8.ts';
+import { InputError, messageOf } from '../process/errors.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { shorten } from '../process/text.ts';
+import { cellPosition } from './csv.ts';
+import { membersOf } from './json.ts';
+import type { Position, Problem, SplitRecord } from './record.ts';
+import type { Source } from './source.ts';
+import { type InputFormat, isTable, splitInput } from './split-input.ts';
 
-/** The format of an input. */
-export interface InputFormat {
-  /** `tsv` has the escapes that `-o tsv` writes, and no quotes. */
-  readonly kind: 'csv' | 'tsv' | 'json' | 'jsonl';
-  /** The character between the cells of a table; empty for JSON. */
-  readonly delimiter: string;
+/** A record of an input by its columns: the same for CSV, TSV, JSON and JSON lines. */
+export interface InputRecord extends Position {
+  /** The columns of a table, or the names of the members of a JSON object. */
+  readonly names: readonly string[];
+  /** The value of each column: the text of its cell, or JSON as it is written. */
+  readonly values: readonly string[];
+  /** The whole record as JSON text, and its value; undefined for a row of a table. */
+  readonly json?: string | undefined;
+  readonly value?: JsonValue | undefined;
+  readonly problem?: Problem | undefined;
+  /** Where the value of a column begins. */
+  positionOf(index: number): Position;
 }
 
-export interface RecordOptions {
-  /** The name of the input, for errors. Its extension, or else the text, decides the format. */
-  readonly name: string;
-  /** Ranks the header that a delimiter would give; a higher rank is better. */
-  rankHeader?(cells: readonly string[]): number;
+/** A row of an input: what a command wants of one record. */
+export interface InputRow {
+  /** The line on which it begins, from 1. */
+  readonly line: number;
+  /** Where it begins there, from 1; undefined if no other row begins on that line. */
+  readonly column?: number | undefined;
+  /** The id of the record; undefined if the row creates one. */
+  readonly id?: bigint | undefined;
 }
 
-interface RecordStream {
+/** The values of a row by the names of the columns that a command reads. */
+export type RowFields = Readonly<Record<string, JsonValue>>;
+
+export type RowParser<Row> = (record: InputRecord) => Row | Problem;
+
+/** How a command reads an input: turns its records into rows. */
+export interface RowLayout<Row extends InputRow> {
+  /** Whether these cells may be the header: decides which character separates the cells. */
+  isHeader(cells: readonly string[]): boolean;
+  /** The columns of an input whose first record has these cells and is no header; undefined if it is the header. */
+  columnsWithoutHeader?(cells: readonly string[]): readonly string[] | undefined;
+  /** The parser of records with these columns, or what is wrong with the columns. */
+  parserOf(columns: readonly string[], isTable: boolean): RowParser<Row> | Problem;
+  /** What becomes of a second row of one id: undefined if it repeats the first, a row with both, or a conflict. */
+  merge(first: Row, second: Row): Row | Problem | undefined;
+  /** The columns of a row that the command reads. */
+  fieldsOf(row: Row): RowFields;
+  /** True if an input without a byte is a list of nothing, such as the ids that another command has printed. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** A record and its row, or what is wrong with it. */
+type ParsedRecord<Row> = readonly [record: InputRecord, row: Row | Problem];
+
+/** The records of an input, in order. */
+interface InputRecords<Row> {
   /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
-  /** Whether it is one JSON array. */
+  /** False for a lone JSON object; true for every list, even of one record. */
   readonly isArray: boolean;
-  /** Records in order, in batches as they arrive. */
-  readonly batches: AsyncIterable<readonly InputRecord[]>;
+  readonly batches: AsyncGenerator<ParsedRecord<Row>[]>;
 }
 
-const delimiters = [',', ';', '\t', '|'] as const;
-
 /**
- * The records of CSV, JSONL or JSON bytes. CSV and JSONL are read as a stream with at most one record in memory, JSON
- * is read whole. The first record of CSV is its header.
+ * Reads an input as a stream of records. A row of a table with only empty cells is skipped, because spreadsheets leave
+ * such rows at the end.
  *
- * @throws UsageError, also while the batches are read, if the input is not UTF-8, or is JSON that cannot be split or is
- *   too large.
+ * @throws InputError for a table with columns that the layout refuses, and for an input whose records cannot be told
+ *   apart: other text than UTF-8, a quote that is never closed, a record over 1 MiB, broken JSON.
  */
-export async function readRecords(
-  bytes: AsyncIterable<Uint8Array>,
-  options: RecordOptions,
-): Promise<RecordStream> {
-  const pieces = piecesOf(decodeUtf8(bytes, options.name));
-  const head = await readHead(pieces);
-  if (head.trim() === '') return { format: undefined, isArray: false, batches: (async function* () {})() };
-  const { format, rest } = detectFormat(head, options);
-  const isDocument = format.kind === 'json';
-  const batches = isDocument ? splitWhole(rest, pieces, options.name) : splitPieces(rest, pieces, format);
-  return { format, isArray: isDocument && rest.trimStart().startsWith('['), batches };
-}
-
-async function* splitPieces(
-  head: string,
-  pieces: AsyncIterable<string>,
-  { kind, delimiter }: InputFormat,
-): AsyncGenerator<readonly InputRecord[]> {
-  const splitter =
-    kind === 'jsonl'
-      ? createLineSplitter()
-      : kind === 'tsv'
-        ? createTsvSplitter()
-        : new CsvSplitter(delimiter);
-  yield splitter.push(head);
-  for await (const piece of pieces) yield splitter.push(piece);
-  yield splitter.end();
-}
-
-/** The longest JSON document, in characters: 128 MiB of ASCII. */
-const maxDocumentLength = 2 ** 27;
-
-async function* splitWhole(
-  head: string,
-  pieces: AsyncIterable<string>,
-  name: string,
-): AsyncGenerator<readonly InputRecord[]> {
-  let document = head;
-  for await (const piece of pieces) {
-    document += piece;
-    if (document.length > maxDocumentLength)
-      throw new InputError(
-        `${name}: over 128 MiB of JSON: only CSV and JSON lines can be that large`,
-        conversion(`jq -c '.[]'`, name, '.jsonl'),
-      );
-  }
-  yield* jsonRecords(document, name);
-}
-
-/**
- * The text in pieces of 8 Ki characters, none of which ends within a CRLF. The records of a piece live at the same
- * time. V8 collects few of them as young objects; it would copy thousands again and again.
- */
-async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
-  const length = 8192;
-  let rest = '';
-  for await (const chunk of text) {
-    rest += chunk;
-    let at = 0;
-    while (rest.length - at > length) {
-      const end = at + (rest[at + length - 1] === '\r' ? length + 1 : length);
-      yield rest.slice(at, end);
-      at = end;
+export async function readRecords<Row extends InputRow>(
+  { name, bytes }: Source,
+  layout: RowLayout<Row>,
+): Promise<InputRecords<Row>> {
+  const input = await splitInput(bytes(), name, (cells) => layout.isHeader(cells));
+  const { format } = input;
+  async function* batches(): AsyncGenerator<ParsedRecord<Row>[]> {
+    const isOfTable = format !== undefined && isTable(format);
+    const parse = createParser(layout, isOfTable);
+    let header: Header | undefined;
+    for await (const batch of input.batches) {
+      const broken = batch.find(({ isBroken }) => isBroken);
+      if (broken?.problem)
+        throw headError(name, broken, broken.problem.message, 'the file may be cut off: nothing was sent');
+      let rows = isOfTable && batch.some(isBlank) ? batch.filter((record) => !isBlank(record)) : batch;
+      const [first] = rows;
+      if (isOfTable && !header && first) {
+        header = readHeader(name, first, layout);
+        if (header.isWritten) rows = rows.slice(1);
+      }
+      yield rows.map((split) => {
+        const record = header ? tableRecord(split, header) : objectRecord(split, layout);
+        return [record, parse(record)];
+      });
     }
-    rest = rest.slice(at);
   }
-  yield rest;
+  return { format, isArray: input.isArray, batches: batches() };
 }
 
-/** Text up to the end of the first line that is not blank, or 64 Ki characters. */
-async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
-  let head = '';
-  while (head.length < 65_536 && !/[\r\n]/.test(head.trimStart())) {
-    const next = await pieces.next();
-    if (next.done) break;
-    head += next.value;
-  }
-  return head;
+export function isProblem(result: object): result is Problem {
+  return 'message' in result;
 }
 
-/** The format, and the head without the line in which Excel gives the delimiter: `sep=;`. */
-function detectFormat(head: string, options: RecordOptions): { format: InputFormat; rest: string } {
-  const ending = kindOfName(options.name);
-  const kind = ending ?? kindOfText(head);
-  if (kind === 'json' || kind === 'jsonl') return { format: { kind, delimiter: '' }, rest: head };
-  const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
-  // A blank line stays, so that errors give the line numbers of the file.
-  const rest = line === undefined ? head : head.slice(line.length);
-  const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(rest, options));
-  // A spreadsheet quotes cells between tabs too; `-o tsv` has no quotes in its header.
-  const isTsv =
-    delimiter === '\t' && (ending === 'tsv' || !/(^|\t)"/.test(rest.trimStart().split(/[\r\n]/, 1)[0] ?? ''));
-  return { format: { kind: isTsv ? 'tsv' : 'csv', delimiter }, rest };
-}
-
-function kindOfName(name: string): InputFormat['kind'] | undefined {
-  const endings: Record<string, InputFormat['kind']> = {
-    '.csv': 'csv',
-    '.tsv': 'tsv',
-    '.json': 'json',
-    '.jsonl': 'jsonl',
-    '.ndjson': 'jsonl',
+/** Parses records. Most of them have the same columns as the one before, so its parser is used again. */
+function createParser<Row extends InputRow>(
+  layout: RowLayout<Row>,
+  isOfTable: boolean,
+): (record: InputRecord) => Row | Problem {
+  let columns: readonly string[] | undefined;
+  let parser: RowParser<Row> | Problem = { message: '' };
+  return (record) => {
+    const { names, problem } = record;
+    if (problem) return problem;
+    if (columns === undefined || (columns !== names && !isSameList(columns, names))) {
+      columns = names;
+      parser = layout.parserOf(names, isOfTable);
+    }
+    if (typeof parser === 'function') return parser(record);
+    const clause =
+      names.length === 0 ? 'the object is empty' : `its names are ${names.slice(0, 20).join(', ')}`;
+    return { ...parser, kind: parser.message, message: `${parser.message}; ${clause}` };
   };
-  return endings[extname(name).toLowerCase()];
 }
 
-/** If the first line is a complete object, the text is JSON lines; otherwise it is one JSON document. */
-function kindOfText(head: string): InputFormat['kind'] {
-  const [line = ''] = head.trimStart().split(/[\r\n]/, 1);
-  if (line.startsWith('[')) return 'json';
-  if (!line.startsWith('{')) return 'csv';
-  return /\}\s*$/.test(line) ? 'jsonl' : 'json';
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
 }
 
-function detectDelimiter(head: string, { rankHeader }: RecordOptions): string {
-  const candidates = delimiters.map((delimiter) => {
-    const [first] = new CsvSplitter(delimiter).push(`${head.trimStart()}\n`);
-    const cells = first?.cells ?? head.split(delimiter);
-    return { delimiter, rank: rankHeader?.(cells) ?? 0, count: cells.length };
-  });
-  candidates.sort((a, b) => b.rank - a.rank || b.count - a.count);
-  return candidates[0]?.delimiter ?? ',';
+/** The columns of a table. */
+interface Header {
+  readonly columns: readonly string[];
+  /** False if the layout knows the columns of a table without a header. */
+  readonly isWritten: boolean;
+}
+
+/** @throws InputError if the layout refuses the columns. */
+function readHeader<Row extends InputRow>(name: string, first: SplitRecord, layout: RowLayout<Row>): Header {
+  const { cells = [], problem } = first;
+  if (problem) throw headError(name, first, problem.message);
+  const known = layout.columnsWithoutHeader?.(cells);
+  const columns = known ?? cells.map((cell) => cell.trim());
+  const parser = layout.parserOf(columns, true);
+  if (typeof parser === 'function') return { columns, isWritten: !known };
+  const names = columns.map((cell) => cell || "''").join(', ');
+  throw headError(name, first, `${parser.message}${known ? '' : `; the header has ${names}`}`, parser.hint);
+}
+
+function headError(name: string, { line }: SplitRecord, message: string, hint?: string): InputError {
+  return new InputError(`${name}:${line}: ${message}`, hint, line);
+}
+
+/** The value of a column as text: a cell, the content of a JSON string, or other JSON as written; empty for null. */
+export function valueText({ values, json }: InputRecord, index: number): string {
+  const value = values[index] ?? '';
+  if (json === undefined) return value;
+  if (value === 'null') return '';
+  return value.startsWith('"') ? (JSON.parse(value) as string) : value;
+}
+
+/** A value in quotes, so that spaces around it are visible; long values are cut. */
+export function quoteValue(text: string): string {
+  return JSON.stringify(shorten(text, 40));
+}
+
+function isBlank({ cells, problem }: SplitRecord): boolean {
+  if (!cells || problem !== undefined) return false;
+  for (const cell of cells) if (cell !== '' && cell.trim() !== '') return false;
+  return true;
+}
+
+function tableRecord(split: SplitRecord, { columns, isWritten }: Header): InputRecord {
+  const { line, column, cells = [] } = split;
+  const positionOf = (index: number) => cellPosition(split, index);
+  let { problem } = split;
+  if (!problem && cells.length !== columns.length) {
+    const size = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
+    const whole = `${isWritten ? 'the header' : 'the first row'} has ${columns.length}`;
+    problem = { message: `the row has ${size}, ${whole}`, kind: 'size' };
+  }
+  return { line, column, names: columns, values: cells, problem, positionOf };
+}
+
+function objectRecord<Row extends InputRow>(split: SplitRecord, layout: RowLayout<Row>): InputRecord {
+  const { line, column, text = '', problem } = split;
+  const position = { line, column };
+  const record = { ...position, names: [], values: [], json: text, positionOf: () => position };
+  if (problem) return { ...record, problem };
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+    if (!isJsonObject(value)) {
+      const names = layout.columnsWithoutHeader?.([text]);
+      if (names) return { ...record, names, values: [text], value };
+      return {
+        ...record,
+        problem: { message: `${quoteValue(text)} is not a JSON object`, kind: 'no object' },
+      };
+    }
+  } catch (error) {
+    return { ...record, problem: { message: `not valid JSON: ${messageOf(error)}`, kind: 'no JSON' } };
+  }
+  const members = membersOf(text);
+  return {
+    ...record,
+    value,
+    names: members.map(({ name }) => name),
+    values: members.map(({ start, end }) => text.slice(start, end)),
+    positionOf: (index) => positionAfter(position, text.slice(0, members[index]?.start)),
+  };
+}
+
+/** The position after a text that begins at a position. */
+function positionAfter({ line, column }: Position, text: string): Position {
+  const lines = text.split(/\r\n|\n|\r/);
+  const last = lines.at(-1) ?? '';
+  return lines.length === 1
+    ? { line, column: column + last.length }
+    : { line: line + lines.length - 1, column: last.length + 1 };
 }

@@ -4,17 +4,16 @@ import { printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
 import { isColumnNumber } from './column-map.ts';
-import { type RawRecord, readRaw } from './raw-record.ts';
-import type { InputFormat } from './read-records.ts';
 import {
-  createParserFinder,
+  type InputRecord,
   type InputRow,
   isProblem,
-  isTable,
   type RowFields,
   type RowLayout,
-} from './read-rows.ts';
+  readRecords,
+} from './read-records.ts';
 import type { Source } from './source.ts';
+import { type InputFormat, isTable } from './split-input.ts';
 
 /** A row that was not done, and why. */
 export interface Reject {
@@ -84,23 +83,18 @@ interface OriginalInput<Row extends InputRow> {
 export async function writeRejects<Row extends InputRow>(
   file: FileName,
   format: InputFormat,
-  rows: readonly Reject[],
+  rejects: readonly Reject[],
   original?: OriginalInput<Row>,
 ): Promise<string> {
-  const rejects = rows.toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0));
-  const line = isTable(format) ? tableLine(format) : jsonLine;
-  const isSame = original !== undefined && (await hasRows(original, rejects));
+  const originals = original && (await originalRows(original, rejects).catch(() => undefined));
+  const rows = originals ?? fieldRows(format, rejects);
+  const toLine = isTable(format) ? tableLine(format) : jsonLine;
+  const [{ names: columns } = { names: [] }] = rows;
+  // The columns of a file without a header are numbers: it is read again with the same --map.
+  const hasHeader = isTable(format) && !columns.every(isColumnNumber);
   return writeNewFile(file, async (output) => {
-    let isFirst = true;
-    for await (const { names, values, reject } of isSame
-      ? originalRows(original, rejects)
-      : fieldRows(format, rejects)) {
-      // The columns of a file without a header are numbers: it is read again with the same --map.
-      const hasHeader = isTable(format) && !names.every(isColumnNumber);
-      if (isFirst && hasHeader) await output.write(line(names, names, rejectColumns));
-      isFirst = false;
-      await output.write(line(names, values, notesOf(reject)));
-    }
+    if (hasHeader) await output.write(toLine(columns, columns, rejectColumns));
+    for (const { names, values, reject } of rows) await output.write(toLine(names, values, notesOf(reject)));
   });
 }
 
@@ -112,70 +106,56 @@ interface RejectedRow {
   readonly reject: Reject;
 }
 
-/** Whether the input still has every rejected row on its line. */
-async function hasRows<Row extends InputRow>(
-  original: OriginalInput<Row>,
-  rejects: readonly Reject[],
-): Promise<boolean> {
-  let count = 0;
-  try {
-    for await (const _ of originalRows(original, rejects)) count += 1;
-  } catch {
-    return false;
-  }
-  return count === rejects.length;
-}
-
-async function* originalRows<Row extends InputRow>(
+/** The rejected rows with their original columns; undefined if the input does not have each of them on its line. */
+async function originalRows<Row extends InputRow>(
   { source, layout }: OriginalInput<Row>,
   rejects: readonly Reject[],
-): AsyncGenerator<RejectedRow> {
-  const { format, batches } = await readRaw(source, layout);
-  if (!format) return;
-  const parserOf = createParserFinder(source.name, format, layout);
+): Promise<readonly RejectedRow[] | undefined> {
   const byLine = new Map<number, Reject[]>();
   for (const reject of rejects) byLine.set(reject.line, [...(byLine.get(reject.line) ?? []), reject]);
+  const rows: RejectedRow[] = [];
+  const { batches } = await readRecords(source, layout);
   for await (const batch of batches)
-    for (const record of batch.records) {
+    for (const [record, row] of batch) {
       const candidates = byLine.get(record.line);
       if (!candidates) continue;
-      const row = parserOf(record.names, batch)(record);
       const recordId = isProblem(row) ? undefined : row.id;
       // Several records of a JSON document may begin on one line.
       const index = candidates.findIndex(
         ({ column = record.column, id = recordId }) => column === record.column && id === recordId,
       );
       const [reject] = index === -1 ? [] : candidates.splice(index, 1);
-      if (!reject) continue;
-      const indexes = record.names.flatMap((name, index) => (isRejectColumn(name) ? [] : [index]));
-      const isObject = record.json === undefined || record.names.length > 0 || /^\{\s*\}$/.test(record.json);
-      yield isObject
-        ? {
-            names: indexes.map((index) => record.names[index] ?? ''),
-            values: indexes.map((index) => onOneLine(record, record.values[index] ?? '')),
-            reject,
-          }
-        : { names: [textColumn], values: [printJson(record.json ?? '')], reject };
+      if (reject) rows.push({ ...originalColumns(record), reject });
     }
+  return rows.length === rejects.length ? rows : undefined;
 }
 
-function* fieldRows(format: InputFormat, rejects: readonly Reject[]): Generator<RejectedRow> {
-  const names = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
-  for (const reject of rejects) {
-    const { fields } = reject;
-    if (isTable(format)) {
+/** The columns of a record without those that a file of rejects adds. */
+function originalColumns({ names, values, json }: InputRecord): Omit<RejectedRow, 'reject'> {
+  const isObject = json === undefined || names.length > 0 || /^\{\s*\}$/.test(json);
+  if (!isObject) return { names: [textColumn], values: [printJson(json)] };
+  const indexes = names.flatMap((name, index) => (isRejectColumn(name) ? [] : [index]));
+  const valueAt = (index: number) => values[index] ?? '';
+  return {
+    names: indexes.map((index) => names[index] ?? ''),
+    values: indexes.map(json === undefined ? valueAt : (index) => onOneLine(valueAt(index))),
+  };
+}
+
+/** The rejected rows, in the order of their lines, with the columns that the command reads. */
+function fieldRows(format: InputFormat, rejects: readonly Reject[]): readonly RejectedRow[] {
+  const columns = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
+  return rejects
+    .toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0))
+    .map((reject) => {
+      const { fields } = reject;
+      const names = isTable(format) ? columns : Object.keys(fields);
       const values = names.map((name) => {
-        const value = fields[name] ?? '';
-        return typeof value === 'object' ? printJson(value) : String(value);
+        const value = fields[name];
+        return isTable(format) && typeof value !== 'object' ? String(value ?? '') : printJson(value);
       });
-      yield { names, values, reject };
-    } else
-      yield {
-        names: Object.keys(fields),
-        values: Object.values(fields).map((value) => printJson(value)),
-        reject,
-      };
-  }
+      return { names, values, reject };
+    });
 }
 
 type Note = string | number | undefined;
@@ -205,8 +185,7 @@ function jsonLine(names: readonly string[], values: readonly string[], notes: re
   return `{${[...members, ...noted].join(',')}}\n`;
 }
 
-/** A value without the line breaks of JSON that is written on several lines. */
-function onOneLine({ json }: RawRecord, value: string): string {
-  if (json === undefined || !/[\r\n]/.test(value)) return value;
-  return value.split(/\s*[\r\n]\s*/).join(' ');
+/** JSON without the line breaks between its parts. */
+function onOneLine(json: string): string {
+  return /[\r\n]/.test(json) ? json.split(/\s*[\r\n]\s*/).join(' ') : json;
 }

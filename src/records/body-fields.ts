@@ -5,7 +5,7 @@ import { bodySchemas } from '../api/schemas.ts';
 import { notAnId } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Access } from './access.ts';
-import { jsonOrText } from './parse-values.ts';
+import { FieldError, jsonOrText } from './parse-values.ts';
 import { type Body, columnOf, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */
@@ -80,7 +80,7 @@ export function fieldSchemas({ operations: { create } }: RecordNoun): v.ObjectEn
  * The fields with ids as bigints.
  *
  * @param missing the required fields that are missing.
- * @throws UsageError that names each field that is missing or wrong.
+ * @throws FieldError that names each field that is missing or wrong.
  */
 export function checkFields(noun: RecordNoun, fields: Body, missing: readonly string[]): Body {
   const entries = fieldSchemas(noun);
@@ -95,8 +95,9 @@ export function checkFields(noun: RecordNoun, fields: Body, missing: readonly st
   for (const [name, value] of Object.entries(values))
     if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${notAnId}`);
   if (problems.size > 0) {
-    const inOrder = new Set(['id', ...Object.keys(entries), ...problems.keys()]);
-    throw new UsageError([...inOrder].flatMap((name) => problems.get(name) ?? []).join('; '));
+    const inOrder = [...new Set(['id', ...Object.keys(entries), ...problems.keys()])];
+    const [first = ''] = inOrder.filter((name) => problems.has(name));
+    throw new FieldError(inOrder.flatMap((name) => problems.get(name) ?? []).join('; '), first);
   }
   // The schema drops unknown fields.
   return { ...fields, ...values };

@@ -1,9 +1,11 @@
 import { confirmWrite } from '../asking.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
 import { type Context, commandLine } from '../context.ts';
-import { type InputRow, isTable, type RowInput, type RowLayout, readRows } from '../input/read-rows.ts';
+import type { InputRow, RowLayout } from '../input/read-records.ts';
+import { type RowInput, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
 import { openSource } from '../input/source.ts';
+import { isTable } from '../input/split-input.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';

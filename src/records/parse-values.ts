@@ -105,6 +105,20 @@ export function jsonOrText(text: string): JsonValue {
   }
 }
 
-function badValue(what: string, text: string, why: string): UsageError {
-  return new UsageError(`${what} '${text}': ${why}`);
+/** A value that is not valid. */
+export class FieldError extends UsageError {
+  /** The flag, the argument, the column or the field that has it. */
+  readonly place: string;
+  /** What the messages of all such values share. */
+  readonly rule: string;
+
+  constructor(message: string, place: string, rule = message) {
+    super(message);
+    this.place = place;
+    this.rule = rule;
+  }
+}
+
+function badValue(what: string, text: string, why: string): FieldError {
+  return new FieldError(`${what} '${text}': ${why}`, what, `${what} ${why}`);
 }

@@ -1,16 +1,23 @@
 import { lackingFields } from '../api/contract.ts';
 import { toId } from '../api/values.ts';
-import type { Problem } from '../input/issues.ts';
-import type { RawRecord } from '../input/raw-record.ts';
-import type { InputRow, RowFields, RowLayout } from '../input/read-rows.ts';
+import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-records.ts';
+import type { Problem } from '../input/record.ts';
 import { isRejectColumn } from '../input/rejects.ts';
 import { withoutGuard } from '../output/formats.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonValue, parseJson, printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, fieldSchemas } from './body-fields.ts';
 import { isName } from './names.ts';
-import { jsonOrText, parseDate, parseId, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
+import {
+  FieldError,
+  jsonOrText,
+  parseDate,
+  parseId,
+  parseIdOrName,
+  parseQuantity,
+  parseTruth,
+} from './parse-values.ts';
 import {
   type Body,
   columnOf,
@@ -30,7 +37,7 @@ export interface RecordRow extends InputRow {
 }
 
 /** A record of a file that is named by its id. */
-export interface IdRow extends RecordRow {
+interface IdRow extends RecordRow {
   readonly id: bigint;
 }
 
@@ -41,13 +48,8 @@ export interface IdRow extends RecordRow {
  */
 export function recordLayout(access: Access, extra: Body): RowLayout<RecordRow> {
   const { noun, operation } = access;
-  const columns = columnsOf(noun);
   const isNew = operation.id === noun.operations.create;
-  const fieldNames = [
-    ...columns,
-    ...noun.fields.map(({ name }) => name),
-    ...Object.keys(operation.body?.fields ?? {}),
-  ];
+  const fieldNames = [...fieldNamesOf(noun), ...Object.keys(operation.body?.fields ?? {})];
   return {
     isHeader: (cells) => cells.every((cell) => fieldNames.includes(cell.trim()) || isRejectColumn(cell)),
     parserOf: createParserOf(noun, fieldNames, (values, isTable) => {
@@ -70,7 +72,7 @@ export function idLayout(noun: RecordNoun): RowLayout<IdRow> {
     isHeader: (cells) => cells.some((cell) => columns.includes(cell.trim())),
     columnsWithoutHeader: ([cell = '', ...others]) =>
       others.length > 0 || columns.includes(cell.trim()) || cell.startsWith('{') ? undefined : ['id'],
-    parserOf: createParserOf(noun, [...columns, ...noun.fields.map(({ name }) => name)], (values) => ({
+    parserOf: createParserOf(noun, fieldNamesOf(noun), (values) => ({
       id: idFrom(values),
       values,
       fields: {},
@@ -78,6 +80,15 @@ export function idLayout(noun: RecordNoun): RowLayout<IdRow> {
     merge: (first, second) => ({ message: `id ${second.id} is on line ${first.line} too` }),
     fieldsOf: ({ values }) => values,
   };
+}
+
+/** The columns that `list -o csv` prints. */
+function columnsOf({ fields }: RecordNoun): readonly string[] {
+  return ['id', ...fields.map(columnOf)];
+}
+
+function fieldNamesOf(noun: RecordNoun): readonly string[] {
+  return [...columnsOf(noun), ...noun.fields.map(({ name }) => name)];
 }
 
 /**
@@ -94,17 +105,20 @@ function createParserOf<Row>(
   return (names: readonly string[], isTable: boolean) => {
     const problem = isTable ? headerProblem(names, noun, fieldNames) : undefined;
     if (problem) return problem;
-    return (record: RawRecord) =>
-      orProblem(record, () => {
-        const { line, column } = record;
+    return (record: InputRecord) => {
+      const { line, column } = record;
+      try {
         return { line, column, ...toRow(isTable ? cellFields(record) : objectFields(record), isTable) };
-      });
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        const { message, details } = error;
+        const { rule: kind, place = '' } = error instanceof FieldError ? error : {};
+        const field = findField(noun, place);
+        const columnName = names.includes(place) || !field ? place : columnOf(field);
+        return { message, kind, columnName, hint: details.hint };
+      }
+    };
   };
-}
-
-/** The columns that `list -o csv` prints. */
-function columnsOf({ fields }: RecordNoun): readonly string[] {
-  return ['id', ...fields.map(columnOf)];
 }
 
 /** What is wrong with a header. A column that is no field is refused, because its cells would be lost. */
@@ -124,33 +138,20 @@ function headerProblem(
   };
 }
 
-/** The result, or the error as a problem of the field that its message begins with. */
-function orProblem<Value>({ names }: RawRecord, read: () => Value): Value | Problem {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const { message } = error;
-    const index = names.findIndex((name) => message.startsWith(`${name} `));
-    return { message, hint: error.details.hint, index: index === -1 ? undefined : index };
-  }
-}
-
-function cellFields({ names, values }: RawRecord): RowFields {
+function cellFields({ names, values }: InputRecord): RowFields {
   const cells = names.map((name, index) => [name, withoutGuard(values[index] ?? '')] as const);
   return Object.fromEntries(cells.filter(([name, cell]) => cell !== '' && !isRejectColumn(name)));
 }
 
-function objectFields({ names, json = '' }: RawRecord): RowFields {
-  const value = parseJson(json);
+function objectFields({ names, value = null }: InputRecord): RowFields {
   // An id alone.
   if (!isJsonObject(value)) return { [names[0] ?? 'id']: value };
   return Object.fromEntries(Object.entries(value).filter(([name]) => !isRejectColumn(name)));
 }
 
-/** The id of a record. @throws UsageError if it is missing or not valid */
+/** The id of a record. @throws FieldError if it is missing or not valid */
 function idFrom({ id }: RowFields): bigint {
-  if (id === undefined) throw new UsageError('id is required');
+  if (id === undefined) throw new FieldError('id is required', 'id');
   const text = String(id).trim();
   return toId(text.replace(/^0+(?=\d)/, '')) ?? parseId(text, 'id');
 }
@@ -181,7 +182,8 @@ function toFields(
     const name = (isText || isReference) && field ? field.name : column;
     if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
     fields[name] = isText ? fromText(field, String(value), column) : value;
-    if (!isText && !isReference && isName(name, value)) throw new UsageError(`${name} must be an integer`);
+    if (!isText && !isReference && isName(name, value))
+      throw new FieldError(`${name} must be an integer`, name);
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const names = Object.entries(fields).filter(
@@ -189,11 +191,8 @@ function toFields(
   );
   const missing = isNew ? lackingFields(operation, fields) : [];
   // An id stands for each name until the names are looked up.
-  const checked = checkFields(
-    noun,
-    { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) },
-    missing,
-  );
+  const withIds = { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) };
+  const checked = checkFields(noun, withIds, missing);
   const standIns = names.map(([name, value]) => [name, name === 'categoryId' ? { id: 0n, name: value } : 0n]);
   if (isNew) client.toRequest(operation.id, { body: { ...checked, ...Object.fromEntries(standIns) } });
   return { ...checked, ...Object.fromEntries(names) };

@@ -2,28 +2,28 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { cellPosition } from '../../src/input/csv.ts';
 import { membersOf } from '../../src/input/json.ts';
-import { type RecordOptions, readRecords } from '../../src/input/read-records.ts';
-import type { InputRecord } from '../../src/input/record.ts';
+import type { SplitRecord } from '../../src/input/record.ts';
+import { splitInput } from '../../src/input/split-input.ts';
 import { below, createRandom, pick } from '../../src/server/seed.ts';
 
 /** Reads a text, cut into pieces of `size` bytes. */
 async function read(
   text: string | Uint8Array,
-  options: Partial<RecordOptions> & { size?: number } = {},
-): Promise<InputRecord[]> {
-  const { size = 1_000_000, ...rest } = options;
+  options: { name?: string; isHeader?: (cells: readonly string[]) => boolean; size?: number } = {},
+): Promise<SplitRecord[]> {
+  const { size = 1_000_000, name = 'input', isHeader } = options;
   const bytes = Buffer.from(text);
   async function* pieces() {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
-  const records: InputRecord[] = [];
-  const { batches } = await readRecords(pieces(), { name: 'input', ...rest });
+  const records: SplitRecord[] = [];
+  const { batches } = await splitInput(pieces(), name, isHeader);
   for await (const batch of batches) records.push(...batch);
   return records;
 }
 
-const cellsOf = (records: InputRecord[]) => records.map(({ cells }) => cells);
-const linesOf = (records: InputRecord[]) => records.map(({ line }) => line);
+const cellsOf = (records: SplitRecord[]) => records.map(({ cells }) => cells);
+const linesOf = (records: SplitRecord[]) => records.map(({ line }) => line);
 
 test.each([1, 2, 3, 7, 64])('returns the same CSV records for pieces of %i bytes', async (size) => {
   const text = 'petId,quantity,note\r\n1,2,a\r3,4,"b\r\n""c"""\n\n5,6,é\r\n7,8,"x"';
@@ -55,9 +55,9 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
 
 test('finds where a cell begins, also after quotes and quoted newlines', async () => {
   const [plain, quoted] = await read('a,bc,d\n"1","2\n3",4\n', { name: 'a.csv' });
-  expect(cellPosition(plain as InputRecord, 2)).toEqual({ line: 1, column: 6 });
-  expect(cellPosition(quoted as InputRecord, 1)).toEqual({ line: 2, column: 5 });
-  expect(cellPosition(quoted as InputRecord, 2)).toEqual({ line: 3, column: 4 });
+  expect(cellPosition(plain as SplitRecord, 2)).toEqual({ line: 1, column: 6 });
+  expect(cellPosition(quoted as SplitRecord, 1)).toEqual({ line: 2, column: 5 });
+  expect(cellPosition(quoted as SplitRecord, 2)).toEqual({ line: 3, column: 4 });
 });
 
 test.each([
@@ -65,12 +65,12 @@ test.each([
   ['a,b\n"1\n1","4\n5,6\n', 2],
 ])('names the line on which an unclosed quote was opened: %j', async (text, line) => {
   const problem = 'the quote opened on line 3 is never closed, so the rest of the input is inside it';
-  expect((await read(text, { size: 3 })).at(-1)).toMatchObject({ line, problem });
+  expect((await read(text, { size: 3 })).at(-1)).toMatchObject({ line, problem: { message: problem } });
 });
 
 test('reports text after a closing quote, goes on, and keeps a quote within an unquoted cell', async () => {
   const records = await read('a,b\n"1"x,2\n5" nail,4\n');
-  expect(records[1]).toMatchObject({ line: 2, problem: 'text follows a closing quote' });
+  expect(records[1]).toMatchObject({ line: 2, problem: { message: 'text follows a closing quote' } });
   expect(records[2]?.cells).toEqual(['5" nail', '4']);
 });
 
@@ -90,7 +90,7 @@ test('stops at a CSV record beyond 1 MiB, and names the line of a quote that swa
       ['a', 'b'],
       ['3', '4'],
     ]);
-    expect(records[2]).toMatchObject({ line: 3, problem, isBroken: true });
+    expect(records[2]).toMatchObject({ line: 3, problem: { message: problem }, isBroken: true });
   }
 });
 
@@ -105,7 +105,7 @@ test.each([',', ';', '\t', '|'])('detects the delimiter %j, and drops a BOM', as
 
 test('detects the delimiter that makes the better header, if the caller ranks headers', async () => {
   const text = 'id;name, size, colour;count\n1;a, b, c;2\n';
-  const records = await read(text, { rankHeader: (cells) => (cells.includes('id') ? 1 : 0) });
+  const records = await read(text, { isHeader: (cells) => cells.includes('id') });
   expect(cellsOf(records)[1]).toEqual(['1', 'a, b, c', '2']);
 });
 
@@ -145,7 +145,10 @@ test('reads one JSON object over several lines, and JSONL of whole lines', async
 
 test('stops at a JSON record beyond 1 MiB', async () => {
   const long = `{"a":"${'x'.repeat(2 ** 20)}"}`;
-  const expected = [{ text: '1' }, { problem: 'the record is longer than 1 MiB', isBroken: true }];
+  const expected = [
+    { text: '1' },
+    { problem: { message: 'the record is longer than 1 MiB' }, isBroken: true },
+  ];
   const lines = await read(`1\n${long}\n2\n`, { size: 65_536, name: 'a.jsonl' });
   expect(lines.slice(0, 2)).toMatchObject(expected);
   expect(await read(`[1,${long},2]`, { size: 65_536 })).toMatchObject(expected);
