@@ -1,6 +1,6 @@
 // Rules for values, without the schema library: help must not load that.
 
-import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
@@ -76,6 +76,23 @@ export function isSameValue(expected: JsonValue | undefined, actual: JsonValue |
   const [text, other] = [String(expected).trim(), String(actual).trim()];
   if (text === other) return true;
   return isDateTime(text) && isDateTime(other) && Date.parse(text) === Date.parse(other);
+}
+
+/**
+ * The two values by which a field of a record is compared with what a user or a row names. A category may be named by its
+ * id, its name or `{id, name}`: it is compared by the ids if both have one, else by the names.
+ */
+export function comparedValues(
+  field: string,
+  value: JsonValue,
+  record: JsonObject,
+): { readonly expected: JsonValue; readonly actual: JsonValue | undefined } {
+  if (field !== 'categoryId' || (typeof value !== 'string' && !isJsonObject(value)))
+    return { expected: value, actual: record[field] };
+  const { id = null, name = id } = isJsonObject(value) ? value : { name: value };
+  const { categoryId = null, category = categoryId } = record;
+  const hasIds = id !== null && categoryId !== null;
+  return hasIds ? { expected: id, actual: categoryId } : { expected: name, actual: category };
 }
 
 function isEmpty(value: JsonValue | undefined): boolean {

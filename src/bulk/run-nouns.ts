@@ -1,6 +1,6 @@
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName } from '../api/operations.ts';
-import { isSameValue } from '../api/values.ts';
+import { comparedValues, isSameValue } from '../api/values.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readRecord } from '../client/read-record.ts';
@@ -120,14 +120,7 @@ function fieldsOf(row: Row, record: JsonObject, isTable: boolean): Fields {
   const entries = Object.entries(wanted).map(([name, value]): [string, JsonValue] => {
     const field = record[name] ?? null;
     if (name === 'categoryId' && isJsonObject(value))
-      return [
-        name,
-        categoryOf(
-          record,
-          value,
-          [wanted, ...others].map((fields) => fields[name]),
-        ),
-      ];
+      return [name, categoryOf(record, [value, ...others.flatMap((fields) => fields[name] ?? [])])];
     const isPrinted = isTable && typeof field === 'string' && withoutGuard(toCsvCell(field)) === value;
     return [name, isPrinted ? value : field];
   });
@@ -140,16 +133,12 @@ function fieldSetsOf({ intent, before, after }: Row): Fields[] {
   return values.filter((value): value is Fields => typeof value === 'object' && value !== null);
 }
 
-/**
- * The category of a record in the form in which a row names it: `{id, name}`, or the name alone. A service may show the
- * id alone; then the name is the one that the row has for this id.
- */
-function categoryOf(
-  { categoryId = null, category = null }: JsonObject,
-  wanted: JsonObject,
-  others: readonly (JsonValue | undefined)[],
-): JsonValue {
-  if (wanted.id === undefined || categoryId === null) return { name: category ?? categoryId };
-  const isSame = (other: JsonValue | undefined) => isJsonObject(other) && isSameValue(other.id, categoryId);
-  return others.find(isSame) ?? (category === null ? { id: categoryId } : { id: categoryId, name: category });
+/** The category of a record, in the words of a row if it is one that the row names: a service may show the id alone. */
+function categoryOf(record: JsonObject, references: readonly JsonValue[]): JsonValue {
+  const isSame = (reference: JsonValue) => {
+    const { expected, actual } = comparedValues('categoryId', reference, record);
+    return isSameValue(expected, actual);
+  };
+  const { categoryId: id = null, category: name = null } = record;
+  return references.find(isSame) ?? (id === null ? { name } : name === null ? { id } : { id, name });
 }

@@ -1,9 +1,9 @@
 import { type Contract, takesField } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import { isSameValue } from '../api/values.ts';
+import { comparedValues, isSameValue } from '../api/values.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
-import { comparedValues, idInLocation } from '../client/judge-write.ts';
+import { idInLocation } from '../client/judge-write.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
-import { isSameValue } from '../api/values.ts';
+import { comparedValues, isSameValue } from '../api/values.ts';
 import { contentOf } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -110,21 +110,6 @@ export function judgeRecord(
   }
   if (clauses.length === 0) return { shows: 'intent', record };
   return { shows: isOther ? 'other' : 'nothing', record, reason: clauses.join('; ') };
-}
-
-/** The two values of a field to compare. The user's category may be an id, a name, or `{id, name}`. */
-export function comparedValues(
-  field: string,
-  value: JsonValue,
-  record: JsonObject,
-): { readonly expected: JsonValue; readonly actual: JsonValue | undefined } {
-  if (field !== 'categoryId' || (typeof value !== 'string' && !isJsonObject(value)))
-    return { expected: value, actual: record[field] };
-  const { id, name } = isJsonObject(value) ? value : { id: undefined, name: value };
-  const { categoryId, category } = record;
-  if (id !== undefined && categoryId !== undefined && categoryId !== null)
-    return { expected: id, actual: categoryId };
-  return { expected: name ?? id ?? null, actual: category ?? categoryId };
 }
 
 function quoteValue(value: JsonValue, mask: (text: string) => string): string {

@@ -1,6 +1,6 @@
 import { type Contract, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Operation } from '../api/operations.ts';
-import { petStatuses } from '../api/values.ts';
+import { comparedValues, petStatuses } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -193,11 +193,8 @@ function meetsConditions(record: JsonObject, conditions: readonly (readonly [str
 
 function isValue(record: JsonObject, name: string, expected: unknown): boolean {
   if (name !== 'categoryId') return (record[name] ?? absent[name]) === expected;
-  const { categoryId, category } = record;
-  const { id, name: categoryName } = isJsonObject(expected) ? expected : ({ id: expected } as JsonObject);
-  if (categoryId !== undefined && categoryId !== null && id !== undefined) return categoryId === id;
-  const text = categoryName ?? id;
-  return typeof category === 'string' && caseless(category) === caseless(String(text));
+  const category = comparedValues(name, expected as JsonValue, record);
+  return caseless(String(category.expected)) === caseless(String(category.actual));
 }
 
 /** The value of a field that a record leaves out. */
