@@ -70,9 +70,9 @@ const reset = verb({
 
 /** Asks before the first request if the embedded store has been changed. */
 async function intoStore(context: Context): Promise<Keep> {
-  const { beginReplacement, isChanged } = await import('../server/pulled-store.ts');
+  const { beginReplacement } = await import('../server/pulled-store.ts');
   const { current, replace } = beginReplacement(storeFile(context, 'offline pull'));
-  if (current && isChanged(current))
+  if (current?.isChanged)
     await confirmDestruction(context, 'replace the embedded store, which has been changed');
   return replace;
 }

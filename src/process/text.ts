@@ -66,6 +66,11 @@ export function hasRunnerCommand(text: string): boolean {
   return /::|_\w+:|##/.test(text) && text.search(runnerCommands) !== -1;
 }
 
+/** Text escaped for HTML and XML, also in quoted attributes. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
 /** The day of a moment in UTC: YYYY-MM-DD. */
 export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);

@@ -1,12 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { int64Max } from '../api/values.ts';
 import { CliError } from '../process/errors.ts';
 import { ensurePrivateFolder, writeFileAtomic } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
-import { seedStore } from './seed.ts';
 import type { Store } from './store.ts';
-import { createStore, InvalidStore, printRecords, printStore, readStore, versionOf } from './store-file.ts';
+import { createStore, InvalidStore, printStore, readStore, versionOf } from './store-file.ts';
 
 /** The records of a service, as its lists return them. */
 export type PulledRecords = Readonly<
@@ -25,7 +24,7 @@ export function toPulledStore(records: PulledRecords, from: string, at: Date): S
     // After the largest int64 there is none, so the counter then begins at the lowest free id.
     if (last < int64Max) store[noun].nextId = last + 1n;
   }
-  store.pulled = { from, at: at.toISOString(), digest: digestOf(store) };
+  Object.assign(store, { isChanged: false, pulled: { from, at: at.toISOString() } });
   return store;
 }
 
@@ -52,19 +51,11 @@ function withoutNulls(record: object): object {
   );
 }
 
-/** Whether a store has been changed since it was pulled, or since it was seeded. */
-export function isChanged(store: Store): boolean {
-  if (store.pulled) return digestOf(store) !== store.pulled.digest;
-  return printRecords(store) !== printRecords(seedStore());
-}
-
 /** The source of the store in a file, and the time of the copy; undefined if it was not pulled, or cannot be read. */
 export function describeOrigin(file: string): string | undefined {
   try {
-    const store = readStore(file);
-    if (!store?.pulled) return undefined;
-    const { from, at } = store.pulled;
-    return `pulled from ${from} at ${at}${isChanged(store) ? ', changed since' : ''}`;
+    const { pulled, isChanged } = readStore(file) ?? {};
+    return pulled && `pulled from ${pulled.from} at ${pulled.at}${isChanged ? ', changed since' : ''}`;
   } catch {
     return undefined;
   }
@@ -98,8 +89,4 @@ export function beginReplacement(file: string): Replacement {
       });
     },
   };
-}
-
-function digestOf(store: Store): string {
-  return createHash('sha256').update(printRecords(store)).digest('hex').slice(0, 32);
 }

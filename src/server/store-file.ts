@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
 import { notAnId } from '../api/values.ts';
@@ -21,7 +21,8 @@ const UsedIds = v.optional(
  */
 const StoreFile = v.strictObject({
   id: v.optional(v.string()),
-  pulled: v.optional(v.object({ from: v.string(), at: v.string(), digest: v.string() })),
+  changed: v.optional(v.boolean(), true),
+  pulled: v.optional(v.object({ from: v.string(), at: v.string() })),
   categories: v.optional(v.array(v.object({ ...NewCategory.entries, id: StoredId })), []),
   pets: v.optional(v.array(v.object({ ...NewPet.entries, id: StoredId })), []),
   orders: v.optional(v.array(v.object({ ...NewOrder.entries, id: StoredId })), []),
@@ -57,9 +58,18 @@ export function versionOf(file: string): string {
  */
 export function readStore(file: string): Store | undefined {
   const bytes = readBytes(file);
-  if (bytes === undefined) return undefined;
-  if (!isUtf8(bytes)) throw new InputError(`${file}: is not UTF-8`, 'the file was left as it is');
-  return parseStore(bytes.toString(), file);
+  if (!bytes) return undefined;
+  try {
+    if (!isUtf8(bytes)) throw new InvalidStore('is not UTF-8');
+    const value = parseJson(bytes.toString());
+    if (!isJsonObject(value)) throw new InvalidStore('must be an object');
+    return createStore(value);
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof InvalidStore)) throw error;
+    const problem = error instanceof SyntaxError ? `is not JSON: ${error.message}` : error.message;
+    const hint = 'the file was left as it is; repair it, or delete it to start again';
+    throw new InputError(`${file}: ${problem}`, hint);
+  }
 }
 
 function readBytes(file: string): Buffer | undefined {
@@ -75,27 +85,6 @@ function readBytes(file: string): Buffer | undefined {
 }
 
 /**
- * The shop that a text describes.
- *
- * @param file its name, for messages.
- * @throws UsageError if the text does not describe a shop, or its records do not fit together.
- */
-export function parseStore(text: string, file: string): Store {
-  try {
-    const value = parseJson(text);
-    if (!isJsonObject(value)) throw new InvalidStore('must be an object');
-    return createStore(value);
-  } catch (error) {
-    if (!(error instanceof SyntaxError || error instanceof InvalidStore)) throw error;
-    const why = error instanceof SyntaxError ? `is not JSON: ${error.message}` : error.message;
-    throw new InputError(
-      `${file}: ${why}`,
-      'the file was left as it is; repair it, or delete it to start again',
-    );
-  }
-}
-
-/**
  * The shop with these records.
  *
  * @param file the content of a file.
@@ -104,10 +93,9 @@ export function parseStore(text: string, file: string): Store {
 export function createStore(file: object): Store {
   const result = v.safeParse(StoreFile, file);
   if (!result.success) throw new InvalidStore(describeIssues(result.issues));
-  const { id: shopId, pulled, categories, pets, orders, inventory, ids } = result.output;
+  const { id: shopId, changed, pulled, categories, pets, orders, inventory, ids } = result.output;
   const store = new Store();
-  store.id = shopId;
-  store.pulled = pulled;
+  Object.assign(store, { id: shopId, isChanged: changed, pulled });
   categories.forEach(({ id, ...fields }, at) => {
     add(store.categories, id, { id, ...fields }, `/categories/${at}/id`);
   });
@@ -149,39 +137,22 @@ function add<Value extends object>(
   records.put(id, record);
 }
 
-/** The text for `parseStore`: one record a line, in the order of the ids. */
-export function printStore(store: Store): string {
-  const id = store.id === undefined ? '' : `"id":${printJson(store.id)},\n`;
-  const pulled = store.pulled ? `"pulled":${printJson(store.pulled)},\n` : '';
-  return `{${id}${pulled}${printRecords(store)}}\n`;
-}
-
-/** The text of the records and id counters of a store. */
-export function printRecords(store: Store): string {
+/** The text of a shop's file: one record a line, in the order of the ids. */
+export function printStore({ id, isChanged, pulled, ...collections }: Store): string {
   const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
-    const lines = store[noun].all.map(({ text }) => text);
+    const lines = collections[noun].all.map(({ text }) => text);
     return `"${noun}":${lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`}`;
   });
   const ids = nounsWithIds.map((noun) => {
-    const next = store[noun].skipUsedIds();
-    const retired = [...store[noun].retiredIds];
+    const next = collections[noun].skipUsedIds();
+    const retired = [...collections[noun].retiredIds];
     return `"${noun}":${printJson(retired.length === 0 ? { next } : { next, retired })}`;
   });
-  return `${lists.join(',\n')},\n"ids":{${ids.join(',')}}`;
-}
-
-/** The id of the shop in a file; undefined if it has none. Reads only the beginning of the file. */
-export function readShopId(file: string): string | undefined {
-  const head = Buffer.alloc(200);
-  try {
-    const descriptor = openSync(file, 'r');
-    try {
-      readSync(descriptor, head, 0, head.length, 0);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    return undefined;
-  }
-  return /^\{"id":"([\w-]+)"/.exec(head.toString('latin1'))?.[1];
+  const parts = [
+    ...(id === undefined ? [] : [`"id":${printJson(id)}`, `"changed":${isChanged}`]),
+    ...(pulled ? [`"pulled":${printJson(pulled)}`] : []),
+    ...lists,
+    `"ids":{${ids.join(',')}}`,
+  ];
+  return `{${parts.join(',\n')}}\n`;
 }

@@ -153,14 +153,14 @@ interface Pulled {
   readonly from: string;
   /** RFC 3339. */
   readonly at: string;
-  /** A digest of the records when they were copied, to detect later changes. */
-  readonly digest: string;
 }
 
 /** The shop in memory. The handlers keep to its rules. */
 export class Store {
   /** Names the shop of the embedded store; a store that replaces it has another one. */
   id: string | undefined;
+  /** Whether a command has changed the embedded store since it was seeded or pulled. */
+  isChanged = false;
   pulled: Pulled | undefined;
   readonly categories = new Collection<StoredCategory>();
   readonly pets = new Collection<StoredPet>();

@@ -1,5 +1,6 @@
 import { version } from '../../../package.json';
 import { printJson } from '../../process/exact-json.ts';
+import { escapeMarkup } from '../../process/text.ts';
 import { type CheckResult, groupOf } from '../check.ts';
 import {
   breakCommands,
@@ -91,11 +92,6 @@ function testCase(result: CheckResult): string {
     : `<system-out>${state}: ${text}</system-out>`;
   const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: seconds(elapsedMs) };
   return `    <testcase${attributes(values)}>${content}</testcase>\n`;
-}
-
-/** Text escaped for XML. */
-function escapeMarkup(text: string): string {
-  return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }
 
 function attributes(values: Readonly<Record<string, string | number>>): string {

@@ -33,8 +33,8 @@ export async function targetHere(context: Context): Promise<string> {
   if (!context.settings.offline) return targetOf(baseUrl);
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore === ':memory:') return 'offline::memory:';
-  const { readShopId } = await import('../../server/store-file.ts');
-  return `offline:${readShopId(offlineStore) ?? realFile(offlineStore)}`;
+  const { readStore } = await import('../../server/store-file.ts');
+  return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
 }
 
 /** Holds the target of a run until it is released. */

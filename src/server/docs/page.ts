@@ -1,10 +1,13 @@
 import { hidesTryIt } from '../../api/contract.ts';
 import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
 import { type JsonObject, printJson } from '../../process/exact-json.ts';
-import { curlCall, petstoreCall, printExample } from './calls.ts';
+import { escapeMarkup } from '../../process/text.ts';
 import {
+  curlCall,
   type DocsOperation,
   listDocsOperations,
+  petstoreCall,
+  printExample,
   referenceName,
   resolveSchema,
   responsesOf,
@@ -252,5 +255,5 @@ function toMarkup(content: HtmlPart): string {
   if (content instanceof Html) return content.text;
   if (content === undefined || content === false) return '';
   if (typeof content === 'object') return content.map(toMarkup).join('');
-  return String(content).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return escapeMarkup(String(content));
 }
