@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { runCli } from '../helpers/run-cli.ts';
+import { flagSets } from './run.ts';
 import {
   asPage,
   type Change,
@@ -18,15 +19,6 @@ import {
 
 /** Faults by what the first line of the report says about them. */
 type Faults = Readonly<Record<string, Change>>;
-
-/** Plain, and every other flag together, because none of them can make up for what another hides. */
-const flagSets = [
-  ['--retries', '1'],
-  [
-    ...['--retries', '0', '--strict', '--brief', '--repeat', '2'],
-    ...['--only', '**', '--skip', 'latency', '--expect', 'GET /pets'],
-  ],
-];
 
 const having =
   (fields: Readonly<Record<string, string | undefined>>): Change =>

@@ -12,6 +12,7 @@ import { bindTo, type Description, newFolder, requireToken } from './run.ts';
 import {
   type Change,
   changing,
+  counting,
   on,
   refusal,
   refusing,
@@ -60,16 +61,10 @@ const withBodies =
   (answer) =>
     answer.body.length > 0 ? change(answer) : answer;
 
-/** A service that changes each nth answer, the first one too. */
-const eachNth = (count: number, change: Change) => (): ServiceOptions => {
-  let answers = 0;
-  return {
-    spoil(answer, request) {
-      answers += 1;
-      return answers % count === 1 ? change(answer, request) : answer;
-    },
-  };
-};
+/** Changes each nth answer, the first one too. */
+const eachNth = (nth: number, change: Change) => () => ({
+  spoil: counting((count) => count % nth === 1, change),
+});
 
 const encoded = (name: string, compress: (body: Buffer) => Buffer) =>
   withBodies((answer) => ({

@@ -1,29 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
-import { smokeOf } from './run.ts';
-import { type Change, changing, on, refusing, startService, withFields } from './service.ts';
+import { flagSets, smokeOf } from './run.ts';
+import { type Change, changing, counting, on, refusing, startService, withFields } from './service.ts';
 
 // Faults that come and go: in another record each time, once, and of one replica in ten. Each is told under every flag.
-
-/** Plain, and every other flag together. */
-const flagSets = [
-  [],
-  [
-    ...['--retries', '0', '--strict', '--brief', '--repeat', '2'],
-    ...['--only', '**', '--skip', 'latency', '--expect', 'GET /pets'],
-  ],
-];
-
-/** Changes only those answers, counted from 1, that are chosen. */
-const when =
-  (isHit: (count: number) => boolean, change: Change): (() => Change) =>
-  () => {
-    let answers = 0;
-    return (answer, request) => {
-      answers += 1;
-      return isHit(answers) ? change(answer, request) : answer;
-    };
-  };
 
 /** Changes each list at another record. The order of the records is fixed, so that the test does not depend on chance. */
 const scattered = (change: (records: object[], at: number) => object[]) => (): Change => {
@@ -37,6 +17,8 @@ const twice = scattered((records, at) => [...records.slice(at), ...records]);
 const lacking = scattered((records, at) => records.toSpliced(at, 1));
 const stale = changing((record: object) => ({ ...record, name: 'Before' }));
 
+const isFirst = (count: number) => count === 1;
+const isEven = (count: number) => count % 2 === 0;
 const lists = /^\/pets(\?|$)/;
 const pets = /^\/pets\/\d{1,3}$/;
 
@@ -57,17 +39,17 @@ const random: readonly Row[] = [
   [
     'every second get stale',
     /op\/getPet: name differs from what listPets shows/,
-    () => on(pets, when((count) => count % 2 === 0, stale)()),
+    () => on(pets, counting(isEven, stale)),
   ],
   [
     'every second get not found',
     /op\/getPet: answered 404 Not Found, and listPets shows petId 1/,
-    () => on(pets, when((count) => count % 2 === 0, refusing(404))()),
+    () => on(pets, counting(isEven, refusing(404))),
   ],
   [
     'every second get broken',
     /op\/getPet: answered 500 Internal Server Error/,
-    () => on(pets, when((count) => count % 2 === 0, refusing(500))()),
+    () => on(pets, counting(isEven, refusing(500))),
   ],
   [
     'a filter that is ignored at times',
@@ -75,10 +57,10 @@ const random: readonly Row[] = [
     () =>
       on(
         /status=/,
-        when(
-          (count) => count % 2 === 1,
+        counting(
+          (count) => !isEven(count),
           changing(() => [{ id: 3, name: 'Rex', categoryId: 1, status: 'sold' }]),
-        )(),
+        ),
       ),
   ],
 ];
@@ -96,21 +78,21 @@ describe.concurrent('a fault that comes and goes is red, and the first line name
 });
 
 const once: readonly (readonly [id: string, reason: RegExp, spoil: () => Change])[] = [
-  ['op/listPets', /^the list has an id twice, once in 3 looks$/, when((count) => count === 1, twice())],
+  ['op/listPets', /^the list has an id twice, once in 3 looks$/, () => counting(isFirst, twice())],
   [
     'op/listCategories',
     /^records are missing between two pages, once in 3 looks$/,
-    () => on(/^\/categories\?.*after=/, when((count) => count === 1, lacking())()),
+    () => on(/^\/categories\?.*after=/, counting(isFirst, lacking())),
   ],
   [
     'op/getCategory',
     /^name differs from what listCategories shows, once in 3 looks$/,
-    () => on('/categories/1', when((count) => count === 1, stale)()),
+    () => on('/categories/1', counting(isFirst, stale)),
   ],
   [
     'op/getCategory',
     /^answered 404 Not Found, and listCategories shows categoryId 1, once in 3 looks$/,
-    () => on('/categories/1', when((count) => count === 1, refusing(404))()),
+    () => on('/categories/1', counting(isFirst, refusing(404))),
   ],
 ];
 
@@ -125,21 +107,21 @@ describe.concurrent('a fault that is seen once is flaky, as one colleague who wr
 });
 
 describe.concurrent('one replica of ten', () => {
-  const replica = (change: Change) => when((count) => count % 10 === 4, change);
+  const replica = (change: Change) => counting((count) => count % 10 === 4, change);
 
   test('that answers 500 is red under every flag', async () => {
     for (const flags of flagSets) {
-      const run = await smokeOf(replica(refusing(500))(), flags);
+      const run = await smokeOf(replica(refusing(500)), flags);
       expect(run.code).toBe(7);
       expect(run.ids('fail').join()).toMatch(/op|error/);
     }
   });
 
   test('that answers 503 is told as flaky, and red with --strict', async () => {
-    const run = await smokeOf(replica(refusing(503))(), []);
+    const run = await smokeOf(replica(refusing(503)), []);
     expect(run.code).toBe(0);
     expect(run.ids('flaky').length).toBeGreaterThan(1);
-    expect((await smokeOf(replica(refusing(503))(), ['--strict'])).code).toBe(7);
+    expect((await smokeOf(replica(refusing(503)), ['--strict'])).code).toBe(7);
   });
 
   test('that is old is red with --wait-for', async () => {
@@ -158,7 +140,10 @@ describe.concurrent('one replica of ten', () => {
 });
 
 test('a service that answers every third request by 503 is not steady', async () => {
-  const run = await smokeOf(when((count) => count % 3 === 0, refusing(503))(), []);
+  const run = await smokeOf(
+    counting((count) => count % 3 === 0, refusing(503)),
+    [],
+  );
   expect(run.code).toBe(7);
   expect(run.check('reach/steady').reason).toMatch(
     /^\d+ of 14 checks are flaky: 503 Service Unavailable first$/,

@@ -6,6 +6,15 @@ import type { JsonObject } from '../../src/process/exact-json.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { type Change, type ReceivedRequest, startService } from './service.ts';
 
+/** No flags, and every other flag together, because none of them can make up for what another hides. */
+export const flagSets: readonly (readonly string[])[] = [
+  [],
+  [
+    ...['--retries', '0', '--strict', '--brief', '--repeat', '2'],
+    ...['--only', '**', '--skip', 'latency', '--expect', 'GET /pets'],
+  ],
+];
+
 /** A check in the JSON report: the fields that tests look at. */
 interface Check extends Readonly<Record<'id' | 'result' | 'reason', string>> {
   readonly expected?: string;

@@ -89,6 +89,15 @@ export function on(place: string | RegExp, change: Change, method = 'GET'): Chan
     request.method === method && isHit(request.target) ? change(answer, request) : answer;
 }
 
+/** Changes only those answers, counted from 1, that are chosen. */
+export function counting(isChosen: (count: number) => boolean, change: Change): Change {
+  let answers = 0;
+  return (answer, request) => {
+    answers += 1;
+    return isChosen(answers) ? change(answer, request) : answer;
+  };
+}
+
 /** Changes the JSON of each success. */
 export function changing(change: (json: never) => unknown): (answer: HttpResponse) => HttpResponse {
   return (answer) =>
