@@ -3,8 +3,8 @@ import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 
 /**
- * One finished attempt of a call. A call returns the list of its attempts, or throws with it; whether the call may have
- * been applied, how often it was tried and what to say about it follow from that list.
+ * One finished attempt of a call. A call returns the list of its attempts, or throws with it. Whether the call may have
+ * been applied, how often it was tried and what an error says about it follow from that list.
  */
 export interface Attempt {
   /** The request that was sent last, redirects followed. A credential in the query is masked. */
@@ -29,8 +29,8 @@ export interface Attempt {
   readonly note?: string | undefined;
 }
 
-/** What an attempt has brought. */
-type Outcome = Pick<Attempt, 'isSent' | 'response' | 'error'>;
+/** The result of an attempt. */
+type AttemptResult = Pick<Attempt, 'isSent' | 'response' | 'error'>;
 
 /** The attempts of the call that threw this error; empty if no call did. */
 export function attemptsOf(error: unknown): readonly Attempt[] {
@@ -39,8 +39,8 @@ export function attemptsOf(error: unknown): readonly Attempt[] {
   return error instanceof CliError ? ((error.details.attempts ?? []) as readonly Attempt[]) : [];
 }
 
-/** Whether requests with this method only read. */
-export function isReading(method: string): boolean {
+/** Whether requests with this method change nothing. @see RFC 9110, 9.2.1 */
+export function isSafeMethod(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
@@ -48,8 +48,8 @@ export function isReading(method: string): boolean {
  * Whether a write may have been applied: one of its attempts was sent and not refused. The answer to a later attempt does
  * not change that.
  */
-export function mayHaveBeenApplied(method: string, attempts: readonly Outcome[]): boolean {
-  return !isReading(method) && attempts.some((attempt) => !isRefusal(attempt));
+export function mayHaveBeenApplied(method: string, attempts: readonly AttemptResult[]): boolean {
+  return !isSafeMethod(method) && attempts.some((attempt) => !isRefusal(attempt));
 }
 
 const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
@@ -59,7 +59,7 @@ const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
  * 505, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the write,
  * and a 303 answers a write that was applied (RFC 9110, 15.4.4).
  */
-function isRefusal({ isSent, response }: Outcome): boolean {
+function isRefusal({ isSent, response }: AttemptResult): boolean {
   if (!response) return !isSent;
   const { status, fields } = response;
   if (status === 503) return fields['retry-after'] !== undefined;
@@ -80,7 +80,7 @@ export const retriedReasons: ReadonlySet<UnavailableReason> = new Set<Unavailabl
 
 /** Whether sending a request twice has the same effect as once. PATCH and POST do not. @see RFC 9110, 9.2.2 */
 export function isIdempotent(method: string): boolean {
-  return isReading(method) || method === 'PUT' || method === 'DELETE';
+  return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }
 
 interface RetryPolicy {
@@ -93,7 +93,7 @@ interface RetryPolicy {
 /** Whether a further attempt may help and cannot apply a write twice. */
 export function shouldRetry(
   method: string,
-  { isSent, response, error }: Outcome,
+  { isSent, response, error }: AttemptResult,
   { statuses = retriedStatuses, retriesUnreachable = false }: RetryPolicy = {},
 ): boolean {
   if (error) {

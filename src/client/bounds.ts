@@ -16,27 +16,55 @@ import { type CallInput, parameterValue } from './request.ts';
  * @throws UsageError that names every field that breaks its bounds.
  */
 export function checkInput(operation: Operation, input: CallInput, fields: HttpFields = {}): void {
-  const problems: string[] = [];
-  addParameterProblems(problems, operation, input, fields);
-  addBodyProblems(problems, operation, input);
-  if (problems.length === 0) return;
-  throw new UsageError(`${problems.join('; ')} (${operation.id})`);
+  const { id, method, parameters, body: requestBody } = operation;
+  const problems: (string | undefined)[] = [];
+  for (const parameter of parameters) problems.push(parameterProblem(parameter, input, fields));
+  const { body } = input;
+  if (requestBody && isJsonObject(body))
+    for (const [name, { wireName, required, bounds }] of Object.entries(requestBody.fields)) {
+      const value = body[wireName] ?? undefined;
+      if (required && body[wireName] === undefined && method !== 'PATCH')
+        problems.push(`${name} is required`);
+      if (bounds && value !== undefined) problems.push(brokenBound(name, value, bounds));
+    }
+  const clauses = problems.filter((problem) => problem !== undefined);
+  if (clauses.length > 0) throw new UsageError(`${clauses.join('; ')} (${id})`);
+}
+
+function parameterProblem(parameter: Parameter, input: CallInput, fields: HttpFields): string | undefined {
+  const { name, wireName, required, bounds } = parameter;
+  const label = parameter.in === 'path' ? wireName : name;
+  const value = parameterValue(input, parameter);
+  if (value !== undefined) return bounds && brokenBound(label, value, bounds);
+  if (!required) return undefined;
+  if (parameter.in === 'path') return `${label} is required`;
+  // The flag of a filter by a category is --category.
+  if (parameter.in === 'query') return `${label} is required: give it with --${name.replace(/Id$/, '')}`;
+  const isGiven = fields[wireName.toLowerCase()] !== undefined;
+  return isGiven ? undefined : `the header ${wireName} is required: give it with --header`;
 }
 
 const patternLimitMs = 1000;
 /** How much of a bound a message shows: a description may hold a text of any length. */
 const longestBound = 200;
 
-/** The bound that a value breaks, a clause; undefined if it keeps all. */
-function brokenBound(value: unknown, bounds: Bounds): string | undefined {
-  if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${typePhrases[bounds.type]}`;
-  if (bounds.enum && !bounds.enum.includes(String(value)))
-    return `must be one of ${shorten(bounds.enum.join(', '), longestBound)}`;
-  if (typeof value === 'string') return brokenTextBound(value, bounds);
+/** Why a value breaks its bounds, a clause; undefined if it keeps them. */
+function brokenBound(name: string, value: unknown, bounds: Bounds): string | undefined {
+  const { type, enum: choices, pattern } = bounds;
+  const must = (bound: string) => `${name} must ${shorten(bound, longestBound)}`;
+  if (type !== undefined && !hasType(value, type)) return must(`be ${typePhrases[type]}`);
+  if (choices && !choices.includes(String(value))) return must(`be one of ${choices.join(', ')}`);
+  if (typeof value === 'string') {
+    const { length } = [...value];
+    const { minLength = 0, maxLength = length } = bounds;
+    if (length < minLength) return must(`have at least ${minLength} characters`);
+    if (length > maxLength) return must(`have at most ${maxLength} characters`);
+    return pattern === undefined || matchesPattern(pattern, value) ? undefined : must(`match ${pattern}`);
+  }
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
-  if (bounds.minimum !== undefined && value < bounds.minimum) return `must be at least ${bounds.minimum}`;
-  if (bounds.maximum !== undefined && value > bounds.maximum) return `must be at most ${bounds.maximum}`;
-  return undefined;
+  const { minimum = value, maximum = value } = bounds;
+  if (value < minimum) return must(`be at least ${minimum}`);
+  return value > maximum ? must(`be at most ${maximum}`) : undefined;
 }
 
 const typePhrases = {
@@ -52,66 +80,8 @@ function hasType(value: unknown, type: NonNullable<Bounds['type']>): boolean {
   return typeof value === type;
 }
 
-function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bounds): string | undefined {
-  const length = [...value].length;
-  if (minLength !== undefined && length < minLength) return `must have at least ${minLength} characters`;
-  if (maxLength !== undefined && length > maxLength) return `must have at most ${maxLength} characters`;
-  if (pattern !== undefined && !matchesPattern(pattern, value))
-    return `must match ${shorten(pattern, longestBound)}`;
-  return undefined;
-}
-
 /** Also true if the pattern takes too long: the service then decides. */
 function matchesPattern(pattern: string, value: string): boolean {
-  return withinTime(
-    patternLimitMs,
-    () => new RegExp(pattern, 'u').test(value),
-    () => true,
-  );
-}
-
-function addParameterProblems(
-  problems: string[],
-  { parameters }: Operation,
-  input: CallInput,
-  fields: HttpFields,
-): void {
-  for (const parameter of parameters) {
-    const { name, wireName, required, bounds } = parameter;
-    const value = parameterValue(input, parameter);
-    const broken = value === undefined ? undefined : bounds && brokenBound(value, bounds);
-    if (broken) problems.push(`${parameter.in === 'path' ? wireName : name} ${broken}`);
-    const isInFields = parameter.in === 'header' && fields[wireName.toLowerCase()] !== undefined;
-    if (value === undefined && required && !isInFields) problems.push(describeLack(parameter));
-  }
-}
-
-function describeLack({ in: place, name, wireName }: Parameter): string {
-  if (place === 'header') return `the header ${wireName} is required: give it with --header`;
-  if (place === 'path') return `${wireName} is required`;
-  const flag = filterFlags[name];
-  return flag === undefined ? `${name} is required` : `${name} is required: give it with ${flag}`;
-}
-
-/** The flags for the filters that a list may require. */
-const filterFlags: Readonly<Record<string, string>> = {
-  status: '--status',
-  categoryId: '--category',
-  petId: '--pet',
-  complete: '--complete',
-  limit: '--limit',
-};
-
-function addBodyProblems(
-  problems: string[],
-  { body: requestBody, method }: Operation,
-  { body }: CallInput,
-): void {
-  if (!requestBody || !isJsonObject(body)) return;
-  for (const [name, { wireName, required, bounds }] of Object.entries(requestBody.fields)) {
-    const value = body[wireName];
-    const broken = bounds && value !== undefined && value !== null ? brokenBound(value, bounds) : undefined;
-    if (broken) problems.push(`${name} ${broken}`);
-    if (required && value === undefined && method !== 'PATCH') problems.push(`${name} is required`);
-  }
+  const work = () => new RegExp(pattern, 'u').test(value);
+  return withinTime(patternLimitMs, work, () => true);
 }

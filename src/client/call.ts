@@ -61,7 +61,7 @@ export interface CallOptions {
   /** Sends an input that breaks the contract, to see whether the service refuses it. */
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** True if the user did not ask for this call, so that no notice names its endpoint. */
+  /** True for a call that the user did not ask for: no notice names its endpoint. */
   readonly skipsNotices?: boolean | undefined;
   /**
    * Paces the attempts: the wait for a turn, and for a Retry-After up to `maxRetryWaitMs`, does not count against the

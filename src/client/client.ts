@@ -11,7 +11,7 @@ import type { ListId, Operation, OperationId, Result } from '../api/operations.t
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { withinTime } from '../process/within-time.ts';
-import { type Attempt, isReading, mayHaveBeenApplied } from './attempt.ts';
+import { type Attempt, isSafeMethod, mayHaveBeenApplied } from './attempt.ts';
 import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { answerError, callError } from './call-error.ts';
@@ -187,7 +187,7 @@ function readContent(
   intent: WriteIntent,
   response: HttpResponse,
 ): Pick<Answer<unknown>, 'value' | 'judgement'> {
-  if (isReading(operation.method))
+  if (isSafeMethod(operation.method))
     return { value: readResult(operation, intent.id, response, secrets.mask), judgement: undefined };
   const judgement = judgeWrite(operation, intent, response, secrets.mask);
   return { value: judgement.record, judgement };

@@ -50,18 +50,20 @@ export class Pace {
     this.max = concurrency;
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
-    stop.stopped.addEventListener('abort', () => this.turnAllAway());
+    stop.stopped.addEventListener('abort', () => this.rejectAll());
   }
 
-  /** Aborted when pending requests are abandoned. */
-  get cut(): AbortSignal {
-    return this.stop.cut;
+  /** Aborted when the requests in flight are abandoned. */
+  get abandoned(): AbortSignal {
+    return this.stop.abandoned;
   }
 
   /**
-   * To be awaited before each attempt; undefined if it may start at once. @throws StoppedError if the run has stopped.
+   * Waits for the turn of an attempt. Undefined if it may start at once, which saves a turn of the event loop.
+   *
+   * @throws StoppedError if the run has stopped.
    */
-  gate(): Promise<void> | undefined {
+  waitForTurn(): Promise<void> | undefined {
     if (this.stop.reason) throw new StoppedError();
     if (this.waiting.length === 0 && this.inFlight < this.limit && this.waitMs() === 0) {
       this.begin();
@@ -73,7 +75,7 @@ export class Pace {
     });
   }
 
-  /** Takes note of an attempt that has ended; to be called after each. */
+  /** Adapts the pace to an attempt that has ended. Call it after each. */
   observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
     this.inFlight -= 1;
     if (number > 1) this.retries += 1;
@@ -118,7 +120,7 @@ export class Pace {
     return this.nextAt - now >= 1 ? this.nextAt - now : 0;
   }
 
-  private turnAllAway(): void {
+  private rejectAll(): void {
     clearTimeout(this.timer);
     for (const start of this.waiting.splice(0)) start(false);
     this.abandonIfIdle();

@@ -8,7 +8,7 @@ import { contentOf, translateRecord } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
-import { isReading } from './attempt.ts';
+import { isSafeMethod } from './attempt.ts';
 import { invalidAnswer } from './transport/transport-error.ts';
 
 /** The records of a page of a list. */
@@ -70,7 +70,7 @@ const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 
 /** Whether a status is known to mean success; 202 is one of a write. */
 export function isSuccess(method: string, status: number): boolean {
-  return successes.has(status) || (status === 202 && !isReading(method));
+  return successes.has(status) || (status === 202 && !isSafeMethod(method));
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */

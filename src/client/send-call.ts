@@ -3,6 +3,7 @@ import { monotonicMs, race, sleep } from '../process/deadline.ts';
 import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
+import { secondsText } from '../process/text.ts';
 import { type Attempt, mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './attempt.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
@@ -29,12 +30,12 @@ export interface CallResult {
 export async function sendCall(call: Call): Promise<CallResult> {
   const { client, options } = call;
   const { pace } = options;
-  const signals = [client.signal, options.signal, pace?.cut].filter((signal) => signal !== undefined);
+  const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);
   const attempts: Attempt[] = [];
   let leftMs = timeoutOf(call);
   try {
     for (;;) {
-      const turn = pace?.gate();
+      const turn = pace?.waitForTurn();
       if (turn) await turn;
       const attempt = await tryOnce(call, attempts.length + 1, leftMs, signals);
       attempts.push(attempt);
@@ -136,16 +137,16 @@ function planRetry(
   if (options.pace && retryAfterMs !== undefined)
     return retryAfterMs <= maxRetryWaitMs
       ? { nextDelayMs }
-      : { note: `the service asks to wait ${seconds(retryAfterMs)}` };
+      : { note: `the service asks to wait ${secondsText(retryAfterMs)}` };
   if (nextDelayMs < leftMs) return { nextDelayMs };
   // If the deadline itself ended the attempt, the error says so.
   if (leftMs <= 0 && error) return undefined;
-  const deadline = `the deadline of ${seconds(timeoutOf(call))}`;
+  const deadline = `the deadline of ${secondsText(timeoutOf(call))}`;
   return {
     note:
       retryAfterMs === undefined
         ? `no time for another attempt is left of ${deadline}`
-        : `the service asks to wait ${seconds(retryAfterMs)}, longer than what is left of ${deadline}`,
+        : `the service asks to wait ${secondsText(retryAfterMs)}, longer than what is left of ${deadline}`,
   };
 }
 
@@ -154,11 +155,7 @@ function timeoutOf({ client, options }: Call): number {
 }
 
 export function timeoutError(call: Call): CliError {
-  return unansweredError('timeout', `no answer within ${seconds(timeoutOf(call))}`);
-}
-
-function seconds(ms: number): string {
-  return `${Math.round(ms) / 1000} s`;
+  return unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`);
 }
 
 /** Whether a status leads to another place; a 304 is an answer. */

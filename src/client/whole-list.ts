@@ -154,8 +154,9 @@ function parameterOf(operation: Operation, name: string, filter: unknown): unkno
 }
 
 /**
- * The queries whose lists together hold all records: one for each value of each filter that the service requires, has a
- * default for, or applies although its records do not show it. The doubt names a default whose other values are unknown.
+ * The queries whose lists together hold all records. There is one for each value of a filter that would hide records
+ * otherwise: the service requires it, has a default for it, or applies it to a field that its records do not show. The
+ * doubt names a default if the other values of its filter are unknown.
  */
 function queriesOf(
   operation: Operation,

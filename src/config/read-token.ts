@@ -5,7 +5,7 @@ import { endGroup, type Io } from '../process/io.ts';
 import { readWhole } from '../process/read-file.ts';
 import { createSecrets } from '../process/secrets.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
-import { formatBytes, sanitize } from '../process/text.ts';
+import { formatBytes, sanitize, secondsText } from '../process/text.ts';
 import { splitWords } from './setting-values.ts';
 
 const maxBytes = 64 * 1024;
@@ -53,7 +53,7 @@ export async function runTokenCommand(
     });
     signal.addEventListener('abort', () => resolve('was interrupted'));
   });
-  const timedOut = () => new Error(`took longer than ${limitMs / 1000} s`);
+  const timedOut = () => new Error(`took longer than ${secondsText(limitMs)}`);
   const problem = await race({ leftMs: limitMs, timedOut }, () => end).catch(messageOf);
   child.kill('SIGKILL');
   endGroup(child.pid);

@@ -40,7 +40,7 @@ const plainText = /^[ !#-[\]-~]*$/;
  *   where, and quotes nothing: a part of a secret cannot be recognised.
  */
 export function parseJson(text: string): JsonValue {
-  // A shorter text cannot be nested too deep.
+  // Nesting of n levels takes 2n characters, so a text this short is never too deep.
   if (text.length <= 2 * maxDepth && !longNumber.test(text))
     try {
       return JSON.parse(text) as JsonValue;

@@ -54,8 +54,8 @@ export function processIo(): ProcessIo {
   let stdin: NodeJS.ReadableStream | undefined;
   let terminal: NodeJS.ReadableStream | undefined;
   let hasHungUp = false;
-  // A read of a terminal that is gone fails; without a listener that would end the process. The system sends SIGHUP only
-  // to some of the terminal's processes.
+  // If the terminal closes, reads fail, and without a listener that would end the process. The system sends SIGHUP only to
+  // some of the terminal's processes.
   const onGone = () => void setTimeout(() => hasHungUp || process.kill(process.pid, 'SIGHUP'), hangupMs);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') dropTlsWarning();
   // A name lookup cannot be cancelled, and the process cannot end before it. glibc would give a silent name server 10 s.

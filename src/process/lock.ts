@@ -13,12 +13,12 @@ interface LockOptions {
 
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
- * file share one lock, `<real path>.lock`. It is a symbolic link to nowhere whose target names the owner: a link is
- * created in one system call, so nobody sees it half written.
+ * file share one lock, `<real path>.lock`. The lock is a dangling symbolic link, whose target names the owner: a link
+ * appears in one system call, so no reader sees half of it.
  *
- * A lock whose process has ended is taken over at once. Where the system does not tell when a process began, another one
- * may have its id by now: such a lock is touched each minute, and taken over if it was not touched for a day. Only
- * processes of this machine can be judged, so a folder with locks belongs to one machine.
+ * A lock whose process has ended is taken over at once. On other systems than Linux, another process may have the id by
+ * now, so the owner touches its lock each minute, and a lock that was not touched for a day is taken over. Only processes
+ * of this machine can be judged, so a folder with locks belongs to one machine.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for `waitMs`.
  */

@@ -42,21 +42,21 @@ export class StoppedError extends Error {
   }
 }
 
-/** Ends work in two steps: once it is stopped, nothing new begins; once it is abandoned, pending requests end too. */
+/** Ends work in two steps: stopped work begins nothing new, and abandoned work ends its requests in flight too. */
 export class Stop<Reason> {
   /** Why the work was stopped; only the first reason is kept. */
   reason: Reason | undefined;
   private readonly stopping = new AbortController();
-  private readonly cutting = new AbortController();
+  private readonly abandoning = new AbortController();
 
   /** Aborted when the work is stopped. */
   get stopped(): AbortSignal {
     return this.stopping.signal;
   }
 
-  /** Aborted when pending requests are abandoned. */
-  get cut(): AbortSignal {
-    return this.cutting.signal;
+  /** Aborted when the requests in flight are abandoned. */
+  get abandoned(): AbortSignal {
+    return this.abandoning.signal;
   }
 
   stop(reason: Reason): void {
@@ -66,6 +66,6 @@ export class Stop<Reason> {
   }
 
   abandon(why?: string): void {
-    this.cutting.abort(new StoppedError(why));
+    this.abandoning.abort(new StoppedError(why));
   }
 }

@@ -22,7 +22,7 @@ function paceOf(concurrency: number) {
   const pace = new Pace({ concurrency, rate: null }, stop);
   const answer = (status: number, times = 1) => {
     for (let time = 0; time < times; time += 1) {
-      void pace.gate();
+      void pace.waitForTurn();
       pace.observe(attempt(status));
     }
   };
@@ -44,7 +44,7 @@ test('a timeout halves it too, and other failures do not', () => {
   answer(500);
   answer(404);
   expect(pace.limit).toBe(8);
-  void pace.gate();
+  void pace.waitForTurn();
   const error = unansweredError('timeout', 'no answer');
   pace.observe(attempt(0, { response: undefined, error }));
   expect(pace.limit).toBe(4);
@@ -53,7 +53,7 @@ test('a timeout halves it too, and other failures do not', () => {
 test('requests that were in flight at the halving do not halve it again', () => {
   const { pace } = paceOf(16);
   for (let time = 0; time < 10; time += 1) {
-    void pace.gate();
+    void pace.waitForTurn();
     pace.observe(attempt(503, { elapsedMs: 50 }));
   }
   expect(pace.limit).toBe(8);

@@ -4,6 +4,7 @@ import type { SecureContext } from 'node:tls';
 import { bareHost, reachableHost } from '../../api/http.ts';
 import { race } from '../../process/deadline.ts';
 import { type CliError, unansweredError } from '../../process/errors.ts';
+import { secondsText } from '../../process/text.ts';
 import { findProxy, type HttpProxy, portOf, proxyError, refusedByProxy } from './proxy.ts';
 import type { TlsFiles } from './tls.ts';
 import { transportError } from './transport-error.ts';
@@ -56,7 +57,7 @@ export class Dialer {
     };
     try {
       const leftMs = this.connectTimeoutMs;
-      const timedOut = () => unansweredError('timeout', `no connection within ${leftMs / 1000} s`);
+      const timedOut = () => unansweredError('timeout', `no connection within ${secondsText(leftMs)}`);
       return await race({ leftMs, timedOut }, () => this.open(track));
     } catch (error) {
       destroyAll(opened);

@@ -178,7 +178,7 @@ async function writeSession(
     if (stop.reason) return stop.abandon('stopped by a second signal');
     stop.stop(interruption(signal));
     const waiting = 'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it';
-    if (!stop.cut.aborted) void context.print(waiting);
+    if (!stop.abandoned.aborted) void context.print(waiting);
   });
   const total = plan.changes.length;
   const activity = {
