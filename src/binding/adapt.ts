@@ -72,11 +72,11 @@ export function toWire(operation: Operation, changes: JsonObject, before?: objec
   const sent: JsonObject = Object.fromEntries(fields);
   if (!original) return sent;
   // In the order of the record, so that a PUT changes nothing else.
-  const kept = Object.entries(original).filter(
+  const unchanged = Object.entries(original).filter(
     ([wireName, value]) =>
       Object.hasOwn(sent, wireName) || isSentBack(operation, body, changes, wireName, value),
   );
-  return { ...Object.fromEntries(kept), ...sent };
+  return { ...Object.fromEntries(unchanged), ...sent };
 }
 
 /** The service's name of a field of a body. */

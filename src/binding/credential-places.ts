@@ -42,7 +42,7 @@ export function credentialPlaces(
 /** @throws UsageError for a header or a query parameter that requests need for something else. */
 function checkPlaceIsFree({ in: place, name }: CredentialPlace, bound: readonly Operation[]): void {
   const user = bound.find(({ parameters }) =>
-    parameters.some((each) => each.in === 'query' && each.wireName === name),
+    parameters.some((parameter) => parameter.in === 'query' && parameter.wireName === name),
   );
   const isTaken =
     place === 'header' && (!isFieldName(name) || /^(accept|content-type|user-agent)$/.test(name));

@@ -103,7 +103,7 @@ export function successStatuses(responses: JsonObject): number[] {
 export function jsonContent(content: JsonValue | undefined): JsonContent | undefined {
   const media = objectOf(content);
   const types = Object.keys(media);
-  const type = types.find((each) => /^application\/json\b/i.test(each)) ?? types.find(isJsonType);
+  const type = types.find((type) => /^application\/json\b/i.test(type)) ?? types.find(isJsonType);
   if (type === undefined) return undefined;
   const mediaType = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type) ? type : 'application/json';
   const { schema } = objectOf(media[type]);

@@ -16,7 +16,9 @@ export function obstacleTo(tableOperation: TableOperation, operation: DocumentOp
   const { body, takesNoJson, parameters } = operation;
   const { unmet } = toParameters(operation, tableOperation.id);
   if (unmet) return `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
-  const uuid = parameters.find((each) => each.in === 'path' && objectOf(each.schema).format === 'uuid');
+  const uuid = parameters.find(
+    ({ in: place, schema }) => place === 'path' && objectOf(schema).format === 'uuid',
+  );
   if (uuid) return `its ${uuid.name} is a UUID, not an integer`;
   if (tableOperation.body && takesNoJson) return 'it takes no JSON';
   const wrong = tableOperation.body && body && wrongBody(tableOperation, body.shape);

@@ -116,11 +116,11 @@ function evidenceOf(
   if (method === 'POST' && answer?.shape.kind === 'array') return undefined;
   const record = answer && method === 'GET' ? recordsIn(tableOperation, answer.shape)?.shape : undefined;
   const { names = [] } = (tableOperation.body ? body?.shape : record) ?? {};
-  const name = names.find((each) => nounOfSchema(each) === noun);
+  const name = names.find((schemaName) => nounOfSchema(schemaName) === noun);
   const verb = tableOperation.body ? 'takes' : many ? 'answers an array of' : 'answers';
   if (name !== undefined) return { why: `${verb} ${name}`, isNamed: true };
   const allNames = [body, answer].flatMap((content) => content?.shape.names ?? []);
-  if (allNames.some((each) => (nounOfSchema(each) ?? noun) !== noun)) return undefined;
+  if (allNames.some((schemaName) => (nounOfSchema(schemaName) ?? noun) !== noun)) return undefined;
   const evidence = { why: `its path is about ${noun}`, isNamed: false };
   if (isOfNoun || nounOf(segment) === noun) return evidence;
   const isSynonym = synonyms[wordsOf(segment).join(' ')] === noun;
@@ -134,9 +134,8 @@ function changeOfCount(
 ): string | undefined {
   if (id !== 'updateInventory') return undefined;
   const summary = typeof source.summary === 'string' ? source.summary : '';
-  const word = [...wordsOf(operationId), ...wordsOf(summary)].find((each) =>
-    /^(add|adjust|increment|decrement|increas|decreas)(e|ed|ing|ment)?$/.test(each),
-  );
+  const verb = /^(add|adjust|increment|decrement|increas|decreas)(e|ed|ing|ment)?$/;
+  const word = [...wordsOf(operationId), ...wordsOf(summary)].find((text) => verb.test(text));
   return word && `it says ${word}, and so may not set the count`;
 }
 

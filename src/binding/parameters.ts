@@ -124,7 +124,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
   let unmet: DocumentParameter | undefined;
   for (const parameter of operation.parameters) {
     const { name: wireName, required, schema, in: place } = parameter;
-    const role = [...byRole.keys()].find((each) => byRole.get(each) === parameter);
+    const [role] = [...byRole].find(([, player]) => player === parameter) ?? [];
     const isInput = role === 'limit' || (role !== undefined && isFilter(role));
     const name = place === 'path' ? (hasIdInPath(id) ? 'id' : undefined) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
@@ -154,8 +154,7 @@ function firstPosition(parameter: DocumentParameter, role: RoleName | undefined)
 /** Bounds of a parameter. Every value is sent as text, so the type string is left out. */
 function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   const { type, ...bounds } = boundsOf(schema) ?? {};
-  const kept = type === undefined || type === 'string' ? bounds : { type, ...bounds };
-  return Object.keys(kept).length > 0 ? kept : undefined;
+  return type === 'string' ? bounds : boundsOf(schema);
 }
 
 /** The only value that a description allows, or its default. */

@@ -93,7 +93,7 @@ function statedKind(schema: JsonObject): Shape['kind'] | undefined {
 export function takesNull(schema: JsonValue | undefined): boolean {
   const { type, enum: choices, oneOf, anyOf } = objectOf(schema);
   return (
-    [type, choices].some((list) => listOf(list).some((each) => each === 'null' || each === null)) ||
+    [type, choices].some((list) => listOf(list).some((value) => value === 'null' || value === null)) ||
     [...listOf(oneOf), ...listOf(anyOf)].some(isNull)
   );
 }
@@ -147,8 +147,8 @@ function length(value: JsonValue | undefined): number | undefined {
 }
 
 function texts(values: JsonValue | undefined): string[] | undefined {
-  const kept = listOf(values).filter((value) => typeof value !== 'object');
-  return kept.length > 0 ? kept.map(String) : undefined;
+  const scalars = listOf(values).filter((value) => typeof value !== 'object');
+  return scalars.length > 0 ? scalars.map(String) : undefined;
 }
 
 const exampleTexts: Readonly<Record<string, string>> = {

@@ -60,10 +60,10 @@ function toOperationRecord(id: OperationId, contract: Contract) {
  * @throws UsageError that lists similar names, or all.
  */
 export function findOperation(name: string, what: string): OperationId {
-  const id = operationIds.find((each) => each.toLowerCase() === name.toLowerCase());
+  const id = operationIds.find((operationId) => operationId.toLowerCase() === name.toLowerCase());
   if (id) return id;
   const noun = name.replace(/^[a-z]+(?=[A-Z])/, '').toLowerCase();
-  const near = operationIds.filter((each) => noun !== '' && each.toLowerCase().includes(noun.slice(0, 3)));
+  const near = operationIds.filter((other) => noun !== '' && other.toLowerCase().includes(noun.slice(0, 3)));
   throw new UsageError(
     `${what} ${name}: there is no such operation`,
     `one of ${(near.length > 0 ? near : operationIds).join(', ')}`,
