@@ -1,5 +1,11 @@
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
+import { type Context, commandLine } from '../context.ts';
+import type { Column } from '../output/columns.ts';
+import type { Printer } from '../output/print.ts';
+import { UsageError } from '../process/errors.ts';
+import { groupDigits } from '../process/text.ts';
+import type { Overview } from '../records/overview.ts';
 import { parseQuantity } from '../records/parse-values.ts';
 
 export const overview = action({
@@ -9,6 +15,139 @@ export const overview = action({
   flags: {
     below: value('--below <n>', 'show counts under n (default 5)', { parse: parseQuantity }),
   },
-  run: async (context, { below = 5 }) =>
-    (await import('../records/overview.ts')).showOverview(context, below),
+  async run(context, { below = 5 }) {
+    const printer = await context.printer();
+    if (!['table', 'json', 'jsonl', 'yaml'].includes(printer.format))
+      throw new UsageError(`output ${printer.format}: overview is printed as table, json, jsonl or yaml`);
+    const { fields, sort } = context.flags;
+    if (fields !== undefined || sort !== undefined)
+      throw new UsageError(
+        `overview: ${fields === undefined ? '--sort' : '--fields'} does not apply: it has no columns`,
+        '-o json has all of it as data',
+      );
+    const { readOverview } = await import('../records/overview.ts');
+    const { overview, lowCount } = await readOverview(context, await context.client(), below);
+    await printer.documents([overview], await overviewText(context, printer, overview, lowCount));
+  },
 });
+
+const maxCategories = 7;
+/** The rows of each section that stay if the terminal is too short for all. */
+const leastRows = 2;
+/** The width of the longest bar, in columns. */
+const barWidth = 30;
+
+/** A part of the overview on a terminal or in a pipe. */
+interface Section {
+  readonly title: string;
+  /** Lines that it always has below its title: headers, statuses. */
+  readonly fixedLines: number;
+  /** The rows that it has at most, and how many there would be. */
+  readonly rows: number;
+  readonly total: number;
+  /** Draws the first rows. */
+  draw(rows: number): Promise<string>;
+  /** The words of the command that shows all. */
+  readonly command?: readonly string[];
+}
+
+/** The overview as tables. On a terminal the sections have as many rows as fit its height. */
+async function overviewText(
+  context: Context,
+  printer: Printer,
+  { pets, inventory, orders }: Overview,
+  lowCount: number,
+): Promise<string> {
+  const { isTerminal, height = 24 } = context.io.stdout;
+  const sections = [
+    pets ? petsSection(printer, pets, isTerminal ? '█' : '#') : missing('Pets'),
+    inventory ? countsSection(printer, inventory, lowCount) : missing('Lowest counts'),
+    orders ? ordersSection(printer, orders) : missing('Open orders'),
+  ];
+  const lines = (limit: number) =>
+    sections.reduce((sum, { fixedLines, rows, total }) => {
+      const shown = Math.min(rows, limit);
+      return sum + 2 + fixedLines + shown + (total > shown ? 1 : 0);
+    }, 0);
+  let limit = Math.max(...sections.map(({ rows }) => rows));
+  while (isTerminal && limit > leastRows && lines(limit) > height) limit -= 1;
+  const { bold, dim } = await context.style('stdout');
+  const texts = sections.map(async ({ title, rows, total, draw, command }) => {
+    const shown = Math.min(rows, limit);
+    const all = command === undefined ? '' : `: ${commandLine(context, command)}`;
+    const more = total > shown ? `${dim(`and ${groupDigits(total - shown)} more${all}`)}\n` : '';
+    return `${bold(title)}\n${await draw(shown)}${more}`;
+  });
+  return (await Promise.all(texts)).join('\n');
+}
+
+function missing(name: string): Section {
+  return { title: `${name}: missing`, fixedLines: 0, rows: 0, total: 0, draw: async () => '' };
+}
+
+/** How many pets have a status, or are of a category. */
+interface Share {
+  readonly name: string;
+  readonly total: number;
+}
+
+/** Pets by status, and below them by category, with bars made of a character. */
+function petsSection(printer: Printer, pets: NonNullable<Overview['pets']>, block: string): Section {
+  const statuses = Object.entries(pets.byStatus).map(([name, total]) => ({ name, total }));
+  const categories = pets.byCategory.map(({ categoryId, name, total }) => ({
+    name: name ?? `category ${categoryId}`,
+    total,
+  }));
+  const most = Math.max(1, ...[...statuses, ...categories].map(({ total }) => total));
+  const columns: readonly Column<Share>[] = [
+    { name: 'name', value: ({ name }) => name, status: true },
+    { name: 'total', value: ({ total }) => groupDigits(total), align: 'right' },
+    { name: 'bar', value: ({ total }) => block.repeat(Math.ceil((total / most) * barWidth)) },
+  ];
+  return {
+    title: `Pets: ${groupDigits(pets.total)}`,
+    fixedLines: statuses.length,
+    rows: Math.min(categories.length, maxCategories),
+    total: categories.length,
+    draw: (rows) => printer.alignedText(columns, [...statuses, ...categories.slice(0, rows)], false),
+  };
+}
+
+function countsSection(
+  printer: Printer,
+  { below, lowest }: NonNullable<Overview['inventory']>,
+  total: number,
+): Section {
+  const columns: readonly Column<(typeof lowest)[number]>[] = [
+    { name: 'petId', value: ({ petId }) => petId, align: 'right' },
+    { name: 'name', value: ({ name }) => name },
+    { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
+  ];
+  return {
+    title: `Lowest counts, under ${groupDigits(below)}: ${groupDigits(total)}`,
+    fixedLines: 1,
+    rows: lowest.length,
+    total,
+    draw: (rows) => printer.alignedText(columns, lowest.slice(0, rows)),
+    command: ['inventory', 'list', '--below', `${below}`, '--sort', 'quantity'],
+  };
+}
+
+function ordersSection(printer: Printer, { open, overdue, next }: NonNullable<Overview['orders']>): Section {
+  const columns: readonly Column<(typeof next)[number]>[] = [
+    { name: 'id', value: ({ id }) => id, align: 'right' },
+    { name: 'pet', value: ({ petId }) => petId, align: 'right' },
+    { name: 'name', value: ({ name }) => name },
+    { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
+    { name: 'shipDate', value: ({ shipDate }) => shipDate, time: 'near' },
+    { name: '', value: ({ overdue }) => (overdue ? 'overdue' : undefined), status: true },
+  ];
+  return {
+    title: `Open orders: ${groupDigits(open)}${overdue > 0 ? `, ${groupDigits(overdue)} overdue` : ''}`,
+    fixedLines: 1,
+    rows: next.length,
+    total: open,
+    draw: (rows) => printer.alignedText(columns, next.slice(0, rows)),
+    command: ['orders', 'list', '--open', '--sort', 'shipDate'],
+  };
+}

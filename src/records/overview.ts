@@ -4,46 +4,24 @@ import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import type { Client } from '../client/client.ts';
 import { collectRecords } from '../client/whole-list.ts';
-import { type Context, commandLine } from '../context.ts';
-import type { Column } from '../output/columns.ts';
+import type { Context } from '../context.ts';
 import { errorSentence } from '../output/error.ts';
-import type { Printer } from '../output/print.ts';
-import { CliError, UsageError } from '../process/errors.ts';
-import { groupDigits } from '../process/text.ts';
+import { CliError } from '../process/errors.ts';
 import { Names } from './names.ts';
 import { isOverdue } from './order-dates.ts';
 
-/** The most low counts that are printed, and the most orders. */
+/** The most low counts that are listed, and the most orders. */
 const maxRows = 10;
-const maxCategories = 7;
-/** The width of the longest bar, in columns. */
-const barWidth = 30;
-/** The rows of each section that stay if the terminal is too short for all. */
-const leastRows = 2;
+
+export type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
 
 /**
- * Reads every list once, and prints the state of the shop on one screen or as data. A part that cannot be read is
- * missing, with a note; if there is none that can be read, the first error is thrown.
+ * Reads every list once, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. A part
+ * that cannot be read is missing, with a note; if there is none that can be read, the first error is thrown.
+ *
+ * @param below counts under this one are low. `lowCount` says how many there are, listed or not.
  */
-export async function showOverview(context: Context, below: number): Promise<void> {
-  const printer = await context.printer();
-  if (!['table', 'json', 'jsonl', 'yaml'].includes(printer.format))
-    throw new UsageError(`output ${printer.format}: overview is printed as table, json, jsonl or yaml`);
-  const { fields, sort } = context.flags;
-  if (fields !== undefined || sort !== undefined)
-    throw new UsageError(
-      `overview: ${fields === undefined ? '--sort' : '--fields'} does not apply: it has no columns`,
-      '-o json has all of it as data',
-    );
-  const client = await context.client();
-  const { lowCount, ...overview } = await readOverview(context, client, below);
-  await printer.documents([overview], await overviewText(context, printer, overview, lowCount));
-}
-
-type Overview = Omit<Awaited<ReturnType<typeof readOverview>>, 'lowCount'>;
-
-/** Reads every list, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. */
-async function readOverview(context: Context, client: Client, below: number) {
+export async function readOverview(context: Context, client: Client, below: number) {
   const now = context.now();
   const read = async <K extends ListId>(id: K) => {
     try {
@@ -70,7 +48,7 @@ async function readOverview(context: Context, client: Client, below: number) {
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
   const open = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
-  return {
+  const overview = {
     pets: pets
       ? {
           total: pets.length,
@@ -100,9 +78,8 @@ async function readOverview(context: Context, client: Client, below: number) {
           })),
         }
       : null,
-    /** How many counts are low, shown or not. */
-    lowCount: low?.length ?? 0,
   };
+  return { overview, lowCount: low?.length ?? 0 };
 }
 
 /**
@@ -158,128 +135,3 @@ function byShipDate(a: Order, b: Order): number {
   const time = ({ shipDate }: Order) => Date.parse(shipDate ?? '') || Number.MAX_SAFE_INTEGER;
   return time(a) - time(b);
 }
-
-/** A part of the overview on a terminal or in a pipe. */
-interface Section {
-  readonly title: string;
-  /** Lines that it always has: title, headers, statuses. */
-  readonly fixedLines: number;
-  /** The rows that it has at most, and how many there would be. */
-  readonly rows: number;
-  readonly total: number;
-  /** Draws the first rows. */
-  draw(rows: number): Promise<string>;
-  /** The words of the command that shows all. */
-  readonly command?: readonly string[];
-}
-
-/** The overview as tables. On a terminal it has as many rows as fit its height. */
-async function overviewText(
-  context: Context,
-  printer: Printer,
-  { pets, inventory, orders }: Overview,
-  lowCount: number,
-): Promise<string> {
-  const { stdout } = context.io;
-  const sections = [
-    pets ? petsSection(printer, pets, stdout.isTerminal ? '█' : '#') : missing('Pets'),
-    inventory ? countsSection(printer, inventory, lowCount) : missing('Lowest counts'),
-    orders ? ordersSection(printer, orders) : missing('Open orders'),
-  ];
-  const limits = rowsThatFit(sections, stdout.isTerminal ? (stdout.height ?? 24) - 1 : undefined);
-  const { bold, dim } = await context.style('stdout');
-  const texts = sections.map(async ({ title, total, draw, command }, at) => {
-    const rows = limits[at] ?? 0;
-    const all = command === undefined ? '' : `: ${commandLine(context, command)}`;
-    const more = total > rows ? `${dim(`and ${groupDigits(total - rows)} more${all}`)}\n` : '';
-    return `${bold(title)}\n${await draw(rows)}${more}`;
-  });
-  return (await Promise.all(texts)).join('\n');
-}
-
-function missing(name: string): Section {
-  return { title: `${name}: missing`, fixedLines: 1, rows: 0, total: 0, draw: async () => '' };
-}
-
-/** Rows of the sections so that all fit a height in lines; the longest section gives up rows first. */
-function rowsThatFit(sections: readonly Section[], height = Number.POSITIVE_INFINITY): number[] {
-  const limits = sections.map(({ rows }) => rows);
-  const lines = () =>
-    sections.reduce(
-      (sum, { fixedLines, total }, at) =>
-        sum + fixedLines + (limits[at] ?? 0) + (total > (limits[at] ?? 0) ? 1 : 0),
-      sections.length - 1,
-    );
-  while (lines() > height && Math.max(...limits) > leastRows)
-    limits[limits.indexOf(Math.max(...limits))] = Math.max(...limits) - 1;
-  return limits;
-}
-
-/** How many pets have a status, or are of a category. */
-interface Share {
-  readonly name: string;
-  readonly total: number;
-}
-
-/** Pets by status, and below them by category, with bars made of a character. */
-function petsSection(printer: Printer, pets: NonNullable<Overview['pets']>, block: string): Section {
-  const statuses = Object.entries(pets.byStatus).map(([name, total]) => ({ name, total }));
-  const categories = pets.byCategory.map(({ categoryId, name, total }) => ({
-    name: name ?? `category ${categoryId}`,
-    total,
-  }));
-  const most = Math.max(1, ...[...statuses, ...categories].map(({ total }) => total));
-  const columns: readonly Column<Share>[] = [
-    { name: 'name', value: ({ name }) => name, status: true },
-    { name: 'total', value: ({ total }) => groupDigits(total), align: 'right' },
-    { name: 'bar', value: ({ total }) => block.repeat(Math.ceil((total / most) * barWidth)) },
-  ];
-  return {
-    title: `Pets: ${groupDigits(pets.total)}`,
-    fixedLines: 1 + statuses.length,
-    rows: Math.min(categories.length, maxCategories),
-    total: categories.length,
-    draw: (rows) => printer.alignedText(columns, [...statuses, ...categories.slice(0, rows)], false),
-  };
-}
-
-function countsSection(
-  printer: Printer,
-  { below, lowest }: NonNullable<Overview['inventory']>,
-  total: number,
-): Section {
-  return {
-    title: `Lowest counts, under ${groupDigits(below)}: ${groupDigits(total)}`,
-    fixedLines: 2,
-    rows: lowest.length,
-    total,
-    draw: (rows) => printer.alignedText(countColumns, lowest.slice(0, rows)),
-    command: ['inventory', 'list', '--below', `${below}`, '--sort', 'quantity'],
-  };
-}
-
-const countColumns: readonly Column<NonNullable<Overview['inventory']>['lowest'][number]>[] = [
-  { name: 'petId', value: ({ petId }) => petId, align: 'right' },
-  { name: 'name', value: ({ name }) => name },
-  { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
-];
-
-function ordersSection(printer: Printer, { open, overdue, next }: NonNullable<Overview['orders']>): Section {
-  return {
-    title: `Open orders: ${groupDigits(open)}${overdue > 0 ? `, ${groupDigits(overdue)} overdue` : ''}`,
-    fixedLines: 2,
-    rows: next.length,
-    total: open,
-    draw: (rows) => printer.alignedText(orderColumns, next.slice(0, rows)),
-    command: ['orders', 'list', '--open', '--sort', 'shipDate'],
-  };
-}
-
-const orderColumns: readonly Column<NonNullable<Overview['orders']>['next'][number]>[] = [
-  { name: 'id', value: ({ id }) => id, align: 'right' },
-  { name: 'pet', value: ({ petId }) => petId, align: 'right' },
-  { name: 'name', value: ({ name }) => name },
-  { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
-  { name: 'shipDate', value: ({ shipDate }) => shipDate, time: 'near' },
-  { name: '', value: ({ overdue }) => (overdue ? 'overdue' : undefined), status: true },
-];

@@ -8,7 +8,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 // verbs that only counts have. Flags become fields in `parse-values.ts` and `body-fields.ts`, records of a file in
 // `record-layout.ts` and `from-file.ts`; `names.ts` finds the ids of names. `write.ts` writes one record and reads back what
 // it did, `batch.ts` does something for each of several records, and `write-records.ts` joins them. `print-records.ts` adds
-// the names of other records and prints. `watch.ts` and `overview.ts` show what they read again and again, or on one screen.
+// the names of other records and prints. `watch.ts` shows a list again and again, and `overview.ts` sums the lists up.
 
 /** The fields of a record in a request, by our names; a field with the value undefined is removed. */
 export type Body = Readonly<Record<string, unknown>>;
