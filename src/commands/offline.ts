@@ -47,10 +47,10 @@ const pull = verb({
       to === undefined ? await intoStore(context) : await intoFile(resolve(context.io.cwd, to), to, force);
     const records = await readAll(context, client);
     const { toPulledStore } = await import('../server/pulled-store.ts');
-    const from = withoutSecrets(client.baseUrl);
-    const store = toPulledStore(records, from, context.now());
+    const { baseUrl } = client;
+    const store = toPulledStore(records, baseUrl, context.now());
     await keep(store);
-    await context.print(`pulled ${summaryOf(records)} from ${from} into ${to ?? 'the embedded store'}`);
+    await context.print(`pulled ${summaryOf(records)} from ${baseUrl} into ${to ?? 'the embedded store'}`);
   },
 });
 
@@ -137,15 +137,6 @@ function storeFile(context: Context, command: string): string {
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore !== ':memory:') return offlineStore;
   throw new UsageError(`${command}: PETSTORE_OFFLINE_STORE is :memory:, which keeps nothing`);
-}
-
-/** The base URL without a user name and password. */
-function withoutSecrets(baseUrl: string): string {
-  const url = new URL(baseUrl);
-  url.username = '';
-  url.password = '';
-  url.search = '';
-  return url.href.replace(/\/$/, '');
 }
 
 export const examples = ['petstore offline pull --profile staging', 'petstore offline reset'];

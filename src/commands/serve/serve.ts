@@ -47,11 +47,12 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
   if (readyFile !== undefined) await prepareReadyFile(readyFile);
   const saved = flags.data === undefined ? undefined : readStore(flags.data);
   const store = saved ?? newShop(flags);
-  const autosave = openAutosave(context, flags, store, saved?.revision);
   const stop = nextSignal(context);
-  const server = await openServer(context, flags, store, autosave);
+  const server = await openServer(context, flags, store);
+  const { data, save } = flags;
+  const endSaving =
+    save && data !== undefined ? startSaving(context, data, store, saved?.revision) : undefined;
   try {
-    autosave?.check();
     if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
     if (command.length === 0) await stop;
@@ -59,7 +60,7 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
   } finally {
     await server.close();
     if (readyFile !== undefined) await removeReadyFile(readyFile, `${server.url}\n`);
-    await autosave?.close();
+    await endSaving?.();
   }
 }
 
@@ -71,68 +72,57 @@ function newShop({ data, save, empty, pets }: ServeFlags): Store {
   return pets === undefined ? seedStore() : generateStore(pets);
 }
 
-/** Saves the shop: soon after a change, at most once a second, and at the end. */
-interface Autosave {
-  /** To be called after each change; without a change it does nothing. */
-  check(): void;
-  /** Saves what is not saved yet. @throws CliError `failed` if that cannot be done. */
-  close(): Promise<void>;
-}
+/** How long the shop is left alone after a save, in milliseconds. */
+const pauseMs = 500;
 
-/** How long the next save waits after a save, in milliseconds. */
-const pauseMs = 1000;
-
-/** @param saved the revision of the store that the file of --data holds. */
-function openAutosave(
+/**
+ * Saves the shop when it has changed, until the returned function is called, which saves once more.
+ *
+ * @param savedRevision the revision that the file holds; undefined if there is no file.
+ * @throws CliError `failed` at the end if the file cannot be written, or another program has changed it.
+ */
+function startSaving(
   context: Context,
-  { save, data }: ServeFlags,
+  file: string,
   store: Store,
-  saved: number | undefined,
-): Autosave | undefined {
-  if (!save || data === undefined) return undefined;
-  let savedRevision = saved;
-  let lastVersion = versionOf(data);
-  let saving: Promise<void> | undefined;
-  let warned: string | undefined;
+  savedRevision: number | undefined,
+): () => Promise<void> {
+  let revision = savedRevision;
+  let version = versionOf(file);
+  let reason: string | undefined;
   const closing = new AbortController();
-  const saveNow = async () => {
-    const { revision } = store;
-    const version = versionOf(data);
-    if (version !== lastVersion && version !== noFile)
+  const save = async () => {
+    const current = store.revision;
+    if (current === revision) return;
+    if (![version, noFile].includes(versionOf(file)))
       throw new CliError(
         'failed',
-        `--data ${data}: another program has changed the file, so it is not saved`,
+        `--data ${file}: another program has changed the file, so it is not saved`,
       );
     // The file belongs to the user: its mode stays, and a new one gets the mode that the umask leaves.
-    const mode = await stat(data).then(
-      (file) => file.mode & 0o777,
+    const mode = await stat(file).then(
+      (stats) => stats.mode & 0o777,
       () => 0o666,
     );
-    await writeFileAtomic(data, printStore(store), mode);
-    lastVersion = versionOf(data);
-    savedRevision = revision;
+    await writeFileAtomic(file, printStore(store), mode);
+    version = versionOf(file);
+    revision = current;
   };
-  const warn = (error: unknown) => {
-    const why = messageOf(error);
-    if (why !== warned) print(context, `warning: ${why}`);
-    warned = why;
-  };
-  const keepSaving = async () => {
-    while (savedRevision !== store.revision && !closing.signal.aborted) {
-      await saveNow().catch(warn);
+  const saveAgain = async () => {
+    while (!closing.signal.aborted) {
+      await save().catch((error: unknown) => {
+        const why = messageOf(error);
+        if (why !== reason) print(context, `warning: ${why}`);
+        reason = why;
+      });
       await sleep(pauseMs, closing.signal).catch(() => {});
     }
-    saving = undefined;
   };
-  return {
-    check() {
-      if (savedRevision !== store.revision) saving ??= keepSaving();
-    },
-    async close() {
-      closing.abort();
-      await saving;
-      if (savedRevision !== store.revision) await saveNow();
-    },
+  const saving = saveAgain();
+  return async () => {
+    closing.abort();
+    await saving;
+    await save();
   };
 }
 
@@ -150,11 +140,8 @@ function openServer(
     ...options
   }: ServeFlags,
   store: Store,
-  autosave: Autosave | undefined,
 ): Promise<Listening> {
   const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
-    autosave?.check();
-    if (!log) return;
     const now = context.now().toISOString();
     print(context, `${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
   };
@@ -166,7 +153,7 @@ function openServer(
     token: requireToken ? context.io.env.PETSTORE_TOKEN : undefined,
     origins: cors,
     faults: { latencyMs: latency, errorRate, ratePerSecond: rateLimit },
-    onExchange: autosave || log ? onExchange : undefined,
+    onExchange: log ? onExchange : undefined,
     onDefect: (error) => print(context, `error: internal: ${messageOf(error)}`),
   });
 }
