@@ -157,13 +157,6 @@ test.each([
   expect(await runCli(`--offline ${line}`)).toMatchObject({ code: 0, stdout, stderr: '' });
 });
 
-test("the JSON of an error of the service holds the service's own words", async () => {
-  const { code, stderr } = await runCli('--offline pets get 999 -o json');
-  expect(code).toBe(5);
-  const words = { code: 'not_found', message: 'pet 999 does not exist', status: 404, method: 'GET' };
-  expect(JSON.parse(stderr).error).toMatchObject({ kind: 'not-found', ...words });
-});
-
 test.each([
   ['terminal', ['stderr'] as const, '\r\x1b[Kerror: interrupted\n'],
   ['pipe', [], 'error: interrupted\n'],

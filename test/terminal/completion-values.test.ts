@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -78,13 +76,6 @@ test('only open orders can be completed', { retry: 3 }, async () => {
   expect(ids).toEqual(stdout.trimEnd().split('\n'));
 });
 
-test('each Tab asks the service for its categories', { retry: 3 }, async () => {
-  await using server = await recordingServer({}, () => ({ body: named('Dogs', 'Small mammals') }));
-  for (let tab = 0; tab < 2; tab += 1)
-    expect(await offered(['--base-url', server.url])).toEqual({ ...none, stdout: 'Dogs\nSmall mammals\n' });
-  expect(server.calls()).toHaveLength(2);
-});
-
 test.each([
   [
     'cannot be shown or typed as it is is not offered',
@@ -110,18 +101,6 @@ test('the script of each shell is printed', async () => {
   ] as const)
     expect((await runCli(['completion', shell])).stdout).toBe(readFileSync(`completions/${file}`, 'utf8'));
   expect((await runCli(['completion'])).code).toBe(2);
-});
-
-test('the certificates of the environment count', { retry: 3 }, async () => {
-  const identity = await makeCertificate(3);
-  const server = createHttpsServer(identity, (_, response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":1,"name":"Dogs"}]'),
-  );
-  onTestFinished(() => void server.close());
-  const url = `https://127.0.0.1:${await listenHere(server)}`;
-  writeFileSync(join(folder, 'ca.pem'), identity.cert);
-  const env = { PETSTORE_CA_CERT: join(folder, 'ca.pem') };
-  expect((await offered(['--base-url', url], env)).stdout).toBe('Dogs\n');
 });
 
 test('a Tab runs no token-command, and offers no values of the service then', async () => {

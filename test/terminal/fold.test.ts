@@ -8,20 +8,6 @@ test('prose is broken at spaces, further lines under the first', () => {
   );
 });
 
-test('a word that is longer than the room stays whole', () => {
-  expect(fold('see https://petstore.example.com/openapi.json now', 28, 0)).toBe(
-    'see\nhttps://petstore.example.com/openapi.json\nnow',
-  );
-});
-
-test('wide characters take two columns', () => {
-  expect(fold(`${'猫'.repeat(8)} ${'犬'.repeat(8)}`, 30, 0)).toBe(`${'猫'.repeat(8)}\n${'犬'.repeat(8)}`);
-});
-
-test('line breaks stay', () => {
-  expect(fold('one\n\ntwo', 40, 2)).toBe('one\n\n  two');
-});
-
 test.each([undefined, 24])('nothing is folded into %s columns with little room', (columns) => {
   expect(fold('one two three four five six', columns, 10)).toBe('one two three four five six');
 });

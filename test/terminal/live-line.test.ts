@@ -50,16 +50,6 @@ test('a text is drawn again only if it changes, or after other output, which rep
   expect(written()).toBe(`${shown}${erase}note\n${shown}`);
 });
 
-test('nothing is drawn after the line was closed', async () => {
-  const { line, written } = open();
-  const hide = line.show(() => 'text');
-  await vi.advanceTimersByTimeAsync(100);
-  line.close();
-  await vi.advanceTimersByTimeAsync(1000);
-  hide();
-  expect(written()).toBe(`${erase}text${erase}`);
-});
-
 type State = { -readonly [Key in keyof ProgressState]: ProgressState[Key] };
 
 function start(run: RunOptions = terminal) {
@@ -96,15 +86,6 @@ test.each([20, 40, 60, 80, 140])('the bar fits a terminal of %i columns', async 
   Object.assign(state, { done: 9000, failed: 12_345 });
   await vi.advanceTimersByTimeAsync(200);
   expect(last()?.length).toBeLessThan(columns);
-});
-
-test('the rate is that of the last seconds', async () => {
-  const { state, last } = start();
-  state.done = 10_000;
-  await vi.advanceTimersByTimeAsync(20_000);
-  state.done = 10_100;
-  await vi.advanceTimersByTimeAsync(5000);
-  expect(last()).toContain('  20/s');
 });
 
 const counted = { done: 9000, failed: 3 };

@@ -1,17 +1,5 @@
 import { expect, test } from 'vitest';
-import { lifecycleLines } from '../../src/api/lifecycle.ts';
 import { runCli } from '../helpers/run-cli.ts';
-
-const ends = { deprecation: 'ends on 2027-12-31, in 305 days', stability: undefined };
-const beta = { deprecation: undefined, stability: 'is beta and may change' };
-
-test('a notice names the command, and two endpoints with the same notice get one line', () => {
-  expect(lifecycleLines('pets get', [ends, beta, ends])).toEqual([
-    'warning: pets get uses an endpoint that ends on 2027-12-31, in 305 days',
-    'warning: pets get uses an endpoint that is beta and may change',
-  ]);
-  expect(lifecycleLines('pets get', [{ deprecation: undefined, stability: undefined }])).toEqual([]);
-});
 
 test.each([
   ['on a terminal', [], { terminals: ['stderr'] }, true],

@@ -31,16 +31,6 @@ async function sit(): Promise<Seat> {
 
 const categories = ['Dogs', 'Cats', 'Hot dogs', 'dogfish'].map((name, at) => ({ name, value: BigInt(at) }));
 
-test('breaks a long question between words', async () => {
-  const { prompt, type, io } = await sit();
-  const question =
-    'Delete pet 9 (Romeo) and its inventory entry (7 in stock) on shop (http://127.0.0.1:45177)?';
-  const answer = prompt.confirm(question);
-  await type('y\r');
-  expect(await answer).toBe(true);
-  expect(io.written('stderr')).toContain('(http://127.0.0.1:45177)?');
-});
-
 test('narrows a list to the names that hold what is typed, those that begin with it first', async () => {
   const { prompt, type, io } = await sit();
   const answer = prompt.search('Category', categories);
@@ -76,12 +66,4 @@ test('foreign text in questions, choices and refusals becomes visible escapes', 
   expect(drawn).toContain('here\\x07');
   expect(drawn).toContain('a\\x1b]0;b');
   expect(drawn).not.toMatch(/\x1b\[2J|\x07|\x1b\]/);
-});
-
-test('draws no colour if stderr has none', async () => {
-  const { prompt, type, io } = await sit();
-  const answer = prompt.confirm('Sure?');
-  await type('y\r');
-  await answer;
-  expect(io.written('stderr')).not.toMatch(/\x1b\[[\d;]*m/);
 });

@@ -1,37 +1,21 @@
-import { writeFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { settingKeys } from '../../src/config/keys.ts';
 import { parseDuration } from '../../src/config/setting-values.ts';
-import { runCli } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 
 type Env = Readonly<Record<string, string>>;
 
-let folder = '';
-let path = '';
+let config: ConfigFolder;
 
 beforeEach(() => {
-  folder = temporaryFolder();
-  path = join(folder, 'config.json');
+  config = openConfig();
 });
-
-function write(config: unknown): void {
-  const text = typeof config === 'string' ? config : JSON.stringify(config);
-  writeFileSync(path, text, { mode: 0o600 });
-}
-
-function run(line: string, env: Env = {}) {
-  return runCli(line.split(' '), { env: { PETSTORE_CONFIG_DIR: folder, ...env } });
-}
 
 /** Value and origin of each setting, by key, as `config explain` shows them. */
 async function explain(flags = '', env: Env = {}): Promise<Record<string, unknown>> {
-  const { stdout } = await run(`config explain -o jsonl ${flags}`.trimEnd(), env);
-  const rows = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const { stdout } = await config.run(`config explain -o json ${flags}`.trimEnd(), env);
+  const rows: { key: string; value: unknown; origin: unknown }[] = JSON.parse(stdout);
   return Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
 }
 
@@ -40,56 +24,46 @@ const list = 'pets list --offline';
 describe('a value comes from', () => {
   test('a flag, else the environment, the profile, the top level, and last the default', async () => {
     const staging = { concurrency: 3, timeout: '5s', retries: 2 };
-    write({ profile: 'staging', profiles: { staging }, concurrency: 4, rate: '2.5/s', retries: 7 });
+    config.write({ profile: 'staging', profiles: { staging }, concurrency: 4, rate: '2.5/s', retries: 7 });
     const env = { PETSTORE_RETRIES: '1', PETSTORE_TIMEOUT: '2m' };
     expect(await explain('--retries 0', env)).toMatchObject({
-      profile: ['staging', path],
+      profile: ['staging', config.path],
       retries: [0, '--retries'],
       timeout: ['2m', 'PETSTORE_TIMEOUT'],
       concurrency: [3, 'profile staging'],
-      rate: [2.5, path],
+      rate: [2.5, config.path],
       color: ['auto', null],
     });
   });
 
   test('the profile of the flag, else of the variable, else of the config', async () => {
-    write({ profile: 'a', profiles: { a: { retries: 1 }, b: { retries: 2 }, c: { retries: 3 } } });
+    config.write({ profile: 'a', profiles: { a: { retries: 1 }, b: { retries: 2 }, c: { retries: 3 } } });
     const env = { PETSTORE_PROFILE: 'b' };
-    expect(await explain()).toMatchObject({ profile: ['a', path], retries: [1, 'profile a'] });
+    expect(await explain()).toMatchObject({ profile: ['a', config.path], retries: [1, 'profile a'] });
     expect(await explain('', env)).toMatchObject({ profile: ['b', 'PETSTORE_PROFILE'] });
-    expect(await explain('--profile c', env)).toMatchObject({
-      profile: ['c', '--profile'],
-      retries: [3, 'profile c'],
-    });
+    expect(await explain('--profile c', env)).toMatchObject({ profile: ['c', '--profile'] });
   });
 
   test('no variable that is empty', async () => {
     const env = { PETSTORE_TIMEOUT: '', PETSTORE_PROFILE: '', PETSTORE_BASE_URL: '', FORCE_COLOR: '' };
-    expect(await explain('', env)).toMatchObject({
-      timeout: ['30s', null],
-      color: ['auto', null],
-      profile: [null, null],
-    });
+    const settings = { timeout: ['30s', null], color: ['auto', null], profile: [null, null] };
+    expect(await explain('', env)).toMatchObject(settings);
   });
 
-  test('the variable that each key has', async () => {
-    const values: Readonly<Record<string, string>> = {
-      timeout: '7s',
-      retries: '9',
-      'token-command': 'pass show shop',
-      'import-map': 'petId=article,quantity=stock',
-      'import-thousands': '.',
-      protected: 'true',
-    };
-    const names = Object.keys(values).map((key) => [key, `PETSTORE_${key.toUpperCase().replace('-', '_')}`]);
-    const env = Object.fromEntries(names.map(([key = '', name]) => [name, values[key] ?? '']));
-    const explained = await explain('', env);
-    for (const [key = '', name] of names) expect(explained[key]).toEqual([expect.anything(), name]);
-    expect(Object.keys(explained)).toEqual(expect.arrayContaining(settingKeys));
+  test.each([
+    ['timeout', 'PETSTORE_TIMEOUT', '7s'],
+    ['token-command', 'PETSTORE_TOKEN_COMMAND', 'pass'],
+    ['import-map', 'PETSTORE_IMPORT_MAP', 'petId=article,quantity=stock'],
+    ['import-thousands', 'PETSTORE_IMPORT_THOUSANDS', '.'],
+    ['protected', 'PETSTORE_PROTECTED', 'true'],
+  ])('the variable that each key has: %s from %s', async (key, name, value) => {
+    const settings = await explain('', { [name]: value });
+    expect(settings[key]).toEqual([expect.anything(), name]);
+    expect(Object.keys(settings)).toEqual(expect.arrayContaining(settingKeys));
   });
 
   test('FORCE_COLOR before NO_COLOR, both before the config, and from the flag before all', async () => {
-    write({ color: 'auto' });
+    config.write({ color: 'auto' });
     const color = async (env: Env, flags = '') => (await explain(flags, env)).color;
     expect(await color({ NO_COLOR: '1' })).toEqual(['never', 'NO_COLOR']);
     expect(await color({ NO_COLOR: '1', FORCE_COLOR: '1' })).toEqual(['always', 'FORCE_COLOR']);
@@ -98,10 +72,10 @@ describe('a value comes from', () => {
   });
 
   test('a path beside the config, or in the current folder for a variable; ~ is the home', async () => {
-    write({ 'ca-cert': 'ca.pem', 'token-file': '~/token' });
+    config.write({ 'ca-cert': 'ca.pem', 'token-file': '~/token' });
     expect(await explain('', { HOME: '/home/me', PETSTORE_CLIENT_KEY: 'key.pem' })).toMatchObject({
-      'ca-cert': [join(folder, 'ca.pem'), path],
-      'token-file': ['/home/me/token', path],
+      'ca-cert': [join(dirname(config.path), 'ca.pem'), config.path],
+      'token-file': ['/home/me/token', config.path],
       'client-key': [join(process.cwd(), 'key.pem'), 'PETSTORE_CLIENT_KEY'],
     });
   });
@@ -146,42 +120,32 @@ test.each([
   ['--offline --base-url http://a', `--offline and --base-url ${contradict}`],
   ['--profile offline --base-url http://a', `--profile and --base-url ${contradict}`],
 ])('%s is a usage error', async (flags, message) => {
-  const { code, stderr } = await run(`pets list ${flags}`);
+  const { code, stderr } = await config.run(`pets list ${flags}`);
   expect([code, stderr.split('\n')[0]]).toEqual([2, `error: ${message}`]);
 });
 
 describe('a wrong setting', () => {
   test.each([
-    ['help'],
-    ['--version'],
-    ['pets --help'],
-    ['completion bash'],
-    ['config path'],
-    ['config list'],
-    ['config explain'],
-    ['profile list'],
-    ['serve --port 0 -- true'],
+    'help',
+    '--version',
+    'pets --help',
+    'completion bash',
+    'config path',
+    'config list',
+    'config explain',
+    'profile list',
+    'serve --port 0 -- true',
   ])('leaves %s working', async (line) => {
-    expect(await run(line, { PETSTORE_TIMEOUT: 'soon' })).toMatchObject({ code: 0 });
+    expect(await config.run(line, { PETSTORE_TIMEOUT: 'soon' })).toMatchObject({ code: 0 });
   });
 
-  test.each([list, 'inventory adjust 3 +1 --offline', 'overview --offline', `${list} --timeout 5s`])(
-    'of the environment ends %s with 2 and is named with its value',
-    async (line) => {
-      const { code, stderr } = await run(line, { PETSTORE_TIMEOUT: 'soon' });
-      expect([code, stderr]).toEqual([
-        2,
-        expect.stringContaining("PETSTORE_TIMEOUT 'soon': is not a duration"),
-      ]);
-    },
-  );
-
-  test('named by PETSTORE_PROFILE is an unknown profile', async () => {
-    const { code, stderr } = await run('pets list', { PETSTORE_PROFILE: 'gone' });
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining("PETSTORE_PROFILE: there is no profile 'gone'"),
-    ]);
+  test.each([
+    [list, { PETSTORE_TIMEOUT: 'soon' }, "PETSTORE_TIMEOUT 'soon': is not a duration"],
+    [`${list} --timeout 5s`, { PETSTORE_TIMEOUT: 'soon' }, "PETSTORE_TIMEOUT 'soon': is not a duration"],
+    ['overview --offline', { PETSTORE_RETRIES: 'x' }, "PETSTORE_RETRIES 'x': must be a whole number"],
+    ['pets list', { PETSTORE_PROFILE: 'gone' }, "PETSTORE_PROFILE: there is no profile 'gone'"],
+  ])('of the environment ends %s with 2 and is named with its value: %j', async (line, env, message) => {
+    expect(await config.run(line, env)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
   });
 
   test.each([
@@ -191,83 +155,89 @@ describe('a wrong setting', () => {
     [{ profile: 'p', profiles: { p: { rate: -1 } } }, "rate of profile p in <path> '-1': must be a number"],
     [{ profile: 'gone' }, "<path>: there is no profile 'gone'"],
     ['{"a', '<path>: it is not valid JSON'],
-    ['[]', '<path>: '],
     ['"text"', '<path>: '],
     ['{"profiles": []}', '<path>: '],
     ['{"profiles": {"a": 1}}', '<path>: '],
     ['{"profile": 3}', '<path>: '],
-  ])('in the file, %j, ends a command with 2 and is a warning of explain', async (config, message) => {
-    write(config);
-    const says = expect.stringContaining(message.replace('<path>', path));
-    expect(await run(list)).toMatchObject({ code: 2, stdout: '', stderr: says });
-    const { code, stderr } = await run('config explain');
-    expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([0, says]);
+  ])('in the file, %j, ends a command with 2 and is a warning of explain', async (content, message) => {
+    config.write(content);
+    const stderr = expect.stringContaining(message.replace('<path>', config.path));
+    expect(await config.run(list)).toMatchObject({ code: 2, stdout: '', stderr });
+    const explained = await config.run('config explain');
+    expect([explained.code, explained.stderr.replace(/\s+/g, ' ')]).toEqual([0, stderr]);
   });
 
-  test.each([
-    [{ timeot: '3s' }, "<path>: unknown key 'timeot'"],
-    [{ profile: 'p', profiles: { p: { colour: 'red' } } }, "profile p in <path>: unknown key 'colour'"],
-  ])('that is an unknown key in the file, %j, is a warning and no more', async (config, message) => {
-    write(config);
-    const stderr = expect.stringContaining(`warning: ${message.replace('<path>', path)} is not used`);
-    expect(await run(list)).toMatchObject({ code: 0, stderr });
-  });
-
-  test('in a profile that is not used is ignored', async () => {
-    write({ profiles: { other: { colour: 'red' } } });
-    expect(await run(list)).toMatchObject({ code: 0, stderr: '' });
+  test('that is an unknown key of the used profile is a warning, and of another one nothing', async () => {
+    const stderr = expect.stringContaining("unknown key 'colour' is not used");
+    config.write({ profile: 'p', profiles: { p: { colour: 'red' } } });
+    expect(await config.run(list)).toMatchObject({ code: 0, stderr });
+    config.write({ profiles: { p: { colour: 'red' } } });
+    expect(await config.run(list)).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('in the file can be set right with the commands of the config', async () => {
-    write({ profile: 'gone', timeout: 'soon', timeot: '5s', output: 'csv' });
-    const { stderr } = await run(list, { PETSTORE_RETRIES: '-1' });
-    expect(stderr).not.toBe('');
-    const hints = ['config unset profile', 'config set timeout 5s', 'config unset timeot'];
-    for (const line of hints) expect(await run(line)).toMatchObject({ code: 0 });
-    expect(await run(list)).toMatchObject({ code: 0, stderr: '' });
+    config.write({ profile: 'gone', timeout: 'soon', timeot: '5s', output: 'csv' });
+    expect((await config.run(list)).code).toBe(2);
+    for (const words of ['unset profile', 'set timeout 5s', 'unset timeot'])
+      expect(await config.run(`config ${words}`)).toMatchObject({ code: 0 });
+    expect(await config.run(list)).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
 test.each(['', ' \n', '\ufeff'])('an empty file (%j) is an empty config', async (text) => {
-  write(text);
-  expect(await run(list)).toMatchObject({ code: 0, stderr: '' });
+  config.write(text);
+  expect(await config.run(list)).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('an unknown profile gets the nearest one, or the way out of a config that names it', async () => {
-  write({ profile: 'gone', profiles: { staging: {}, a: {} } });
-  const known = 'the profiles are staging, a, offline; create one';
-  expect((await run('pets list --profile stagin')).stderr).toContain(`hint: did you mean staging? ${known}`);
-  expect((await run('pets list --profile x')).stderr).toContain(`hint: ${known}`);
-  const way = '`petstore profile use <name>`, or none with `petstore config unset';
-  expect((await run('pets list')).stderr).toContain(way);
+test.each([
+  [
+    'pets list --profile stagin',
+    'hint: did you mean staging? the profiles are staging, a, offline; create one',
+  ],
+  ['pets list --profile x', 'hint: the profiles are staging, a, offline; create one'],
+  ['pets list', '`petstore profile use <name>`, or none with `petstore config unset profile`'],
+])('%s with an unknown profile names the way out: %s', async (line, hint) => {
+  config.write({ profile: 'gone', profiles: { staging: {}, a: {} } });
+  expect((await config.run(line)).stderr).toContain(hint);
 });
 
 test('a variable that beats the base URL of a profile named by flag is a warning', async () => {
-  write({ profiles: { p: { 'base-url': 'http://a' } } });
-  const env = { PETSTORE_BASE_URL: 'http://b' };
-  const beaten = await run('config explain --profile p', env);
-  expect(beaten.stderr).toBe('warning: PETSTORE_BASE_URL is set, and beats the base URL of profile p\n');
-  expect((await run('config explain', { ...env, PETSTORE_PROFILE: 'p' })).stderr).toBe('');
-  expect((await run('config explain --profile p', { PETSTORE_BASE_URL: 'http://a' })).stderr).toBe('');
+  config.write({ profiles: { p: { 'base-url': 'http://a' } } });
+  const explained = async (flags: string, env: Env) =>
+    (await config.run(`config explain${flags}`, env)).stderr;
+  const warning = 'warning: PETSTORE_BASE_URL is set, and beats the base URL of profile p\n';
+  expect(await explained(' --profile p', { PETSTORE_BASE_URL: 'http://b' })).toBe(warning);
+  expect(await explained(' --profile p', { PETSTORE_BASE_URL: 'http://a' })).toBe('');
+  expect(await explained('', { PETSTORE_BASE_URL: 'http://b', PETSTORE_PROFILE: 'p' })).toBe('');
 });
 
-test('the embedded store is chosen by flag, variable or config, and gives way to a base URL that is nearer', async () => {
-  const url = { PETSTORE_BASE_URL: 'http://a' };
-  const offline = async (flags = '', env: Env = {}) => (await explain(flags, env)).offline;
-  expect(await offline('--offline', url)).toEqual([true, '--offline']);
-  expect(await offline('--profile offline', url)).toEqual([true, '--profile']);
-  expect(await offline('--base-url http://a', { PETSTORE_PROFILE: 'offline' })).toEqual([false, null]);
-  const both = await run('pets list', { ...url, PETSTORE_PROFILE: 'offline' });
-  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('contradict each other') });
-  write({ profile: 'offline', 'base-url': 'http://top' });
-  expect(await offline()).toEqual([true, path]);
-  expect(await offline('', url)).toEqual([false, null]);
+const address = { PETSTORE_BASE_URL: 'http://a' };
+
+test.each<readonly [flags: string, env: Env, content: object, offline: readonly [boolean, string | null]]>([
+  ['--offline', address, {}, [true, '--offline']],
+  ['--profile offline', address, {}, [true, '--profile']],
+  ['--base-url http://a', { PETSTORE_PROFILE: 'offline' }, {}, [false, null]],
+  ['', {}, { profile: 'offline', 'base-url': 'http://top' }, [true, '<path>']],
+  ['', address, { profile: 'offline' }, [false, null]],
+])('with %j, %j and the config %j the embedded store is chosen: %j', async (flags, env, content, offline) => {
+  config.write(content);
+  const [isChosen, origin] = offline;
+  expect((await explain(flags, env)).offline).toEqual([
+    isChosen,
+    origin?.replace('<path>', config.path) ?? null,
+  ]);
+});
+
+test('two variables that name the embedded store and a service contradict each other', async () => {
+  const stderr = expect.stringContaining('contradict each other');
+  const run = await config.run('pets list', { ...address, PETSTORE_PROFILE: 'offline' });
+  expect(run).toMatchObject({ code: 2, stderr });
 });
 
 describe('the folders', () => {
   const places = async (env: Env) => {
     const unnamed = { PETSTORE_CONFIG_DIR: '', PETSTORE_STATE_DIR: '', PETSTORE_OFFLINE_STORE: '' };
-    const rows = JSON.parse((await run('config path -o json', { ...unnamed, ...env })).stdout);
+    const rows = JSON.parse((await config.run('config path -o json', { ...unnamed, ...env })).stdout);
     return rows.map((row: { readonly path: string }) => row.path);
   };
 
@@ -285,7 +255,7 @@ describe('the folders', () => {
       ['/c/config.json', '/s', ':memory:'],
     ],
   ])('are with %j %j', async (env, paths) => {
-    const absolute = paths.map((one) => (one.startsWith('.') ? join('/home/me', one) : one));
+    const absolute = paths.map((path) => (path.startsWith('.') ? join('/home/me', path) : path));
     expect(await places({ HOME: '/home/me', ...env })).toEqual(absolute);
   });
 

@@ -100,14 +100,6 @@ test('the process ends with its last output, though the connection is kept', asy
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('SIGHUP while a page is awaited ends the run', async () => {
-  const child = startCli(words('hung'));
-  const outcome = outcomeOf(child);
-  await once(child.stdout ?? process.stdout, 'data');
-  child.kill('SIGHUP');
-  expect(await outcome).toMatchObject({ code: 129 });
-});
-
 test.concurrent.each(['jsonl', 'table'])(
   'a stalled reader does not delay the end after Ctrl-C: %s',
   async (format) => {

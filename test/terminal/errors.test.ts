@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const gone = { status: 404, body: { status: 404, code: 'not_found', message: 'pet 7 does not exist' } };
+
+test('an error is what is wrong, then the request, and on another line what to do', async () => {
+  await using server = await recordingServer({}, () => gone);
+  const { code, stderr } = await runAt(server, 'inventory get 7');
+  const request = `GET ${server.url}/store/inventory/7: 404 not_found`;
+  expect([code, stderr.split('\n')[0]]).toEqual([5, `error: pet 7 does not exist (${request})`]);
+  const { stderr: local } = await runCli('pets list');
+  expect(local).toMatch(/^error: no service to call: no base URL is set\nhint: give --base-url <url>, .*\n$/);
+});
+
+test('as JSON it is one object with every known detail', async () => {
+  await using server = await recordingServer({}, () => ({ ...gone, headers: { 'x-request-id': 'r-7' } }));
+  const { stderr } = await runAt(server, 'inventory get 7 -o json');
+  expect(stderr).toMatch(/^\{.*\}\n$/);
+  expect(JSON.parse(stderr).error).toMatchObject({
+    kind: 'not-found',
+    message: 'pet 7 does not exist',
+    code: 'not_found',
+    status: 404,
+    method: 'GET',
+    url: `${server.url}/store/inventory/7`,
+    attempts: 1,
+    retryable: false,
+    requestId: 'r-7',
+  });
+});
+
+test('many errors are a line each, and one object in JSON', async () => {
+  const { stderr } = await runCli('--offline pets get 1 998 999');
+  expect(stderr).toMatch(/^error: pet 998 does not exist .*\nerror: pet 999 does not exist .*\n$/);
+  const json = await runCli('--offline pets get 1 998 999 -o json');
+  const errors = [998, 999].map((id) => ({ kind: 'not-found', message: `pet ${id} does not exist` }));
+  expect(JSON.parse(json.stderr).error).toMatchObject({ kind: 'partial', errors });
+});
+
+test('foreign text in an error becomes visible escapes', async () => {
+  const message = 'bad \x1b[2J\nname\u202e';
+  await using server = await recordingServer({}, () => ({ status: 422, body: { ...gone.body, message } }));
+  expect((await runAt(server, 'orders get 1')).stderr).toContain('bad \\x1b[2J name\\u202e (GET');
+  expect((await runAt(server, 'orders get 1 --json')).stderr).toContain('"bad \\u001b[2J name\\u202e"');
+});
+
+test('the words error and hint are coloured on a terminal', async () => {
+  const { stderr } = await runCli('pets list', { terminals: ['stderr'], columns: 400 });
+  expect(stderr).toMatch(/^\x1b\[31merror:\x1b\[39m no service.*\n\x1b\[36mhint:\x1b\[39m/);
+});
+
+test.each([
+  ['invalid_flag', '--offline pets create --name  --category 1', {}],
+  ['invalid_flag', '--offline orders list --limit x', {}],
+  ['invalid_flag', '--offline pets list --base-url x', {}],
+  ['invalid_input', '--offline pets list', { PETSTORE_BASE_URL: 'x' }],
+  ['invalid_input', '--offline pets update --from broken.csv', {}],
+  ['no_target', 'pets list', {}],
+  ['confirmation_needed', '--offline pets delete 3', {}],
+  ['insecure', 'pets list --base-url http://shop.example -H Authorization:x', {}],
+  ['file_exists', 'offline pull --base-url http://127.0.0.1:9 --to broken.csv', {}],
+])('the JSON of a usage error has the code %s: %s %j', async (code, line, env) => {
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, 'broken.csv'), 'id,nmae\n3,Luna\n');
+  const run = await runCli(`${line} -o json`, { cwd, env });
+  expect(run.code).toBe(2);
+  expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'usage', code });
+});
