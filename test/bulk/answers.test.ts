@@ -45,18 +45,6 @@ test.each([false, true])(
   },
 );
 
-test('a delivery that a service only pretends to book is not booked, and the same file books it later', async () => {
-  await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n' });
-  shop.misbehave = ({ method }, response) =>
-    method === 'PUT' ? reply(response, 200, { success: false }) : undefined;
-  const words = 'inventory apply d.csv --relative --delivery LS-1 --yes --retries 0';
-  expect(await shop.report(words)).toMatchObject({ code: 1, applied: 0, failed: 1 });
-  shop.misbehave = undefined;
-  expect((await shop.report('resume --yes')).code).toBe(0);
-  expect(await shop.report(words)).toMatchObject({ code: 0, unchanged: 1 });
-  expect(shop.stock.get('1')).toBe(15);
-});
-
 test.each([
   [200, undefined],
   [201, undefined],
@@ -162,22 +150,6 @@ test('a row of which an attempt was lost is never failed, whatever a later attem
   expect(report).toMatchObject({ applied: 0, failed: 0, unknown: later.length });
   shop.misbehave = undefined;
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: later.length });
-});
-
-test('a change of which an attempt was lost and another refused is unknown, if the value is neither', async () => {
-  await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n' });
-  shop.misbehave = ({ method }, response) => {
-    if (method !== 'PUT') return undefined;
-    shop.stock.set('1', 77);
-    response.destroy();
-    return true;
-  };
-  const report = await shop.report('inventory apply d.csv --relative --yes --retries 2');
-  expect(report).toMatchObject({ unknown: 1, failed: 0, applied: 0 });
-  expect(shop.writes()).toHaveLength(1);
-  shop.misbehave = undefined;
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 1, unknown: 1 });
-  expect(shop.stock.get('1')).toBe(77);
 });
 
 test('a service that adds what it is told to set is found out at the first row, and nothing is added again', async () => {
@@ -320,15 +292,6 @@ test('sends nothing if the service offers no way to read counts, or none to set 
     expect(await shop.run(apply, { env })).toMatchObject({ code: 2, stdout: '' });
   }
   expect(shop.seen).toEqual([]);
-});
-
-test('undo reads the list if the service offers only the list', async () => {
-  await using shop = await stockShop([1, 1, 1], { 'stock.csv': toCsv([4, 4, 4]) });
-  await shop.report(apply);
-  shop.stock.set('3', 9);
-  const env = await bindWithout(shop, ['get', entry]);
-  await shop.report('undo --yes', { env });
-  expect([...shop.stock.values()]).toEqual([1, 1, 9]);
 });
 
 test("reports the service's request id, and shows control characters", async () => {

@@ -4,6 +4,7 @@ import {
   decide,
   type Intent,
   isSentBy,
+  type Outcome,
   type Row,
   type RowAttempt,
   type Value,
@@ -14,9 +15,17 @@ import {
 type Marks = Partial<Omit<Row, 'line' | 'id' | 'intent'>>;
 
 const max = Number.MAX_SAFE_INTEGER;
-const sent = { isSent: true, mayBeApplied: true };
-const refused = { isSent: true, mayBeApplied: false };
+/** The row was sent by a plan with these values; `later` is what the next plan of another run has read. */
+const sent = (before: Value, after: Value, later?: Value): Marks => ({
+  ...{ isSent: true, mayBeApplied: true, before, after, later },
+});
+/** The same, but every attempt was refused. */
+const refused = (before: Value, after: Value, later?: Value): Marks => ({
+  ...sent(before, after, later),
+  mayBeApplied: false,
+});
 const create = { mayCreate: true };
+const barred: Outcome = { state: 'failed', reason: { code: 'written_later', message: '' } };
 
 function rowOf(intent: Intent, marks: Marks = {}): Row {
   return {
@@ -63,10 +72,10 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is too large for a number', set(5), 2n ** 60n, 'write 5'],
   ],
   'set to v, sent': [
-    ['is after', set(5, { ...sent, before: 3, after: 5 }), 5, 'applied'],
-    ['is after of a refused one', set(5, { ...refused, before: 3, after: 5 }), 5, 'applied'],
-    ['is before', set(5, { ...sent, before: 3, after: 5 }), 3, 'write 5'],
-    ['is neither', set(5, { ...sent, before: 3, after: 5 }), 4, 'write 5'],
+    ['is after', set(5, sent(3, 5)), 5, 'applied'],
+    ['is after of a refused one', set(5, refused(3, 5)), 5, 'applied'],
+    ['is before', set(5, sent(3, 5)), 3, 'write 5'],
+    ['is neither', set(5, sent(3, 5)), 4, 'write 5'],
   ],
   'set to v, expecting e, not sent': [
     ['is v', expecting(5, 3), 5, 'unchanged'],
@@ -76,16 +85,11 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is nothing, and may be created', expecting(5, 3, create), null, 'failed no_entry'],
   ],
   'set to v, expecting e, sent': [
-    ['is after', expecting(5, 3, { ...sent, before: 3, after: 5 }), 5, 'applied'],
-    ['is before', expecting(5, 3, { ...sent, before: 3, after: 5 }), 3, 'write 5'],
-    ['is neither', expecting(5, 3, { ...sent, before: 3, after: 5 }), 4, 'unknown changed'],
-    [
-      'is neither, after a refusal',
-      expecting(5, 3, { ...refused, before: 3, after: 5 }),
-      4,
-      'unknown changed',
-    ],
-    ['is gone', expecting(5, 3, { ...sent, before: 3, after: 5 }), null, 'unknown gone'],
+    ['is after', expecting(5, 3, sent(3, 5)), 5, 'applied'],
+    ['is before', expecting(5, 3, sent(3, 5)), 3, 'write 5'],
+    ['is neither', expecting(5, 3, sent(3, 5)), 4, 'unknown changed'],
+    ['is neither, after a refusal', expecting(5, 3, refused(3, 5)), 4, 'unknown changed'],
+    ['is gone', expecting(5, 3, sent(3, 5)), null, 'unknown gone'],
   ],
   'add d, not sent': [
     ['is a count', add(5), 10, 'write 15'],
@@ -100,12 +104,12 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is what it would have become', add(5, { before: 10, after: 15 }), 15, 'write 20'],
   ],
   'add d, sent': [
-    ['is after', add(5, { ...sent, before: 10, after: 15 }), 15, 'applied'],
-    ['is after, but was refused', add(5, { ...refused, before: 10, after: 15 }), 15, 'unknown changed'],
-    ['is before', add(5, { ...sent, before: 10, after: 15 }), 10, 'write 15'],
-    ['is before of a refused one', add(5, { ...refused, before: 10, after: 15 }), 10, 'write 15'],
-    ['is neither', add(5, { ...sent, before: 10, after: 15 }), 14, 'unknown changed'],
-    ['is gone', add(5, { ...sent, before: 10, after: 15 }), null, 'unknown gone'],
+    ['is after', add(5, sent(10, 15)), 15, 'applied'],
+    ['is after, but was refused', add(5, refused(10, 15)), 15, 'unknown changed'],
+    ['is before', add(5, sent(10, 15)), 10, 'write 15'],
+    ['is before of a refused one', add(5, refused(10, 15)), 10, 'write 15'],
+    ['is neither', add(5, sent(10, 15)), 14, 'unknown changed'],
+    ['is gone', add(5, sent(10, 15)), null, 'unknown gone'],
   ],
   'nothing there': [
     ['to set nothing', set(null), null, 'unchanged'],
@@ -114,92 +118,48 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['to add', add(5), null, 'failed no_entry'],
     ['to add, and may be created', add(5, create), null, 'write 5'],
     ['to take from, and may be created', add(-5, create), null, 'failed below_zero'],
-    ['to set v, sent from nothing', set(5, { ...create, ...sent, before: null, after: 5 }), null, 'write 5'],
-    ['to add, sent from nothing', add(5, { ...create, ...sent, before: null, after: 5 }), null, 'write 5'],
-    [
-      'to add, sent from nothing, not to be created',
-      add(5, { ...sent, before: null, after: 5 }),
-      null,
-      'failed no_entry',
-    ],
-    [
-      'to set v, sent from a record',
-      set(5, { ...create, ...sent, before: 3, after: 5 }),
-      null,
-      'unknown gone',
-    ],
-    ['to add, sent from a record', add(5, { ...create, ...sent, before: 3, after: 8 }), null, 'unknown gone'],
+    ['to set v, sent from nothing', set(5, { ...create, ...sent(null, 5) }), null, 'write 5'],
+    ['to add, sent from nothing', add(5, { ...create, ...sent(null, 5) }), null, 'write 5'],
+    ['to add, sent from nothing, not to be created', add(5, sent(null, 5)), null, 'failed no_entry'],
+    ['to set v, sent from a record', set(5, { ...create, ...sent(3, 5) }), null, 'unknown gone'],
+    ['to add, sent from a record', add(5, { ...create, ...sent(3, 8) }), null, 'unknown gone'],
   ],
   'a record to remove, because a run created it': [
     ['is as created', expecting(null, 5), 5, 'write null'],
     ['is gone', expecting(null, 5), null, 'unchanged'],
     ['is something else', expecting(null, 5), 6, 'failed changed'],
-    ['is gone after it was sent', expecting(null, 5, { ...sent, before: 5, after: null }), null, 'applied'],
-    [
-      'is still there after it was sent',
-      expecting(null, 5, { ...sent, before: 5, after: null }),
-      5,
-      'write null',
-    ],
-    [
-      'is something else after it was sent',
-      expecting(null, 5, { ...sent, before: 5, after: null }),
-      6,
-      'unknown changed',
-    ],
+    ['is gone after it was sent', expecting(null, 5, sent(5, null)), null, 'applied'],
+    ['is still there after it was sent', expecting(null, 5, sent(5, null)), 5, 'write null'],
+    ['is something else after it was sent', expecting(null, 5, sent(5, null)), 6, 'unknown changed'],
   ],
   'add d, sent, and planned by another run since': [
-    ['that saw after', add(5, { ...sent, before: 10, after: 15, later: 15 }), 22, 'applied'],
-    ['that saw before', add(5, { ...sent, before: 10, after: 15, later: 10 }), 15, 'write 20'],
-    ['that saw neither', add(5, { ...sent, before: 10, after: 15, later: 12 }), 15, 'unknown changed'],
-    [
-      'that saw after of a refused one',
-      add(5, { ...refused, before: 10, after: 15, later: 15 }),
-      15,
-      'unknown changed',
-    ],
-    ['that saw nothing', add(5, { ...sent, before: 10, after: 15, later: null }), 15, 'unknown gone'],
-    [
-      'that saw before, and now below 0',
-      add(-5, { ...sent, before: 10, after: 5, later: 10 }),
-      3,
-      'failed below_zero',
-    ],
-    [
-      'that saw nothing, as the plan had',
-      add(5, { ...sent, ...create, before: null, after: 5, later: null }),
-      5,
-      'write 10',
-    ],
+    ['that saw after', add(5, sent(10, 15, 15)), 22, 'applied'],
+    ['that saw before', add(5, sent(10, 15, 10)), 15, 'write 20'],
+    ['that saw neither', add(5, sent(10, 15, 12)), 15, 'unknown changed'],
+    ['that saw after of a refused one', add(5, refused(10, 15, 15)), 15, 'unknown changed'],
+    ['that saw nothing', add(5, sent(10, 15, null)), 15, 'unknown gone'],
+    ['that saw before, and now below 0', add(-5, sent(10, 5, 10)), 3, 'failed below_zero'],
+    ['that saw nothing, as the plan had', add(5, { ...create, ...sent(null, 5, null) }), 5, 'write 10'],
     ['a row that was not sent ignores it', add(5, { before: 10, after: 15, later: 10 }), 12, 'write 17'],
-    ['a row that sets ignores it', set(5, { ...sent, before: 3, after: 5, later: 3 }), 5, 'applied'],
+    ['a row that sets ignores it', set(5, sent(3, 5, 3)), 5, 'applied'],
   ],
   'the undo of an unknown row that added': [
-    ['that was applied', add(-5, { undoes: add(5, { ...sent, before: 10, after: 15 }) }), 15, 'write 10'],
-    [
-      'that was not applied',
-      add(-5, { undoes: add(5, { ...sent, before: 10, after: 15 }) }),
-      10,
-      'unchanged',
-    ],
-    [
-      'that is still unknown',
-      add(-5, { undoes: add(5, { ...sent, before: 10, after: 15 }) }),
-      12,
-      'unknown changed',
-    ],
+    ['that was applied', add(-5, { undoes: add(5, sent(10, 15)) }), 15, 'write 10'],
+    ['that was not applied', add(-5, { undoes: add(5, sent(10, 15)) }), 10, 'unchanged'],
+    ['that is still unknown', add(-5, { undoes: add(5, sent(10, 15)) }), 12, 'unknown changed'],
     [
       'that was applied, and sold from since',
-      add(-5, { undoes: add(5, { ...sent, before: 10, after: 15, later: 15 }) }),
+      add(-5, { undoes: add(5, sent(10, 15, 15)) }),
       3,
       'failed below_zero',
     ],
-    [
-      'that was sent itself',
-      add(-5, { ...sent, before: 15, after: 10, undoes: add(5, { ...sent, before: 10, after: 15 }) }),
-      10,
-      'applied',
-    ],
+    ['that was sent itself', add(-5, { ...sent(15, 10), undoes: add(5, sent(10, 15)) }), 10, 'applied'],
+  ],
+  'written or booked by another run': [
+    ['is not written', set(5, { barred }), 3, 'failed written_later'],
+    ['is not written, and could not be', add(-5, { barred }), 3, 'failed written_later'],
+    ['is as it should be', set(5, { barred }), 5, 'unchanged'],
+    ['was sent before', set(5, { barred, ...sent(3, 5) }), 3, 'write 5'],
   ],
   'fields of a record': [
     ['are the same', set({ name: 'Rex' }), { name: 'Rex' }, 'unchanged'],
@@ -214,11 +174,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['differ', set({ name: 'Rex' }), { name: 'Mia' }, 'write {"name":"Rex"}'],
     [
       'are neither as expected nor as sent',
-      expecting(
-        { name: 'Rex' },
-        { name: 'Mia' },
-        { ...sent, before: { name: 'Mia' }, after: { name: 'Rex' } },
-      ),
+      expecting({ name: 'Rex' }, { name: 'Mia' }, sent({ name: 'Mia' }, { name: 'Rex' })),
       { name: 'Tom' },
       'unknown changed',
     ],
@@ -234,7 +190,7 @@ for (const [title, cases] of Object.entries(tables))
   });
 
 it('says what was before, what was sent and what is now of an unknown row', () => {
-  const decision = decide(add(5, { ...sent, before: 10, after: 15 }), 12);
+  const decision = decide(add(5, sent(10, 15)), 12);
   expect(decision).toMatchObject({
     reason: { message: 'it was 10 before, 15 was sent, and it is 12 now' },
   });
@@ -276,18 +232,5 @@ describe('a row is sent', () => {
   ];
   it.each(cases)('%s', (_what, row, attempts, isSent) => {
     expect(isSentBy(row, attempts)).toBe(isSent);
-  });
-});
-
-describe('a row that another run has written or booked', () => {
-  const barred = { state: 'failed', reason: { code: 'written_later', message: '' } } as const;
-  const cases: readonly Case[] = [
-    ['is not written', set(5, { barred }), 3, 'failed written_later'],
-    ['is not written if it could not be', add(-5, { barred }), 3, 'failed written_later'],
-    ['may be as it should be', set(5, { barred }), 5, 'unchanged'],
-    ['was sent before', set(5, { ...sent, barred, before: 3, after: 5 }), 3, 'write 5'],
-  ];
-  it.each(cases)('%s', (_what, row, now, becomes) => {
-    expect(wordsOf(decide(row, now))).toBe(becomes);
   });
 });

@@ -83,7 +83,7 @@ test.each([
   expect(keptText(run.stderr)).toMatch(/^2,".*",9,2,available$/m);
   expect(shop.writes()).toEqual([]);
   // A command takes it as it is.
-  const applied = await shop.summary(['apply', keptFile(run.stderr), '--yes']);
+  const applied = await shop.report(['inventory', 'apply', keptFile(run.stderr), '--yes']);
   expect(applied).toMatchObject({ code: 0, applied: 1 });
   expect(shop.writes().map(({ petId, quantity }) => [petId, quantity])).toEqual([['2', 9]]);
 });

@@ -100,12 +100,6 @@ test('shows the plan with names on a terminal', async () => {
   );
 });
 
-test('a sentence groups the digits of every number that it has', async () => {
-  await using shop = await stockShop([], { 'stock.csv': toCsv(shelves(1_200, () => 5)) });
-  const run = await shop.run('inventory apply stock.csv --yes');
-  expect(run.stderr).toContain('error: stock.csv: 1,200 of 1,200 rows failed');
-});
-
 test.each([
   ['inventory apply stock.csv --yes', 'nothing to do: 1 row is as the file says'],
   ['inventory apply delivery.csv --relative --delivery 1 --yes', 'nothing to do: 1 row needs no write'],

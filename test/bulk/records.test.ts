@@ -1,6 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listenHere } from '../helpers/listen.ts';
 import { stockDesk } from '../helpers/stock-desk.ts';
@@ -85,14 +83,6 @@ test.each([
   expect(shop.stored).toEqual(before);
 });
 
-test('shows old and new values in the plan', async () => {
-  await using shop = await recordShop({ '/pets': pets });
-  shop.write('pets.csv', 'id,name\n1,Luna\n');
-  const { stdout, stderr } = await shop.run('pets update --from pets.csv --dry-run');
-  expect(stdout + stderr).toContain('Pet 1');
-  expect(stdout + stderr).toContain('Luna');
-});
-
 test('writes back no other field than those of the file, whatever somebody changes meanwhile', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
@@ -126,28 +116,6 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
   const rejects = shop.files().filter((name) => name.includes('.rejects'));
   expect(rejects.map((name) => shop.read(name)).join('\n')).toMatch(/^9,Nobody,5,failed,/m);
-});
-
-test('a killed run has its rows unsettled; resume and undo compare', async () => {
-  await using shop = await recordShop({ '/pets': pets });
-  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
-  await shop.report(update);
-  const path = join(shop.folder, 'state', 'runs', 'r1.jsonl');
-  const lines = readFileSync(path, 'utf8').split('\n');
-  const planned = lines.findIndex((line) => line.includes('"planned"'));
-  writeFileSync(path, `${lines.slice(0, planned + 1).join('\n')}\n`);
-  shop.stored.set('/pets/2', { ...(shop.stored.get('/pets/2') as Entry), name: 'Pet 2' });
-  expect(Object.values(await shop.states('r1'))).toEqual(['unsettled', 'unsettled']);
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2 });
-  expect(shop.field('/pets/2', 'name')).toBe('Rex');
-});
-
-test('a guard stops it, and a record that does not exist is failed', async () => {
-  await using shop = await recordShop({ '/pets': pets });
-  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n8,Tom\n');
-  expect(await shop.report(`${update} --max-changes 1`)).toMatchObject({ code: 2, error: { code: 'guard' } });
-  expect(shop.writes).toEqual([]);
-  expect(await shop.report(update)).toMatchObject({ code: 3, applied: 2, failed: 1 });
 });
 
 test('refuses a column that is no field, and an invalid row, before any request', async () => {

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { refuse, toCsv, trouble } from '../helpers/stock-server.ts';
 
-const apply = ['apply', 'stock.csv', '--yes'];
+const apply = 'inventory apply stock.csv --yes';
 const notes = '_line,_state,_status,_code,_message,_attempts,_request_id';
 
 test('writes the rejected rows with their own columns, and can apply that file', async () => {
   const text = 'note;Pet ID;stock\n"a;b";1;6\n"c""d";2;7\n;3;6\n" x";4;8\n';
   await using shop = await stockShop([5, 5, 5, 5], { 'stock.csv': text });
   trouble(shop, { 2: 409, 4: 409 });
-  expect(await shop.summary(apply)).toMatchObject({ code: 3, failed: 2, rejects: 'stock.rejects.csv' });
+  expect(await shop.report(apply)).toMatchObject({ code: 3, failed: 2, rejects: 'stock.rejects.csv' });
   const lines = shop.read('stock.rejects.csv').split('\n');
   expect(lines).toEqual([
     `note;Pet ID;stock;${notes.replaceAll(',', ';')}`,
@@ -19,17 +19,17 @@ test('writes the rejected rows with their own columns, and can apply that file',
     expect.stringMatching(/^ x;4;8;5;failed;409;no;.*it says no.*;1;$/),
     '',
   ]);
-  const again = await shop.summary(['apply', 'stock.rejects.csv', '--yes']);
+  const again = await shop.report('inventory apply stock.rejects.csv --yes');
   expect(again).toMatchObject({ code: 1, failed: 2, rejects: 'stock.rejects.rejects.csv' });
   expect(shop.read('stock.rejects.rejects.csv').split('\n')[0]).toBe(lines[0]);
   shop.misbehave = undefined;
-  expect(await shop.summary(['apply', 'stock.rejects.csv', '--yes'])).toMatchObject({ code: 0, applied: 2 });
+  expect(await shop.report('inventory apply stock.rejects.csv --yes')).toMatchObject({ code: 0, applied: 2 });
 });
 
 test('skips invalid rows with --skip-invalid, exits 3, and writes them with their reason', async () => {
   const text = 'name,petId,quantity\nRex,1,6\nTom,2,x\nAna,3\n';
   await using shop = await stockShop([5, 5, 5], { 'stock.csv': text });
-  const summary = await shop.summary([...apply, '--skip-invalid']);
+  const summary = await shop.report(`${apply} --skip-invalid`);
   expect(summary).toMatchObject({ code: 3, rows: 3, applied: 1, invalid: 2 });
   expect(shop.read('stock.rejects.csv')).toBe(
     `name,petId,quantity,${notes}\n` +
@@ -43,20 +43,20 @@ test('writes rejected JSON as JSON, and keeps every digit', async () => {
     'a.json': '[{"id": 9223372036854775807,\n "count": 1, "x": [1, 2]}]',
     'b.jsonl': '{"petId":7,"quantity":1}\nnonsense\n',
   });
-  for (const name of ['a.json', 'b.jsonl']) await shop.inventory(['apply', name, '--yes', '--skip-invalid']);
+  for (const name of ['a.json', 'b.jsonl']) await shop.run(`inventory apply ${name} --yes --skip-invalid`);
   expect(shop.read('a.rejects.jsonl')).toMatch(
     /^\{"id":9223372036854775807,"count":1,"x":\[1, 2\],"_line":1,"_state":"failed"/,
   );
   expect(shop.read('b.rejects.jsonl')).toMatch(
     /^\{"petId":7,"quantity":1,"_line":1,"_state":"failed","_status":404.*\n\{"_text":"nonsense","_line":2,"_state":"invalid"/,
   );
-  expect(await shop.summary(['apply', 'a.rejects.jsonl', '--yes'])).toMatchObject({ failed: 1 });
+  expect(await shop.report('inventory apply a.rejects.jsonl --yes')).toMatchObject({ failed: 1 });
 });
 
 test('tells rows apart that begin on one line', async () => {
   const rows = ['{"petId":1,"quantity":6}', '{"petId":2,"quantity":"x"}', '{"petId":9,"quantity":3}'];
   await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });
-  expect(await shop.summary(['apply', 'a.json', '--yes', '--skip-invalid'])).toMatchObject({
+  expect(await shop.report('inventory apply a.json --yes --skip-invalid')).toMatchObject({
     ...{ applied: 1, failed: 1, invalid: 2 },
   });
   const rejects = shop.read('a.rejects.jsonl').trim().split('\n');
@@ -70,24 +70,24 @@ test('tells rows apart that begin on one line', async () => {
 test('the command that tries rejected rows again reads and writes them as the run did', async () => {
   await using shop = await stockShop([], { 'stock.csv': 'SKU,stock\n1,6\n' });
   shop.misbehave = ({ method }, response) => (method === 'POST' ? refuse(response, 409, 'no') : undefined);
-  const { stderr } = await shop.inventory([...apply, '--map', 'petId=SKU', '--create-missing']);
+  const { stderr } = await shop.run(`${apply} --map petId=SKU --create-missing`);
   const again = 'petstore inventory apply stock.rejects.csv --map petId=SKU --create-missing';
   expect(stderr).toContain(`hint: correct the rejected rows, then run: ${again}\n`);
   shop.misbehave = undefined;
-  expect(await shop.summary([...again.split(' ').slice(2), '--yes'])).toMatchObject({ code: 0, applied: 1 });
+  expect(await shop.report(`${again.replace('petstore ', '')} --yes`)).toMatchObject({ code: 0, applied: 1 });
 });
 
 test('takes the next free number for a name that is in use, given or not', async () => {
   await using shop = await stockShop([], { 'stock.csv': toCsv([[1, 2]]), 'mine.csv': 'precious' });
-  expect(await shop.summary([...apply, '--rejects', 'mine.csv'])).toMatchObject({ rejects: 'mine.2.csv' });
+  expect(await shop.report(`${apply} --rejects mine.csv`)).toMatchObject({ rejects: 'mine.2.csv' });
   expect(shop.read('mine.2.csv')).toContain('1,2,2,failed');
   expect(shop.read('mine.csv')).toBe('precious');
-  expect(await shop.summary([...apply, '--rejects', 'stock.csv'])).toMatchObject({ rejects: 'stock.2.csv' });
+  expect(await shop.report(`${apply} --rejects stock.csv`)).toMatchObject({ rejects: 'stock.2.csv' });
   expect(shop.read('stock.csv')).toBe(toCsv([[1, 2]]));
   // A name is in use although its link leads nowhere.
   shop.write('stock.rejects.csv', 'precious');
   symlinkSync('/nonexistent/place', join(shop.folder, 'stock.rejects.2.csv'));
-  expect(await shop.summary(apply)).toMatchObject({ failed: 1, rejects: 'stock.rejects.3.csv' });
+  expect(await shop.report(apply)).toMatchObject({ failed: 1, rejects: 'stock.rejects.3.csv' });
   expect(shop.read('stock.rejects.csv')).toBe('precious');
   expect(existsSync('/nonexistent/place')).toBe(false);
 });
@@ -95,7 +95,7 @@ test('takes the next free number for a name that is in use, given or not', async
 test('has the columns that apply reads if the input came from a pipe and another session ends the run', async () => {
   await using shop = await stockShop([5, 5], {});
   trouble(shop, { 2: 409 });
-  const piped = await shop.inventory(['apply', '-', '--yes'], { stdin: 'name,id,stock\nRex,1,6\nTom,2,7\n' });
+  const piped = await shop.run('inventory apply - --yes', { stdin: 'name,id,stock\nRex,1,6\nTom,2,7\n' });
   expect(piped.code).toBe(3);
   expect(shop.read('stdin.rejects.csv')).toMatch(/^name,id,stock,_line.*\nTom,2,7,3,failed,409,/);
 });
@@ -103,11 +103,11 @@ test('has the columns that apply reads if the input came from a pipe and another
 test('a file without a header is rejected without one, and read again with the same --map', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': '1;Rex;6\n2;Tom;7\n' });
   trouble(shop, { 2: 409 });
-  const map = ['--map', 'petId=1,quantity=3'];
-  expect(await shop.summary([...apply, ...map])).toMatchObject({ applied: 1, failed: 1 });
+  const map = '--map petId=1,quantity=3';
+  expect(await shop.report(`${apply} ${map}`)).toMatchObject({ applied: 1, failed: 1 });
   expect(shop.read('stock.rejects.csv')).toMatch(/^2;Tom;7;2;failed;409;/);
   shop.misbehave = undefined;
-  const again = await shop.summary(['apply', 'stock.rejects.csv', '--yes', ...map]);
+  const again = await shop.report(`inventory apply stock.rejects.csv --yes ${map}`);
   expect(again).toMatchObject({ code: 0, applied: 1 });
 });
 
@@ -117,7 +117,7 @@ test('an input that was changed meanwhile gives no wrong columns', async () => {
     if (method === 'PUT') shop.write('stock.csv', 'id,note,qty\n2,c,9\n1,d,9\n');
     return method === 'PUT' && petId === '2' ? refuse(response, 409, 'no') : undefined;
   };
-  expect(await shop.summary(apply)).toMatchObject({ applied: 1, failed: 1 });
+  expect(await shop.report(apply)).toMatchObject({ applied: 1, failed: 1 });
   expect(shop.read('stock.rejects.csv')).toMatch(/^petId,quantity,_line.*\n2,7,3,failed,409,/);
 });
 
@@ -129,11 +129,11 @@ test('reports rejects that cannot be written', async () => {
     if (method === 'PUT') rmSync(folder, { recursive: true, force: true });
     return method === 'PUT' && petId === '1' ? refuse(response, 409, 'no') : undefined;
   };
-  const summary = await shop.summary([...apply, '--rejects', 'out/mine.csv']);
+  const summary = await shop.report(`${apply} --rejects out/mine.csv`);
   expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(summary).not.toHaveProperty('rejects');
   expect(summary.stderr).toContain('out/mine.csv');
-  const nowhere = await shop.inventory([...apply, '--rejects', 'gone/mine.csv']);
+  const nowhere = await shop.run(`${apply} --rejects gone/mine.csv`);
   expect(nowhere).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--rejects gone/mine.csv: no such folder'),

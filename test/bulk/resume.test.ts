@@ -13,6 +13,7 @@ import {
   toCsv,
   trouble,
 } from '../helpers/stock-server.ts';
+import { answering, counts, healed, setting, stories } from './story.ts';
 
 /** Resolves when so many writes have reached the server. */
 async function arrivalOf(server: StockServer, count: number): Promise<void> {
@@ -53,76 +54,65 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
   expect(shop.writes()).toHaveLength(60);
 });
 
-test('apply again is a new run; a run that sets is not resumed once a later run is on the target', async () => {
-  await using shop = await stoppedRun(20);
-  expect(await shop.report(apply)).toMatchObject({ code: 0, run: 'r2', applied: 10, unchanged: 10 });
-  const refused = await shop.report('resume r1 --yes');
-  expect(refused.code).toBe(2);
-  expect(JSON.stringify(refused.error)).toContain('r2');
-  expect(JSON.stringify(refused.error)).toContain('apply');
-  // Not even if the later run was undone: a count of Monday must not replace one of Tuesday.
-  await shop.report('undo --yes');
-  expect((await shop.report('resume r1 --yes')).code).toBe(2);
-});
+const expecting = (column: string, value: string) =>
+  `petId,quantity${column}\n${shelves(4, () => 9)
+    .map((row) => `${row}${value}\n`)
+    .join('')}`;
 
-test('a run that adds is resumed whatever came later, and `resume` alone names it', async () => {
-  await using shop = await stockShop([5, 5], {
-    'd.csv': 'petId,change\n1,1\n2,2\n',
-    'stock.csv': toCsv([70]),
-  });
-  trouble(shop, { 2: 401 });
-  await shop.report('inventory apply d.csv --relative --yes --concurrency 1');
-  shop.misbehave = undefined;
-  await shop.report(apply);
-  const unclear = await shop.report('resume --yes');
-  expect(unclear.code).toBe(2);
-  expect(JSON.stringify(unclear.error)).toContain('r1');
-  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
-  expect([...shop.stock.values()]).toEqual([70, 7]);
-  // Now there is no run that can be resumed.
-  expect((await shop.run('resume --yes')).code).toBe(0);
-});
-
-test.each([
-  ['is written', '', { code: 0, applied: 4 }, 9],
-  ['is failed if it expects another', ',1', { code: 3, applied: 2, failed: 2 }, 60],
-])('a row that was not sent and whose count somebody has changed %s', async (_, expected, report, count) => {
-  const rows = shelves(4, () => 9).map((row) => `${row}${expected}\n`);
-  await using shop = await stockShop([1, 1, 1, 1], {
-    'stock.csv': `petId,quantity${expected && ',expected'}\n${rows.join('')}`,
-  });
-  trouble(shop, { 3: 403, 4: 403 });
-  await shop.report(`${apply} --concurrency 1`);
-  shop.misbehave = undefined;
-  shop.stock.set('3', 50);
-  shop.stock.set('4', 60);
-  expect(await shop.report('resume --yes')).toMatchObject(report);
-  expect(shop.stock.get('4')).toBe(count);
-});
-
-test('a row that failed for a reason of its own is final, and is in the rejects', async () => {
-  await using shop = await stockShop([5, 5, 5], { 'stock.csv': toCsv([6, 6, 6]) });
-  trouble(shop, { 1: 401, 2: 409 });
-  await shop.report(`${apply} --concurrency 1`);
-  trouble(shop, { 2: 409 });
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
-  shop.seen.length = 0;
-  shop.misbehave = undefined;
-  expect((await shop.report('resume --yes')).code).toBe(3);
-  expect(shop.writes()).toEqual([]);
-});
-
-test('guards hold for the rows of the whole run when it is resumed, unless given anew', async () => {
-  await using shop = await stockShop(
-    shelves(20, () => 1),
-    { 'stock.csv': toCsv(shelves(20, (petId) => (petId <= 10 ? 2 : 1))) },
-  );
-  trouble(shop, { 4: 401 });
-  await shop.report(`${apply} --max-changes 10 --max-delta 5 --concurrency 1`);
-  shop.misbehave = undefined;
-  shop.stock.set('10', 90);
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 2, error: { code: 'guard' } });
-  expect(await shop.report('resume --yes --max-delta 100')).toMatchObject({ code: 0, applied: 10 });
+stories({
+  'apply again is a new run; a run that sets is not resumed once a later run is on the target': [
+    { counts: shelves(4, () => 1), files: { 'stock.csv': toCsv(shelves(4, () => 2)) } },
+    answering({ 3: 401 }),
+    [`${apply} --concurrency 1`, '4: applied 2'],
+    healed,
+    [apply, '0: applied 2, unchanged 2'],
+    ['resume r1 --yes', '2:', 'r2', 'apply the file again'],
+    // Not even if the later run was undone: a count of Monday must not replace one of Tuesday.
+    ['undo --yes', '0: applied 2'],
+    ['resume r1 --yes', '2:'],
+  ],
+  'a run that adds is resumed whatever came later, and `resume` alone names it': [
+    { counts: [5, 5], files: { 'd.csv': 'petId,change\n1,1\n2,2\n', 'stock.csv': toCsv([70]) } },
+    answering({ 2: 401 }),
+    ['inventory apply d.csv --relative --yes --concurrency 1', '4: applied 1'],
+    healed,
+    [apply, '0: applied 1'],
+    ['resume --yes', '2:', 'r1'],
+    ['resume r1 --yes', '0: applied 2'],
+    counts(70, 7),
+    // Now there is no run that can be resumed.
+    ['resume --yes', '0:'],
+  ],
+  'a row that was not sent is written, whatever somebody has set meanwhile': [
+    { counts: [1, 1, 1, 1], files: { 'stock.csv': expecting('', '') } },
+    answering({ 3: 403, 4: 403 }),
+    [`${apply} --concurrency 1`, '4: applied 2'],
+    healed,
+    setting({ 3: 50, 4: 60 }),
+    ['resume --yes', '0: applied 4'],
+    counts(9, 9, 9, 9),
+  ],
+  'a row that was not sent and expects another count is failed': [
+    { counts: [1, 1, 1, 1], files: { 'stock.csv': expecting(',expected', ',1') } },
+    answering({ 3: 403, 4: 403 }),
+    [`${apply} --concurrency 1`, '4: applied 2'],
+    healed,
+    setting({ 3: 50, 4: 60 }),
+    ['resume --yes', '3: applied 2, failed 2'],
+    counts(9, 9, 50, 60),
+  ],
+  'guards hold for the rows of the whole run when it is resumed, unless given anew': [
+    {
+      counts: shelves(20, () => 1),
+      files: { 'stock.csv': toCsv(shelves(20, (petId) => (petId <= 10 ? 2 : 1))) },
+    },
+    answering({ 4: 401 }),
+    [`${apply} --max-changes 10 --max-delta 5 --concurrency 1`, '4: applied 3'],
+    healed,
+    setting({ 10: 90 }),
+    ['resume --yes', '2:', '--max-delta'],
+    ['resume --yes --max-delta 100', '0: applied 10'],
+  ],
 });
 
 test('resume keeps to the rate and to --create-missing of its run', async () => {
@@ -236,16 +226,6 @@ test('what a stop left open at the end of a journal is cut off, and the run goes
   writeFileSync(path, `${lines.slice(0, ended).join('\n')}\n{"row":1`);
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 20 });
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0 });
-});
-
-test('a plan that a stop cut short does not count', async () => {
-  await using shop = await stoppedRun(20);
-  const path = shop.journal('r1');
-  const text = readFileSync(path, 'utf8');
-  const planLine = text.split('\n').find((line) => line.startsWith('{"plan":20,'));
-  writeFileSync(path, `${text}${planLine}\n{"pla`);
-  expect((await shop.states('r1'))[20]).toBe('unprocessed');
-  expect(await shop.report('undo --yes')).toMatchObject({ code: 0, rows: 10, applied: 10 });
 });
 
 test('keeps the journal from others, and the token out of it', async () => {

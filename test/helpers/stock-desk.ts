@@ -19,10 +19,6 @@ export interface StockDesk {
   report(line: Line, options?: RunOptions): Promise<Report>;
   /** The states of the rows of a run, by record. */
   states(run: string): Promise<Record<string, string>>;
-  /** `petstore inventory <words>`. */
-  inventory(words: readonly string[], options?: RunOptions): Promise<Run>;
-  /** The same, with the summary that it prints as JSON. */
-  summary(words: readonly string[], options?: RunOptions): Promise<Summary>;
 }
 
 interface Report extends Record<string, unknown> {
@@ -31,16 +27,9 @@ interface Report extends Record<string, unknown> {
   readonly error: { readonly code?: string; readonly message: string; readonly hint?: string } | undefined;
 }
 
-interface Summary extends Record<string, unknown> {
-  readonly code: number;
-  readonly stderr: string;
-}
-
 export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
   const folder = temporaryFolder();
   const env = { PETSTORE_STATE_DIR: join(folder, 'state'), PETSTORE_BASE_URL: server.url };
-  const inventory = (words: readonly string[], options: RunOptions = {}) =>
-    runCli(['inventory', ...words], { cwd: folder, ...options, env: { ...env, ...options.env } });
   const run = (line: Line, options: RunOptions = {}) =>
     runCli(wordsOf(line), { cwd: folder, ...options, env: { ...env, ...options.env } });
   return {
@@ -60,11 +49,6 @@ export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
     read: (name) => readFileSync(join(folder, name), 'utf8'),
     files: () => readdirSync(folder).sort(),
     journal: (run) => join(folder, 'state', 'runs', `${run}.jsonl`),
-    inventory,
-    async summary(words, options) {
-      const { code, stdout, stderr } = await inventory([...words, '-o', 'json'], options);
-      return { ...(stdout === '' ? {} : JSON.parse(stdout)), code, stderr };
-    },
   };
 }
 

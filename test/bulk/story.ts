@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
+import { type Counts, type StockServer, trouble } from '../helpers/stock-server.ts';
+
+/** A service, and a person with files at work on it. */
+export type Shop = StockServer & StockDesk;
+
+/**
+ * What happens, in its order: a command with its exit code and the counts of its report, as in `3: applied 1, unknown 1`,
+ * and texts of its failures, error and hint; or something else that changes the shop.
+ */
+export type Scene =
+  | readonly [line: string, report: string, ...texts: (RegExp | string)[]]
+  | ((shop: Shop) => void);
+
+/** The facts of a report: `3: applied 1` is `{ code: 3, applied: 1 }`. */
+function factsOf(report: string): Record<string, number | string> {
+  const [code = '', counts = ''] = report.split(':');
+  const facts = counts.split(',').map((fact) => fact.trim().split(' '));
+  const entries = facts.filter(([name]) => name).map(([name, fact]) => [name, Number(fact)]);
+  return { code: Number(code), ...Object.fromEntries(entries) };
+}
+
+/** A shop, and what happens there. */
+export type Story = readonly [
+  shop: { readonly counts: Counts; readonly files?: Readonly<Record<string, string>> },
+  ...scenes: Scene[],
+];
+
+async function play([{ counts, files }, ...scenes]: Story): Promise<void> {
+  await using shop = await stockShop(counts, files);
+  for (const scene of scenes) {
+    if (typeof scene === 'function') {
+      scene(shop);
+      continue;
+    }
+    const [line, expected, ...texts] = scene;
+    const report = await shop.report(line);
+    expect({ line, ...report }).toMatchObject({ line, ...factsOf(expected) });
+    const words = `${JSON.stringify(report.failures ?? [])} ${report.error?.message} ${report.error?.hint}`;
+    for (const text of texts) expect(words).toMatch(text);
+  }
+}
+
+/** Declares a test for each story, by its title. */
+export function stories(all: Readonly<Record<string, Story>>): void {
+  test.each(Object.entries(all))('%s', (_, story) => play(story));
+}
+
+/** The service has these counts now. */
+export function counts(...expected: readonly number[]): Scene {
+  return ({ stock }) => expect([...stock.values()]).toEqual(expected);
+}
+
+/** From now on writes of these pets are answered so. */
+export function answering(statuses: Readonly<Record<string, number>>): Scene {
+  return (shop) => trouble(shop, statuses, { fields: { 'retry-after': '0' } });
+}
+
+export function healed(shop: Shop): void {
+  shop.misbehave = undefined;
+}
+
+/** Somebody sets counts. */
+export function setting(counts: Readonly<Record<string, number>>): Scene {
+  return ({ stock }) => {
+    for (const [petId, count] of Object.entries(counts)) stock.set(petId, count);
+  };
+}
+
+/** Somebody changes a file. */
+export function file(name: string, text: string): Scene {
+  return (shop) => shop.write(name, text);
+}
