@@ -41,7 +41,7 @@ export interface SmokeOptions extends VersionOptions {
 }
 
 /** All other checks need these, because without them no request is answered. */
-export const gates: readonly string[] = [
+export const prerequisites: readonly string[] = [
   'reach/dns',
   'reach/connect',
   'tls/valid',

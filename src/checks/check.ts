@@ -113,9 +113,9 @@ export interface CheckResult extends Finding {
   /** The outcome of the first attempt, if a later one passed. */
   readonly first?: string | undefined;
   /** Set if it is a failure only because of `--strict`. */
-  readonly isHardened?: true | undefined;
+  readonly isStrictFailure?: true | undefined;
   /** The reason why the check never began, a short clause; undefined if it began. */
-  readonly barredBy?: string | undefined;
+  readonly obstacle?: string | undefined;
   /** The duration of each of its requests. */
   readonly requestsMs?: readonly number[] | undefined;
   /** The number of its runs and of its failures; undefined without `--repeat` or `--for`. */

@@ -4,9 +4,9 @@ import { errorMessage } from '../output/error.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 
 /**
- * The states of a check, gravest first. A check is an `error` if it could not be carried out, because the description
- * cannot be used or the program has a defect. It is `flaky` if it passed after another attempt, or if a fault was seen and
- * did not come again. It is skipped if it does not apply to the service, or if a check that it needs has failed.
+ * The states of a check, gravest first. `error`: it could not be carried out, because the description cannot be used or
+ * the program has a defect. `flaky`: it failed once, then passed. `skip`: it does not apply to the service, or a check that
+ * it needs has failed.
  */
 export const states = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'] as const;
 export type State = (typeof states)[number];
@@ -41,20 +41,13 @@ export interface Finding {
 /** A finding without its state and reason. */
 export type Details = Partial<Omit<Finding, 'state' | 'reason'>>;
 
-export function pass(reason: string, details: Details = {}): Finding {
-  return { ...details, state: 'pass', reason };
-}
+export const pass = finder('pass');
+export const flaky = finder('flaky');
+export const warn = finder('warn');
+export const fail = finder('fail');
 
-export function flaky(reason: string, details: Details = {}): Finding {
-  return { ...details, state: 'flaky', reason };
-}
-
-export function warn(reason: string, details: Details = {}): Finding {
-  return { ...details, state: 'warn', reason };
-}
-
-export function fail(reason: string, details: Details = {}): Finding {
-  return { ...details, state: 'fail', reason };
+function finder(state: State): (reason: string, details?: Details) => Finding {
+  return (reason, details) => ({ ...details, state, reason });
 }
 
 export function skip(reason: string): Finding {
@@ -66,7 +59,7 @@ export function isRed({ state }: { readonly state: State }): boolean {
   return state === 'fail' || state === 'error';
 }
 
-/** Ends a check with a finding. */
+/** Ends a check with a finding, such as the fault of an answer. */
 export class FindingError extends Error {
   readonly finding: Finding;
 

@@ -20,7 +20,9 @@ const furtherLooks = 2;
  *
  * @param look looks for faults of one kind; gets whether it is the first look.
  */
-export async function confirm(look: (isFirst: boolean) => Promise<Finding | undefined>): Promise<Finding[]> {
+export async function confirmFault(
+  look: (isFirst: boolean) => Promise<Finding | undefined>,
+): Promise<Finding[]> {
   const fault = await look(true);
   if (!fault) return [];
   for (let count = 0; count < furtherLooks; count += 1) if (await look(false)) return [fault];
@@ -32,12 +34,13 @@ export async function faultsOfList(context: CheckContext, reply: Reply): Promise
   const { operation } = reply;
   const replyOf = async (isFirst: boolean) => (isFirst ? reply : context.ask(operation, {}));
   const faults = [
-    await confirm(async (isFirst) => repeatedId(await replyOf(isFirst))),
-    await confirm(async (isFirst) => faultOfPages(context, await replyOf(isFirst))),
+    await confirmFault(async (isFirst) => repeatedId(await replyOf(isFirst))),
+    await confirmFault(async (isFirst) => faultOfPages(context, await replyOf(isFirst))),
   ];
   for (const filter of operation.parameters) {
     const value = valueFor(filter, reply);
-    if (value !== undefined) faults.push(await confirm(() => faultOfFilter(context, reply, filter, value)));
+    if (value !== undefined)
+      faults.push(await confirmFault(() => faultOfFilter(context, reply, filter, value)));
   }
   return faults.flat();
 }
@@ -117,7 +120,7 @@ function nextUrl(page: Reply): URL | undefined {
   if (!URL.canParse(link, page.url))
     throw fault('the next link is not a URL', { expected: 'Link: <url>; rel="next"' });
   const next = new URL(link, page.url);
-  const place = foreignPlace(next, here);
+  const place = faultOfTarget(next, here);
   if (place) throw fault(`the next link ${place.reason}`, place.details);
   next.hash = '';
   if (isSameAddress(next, here))
@@ -126,7 +129,7 @@ function nextUrl(page: Reply): URL | undefined {
 }
 
 /** Why a URL that the service gives does not lead back to it, a clause without a subject; undefined if it does. */
-export function foreignPlace(
+export function faultOfTarget(
   url: URL,
   here: URL,
 ): { readonly reason: string; readonly details: Details } | undefined {

@@ -8,7 +8,7 @@ import type { Check, CheckContext, Reply } from './check.ts';
 import { type Finding, FindingError, isRed, pass, skip, statusText, warn } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { sunsetDate } from './lifecycle-checks.ts';
-import { confirm, faultsOfList } from './list-checks.ts';
+import { confirmFault, faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
 import { detailsOf, faultOf, idParameter, readsOf } from './round.ts';
 
@@ -44,7 +44,7 @@ async function checkGet(context: CheckContext, operation: Operation): Promise<Fi
     const finding = judgeRead(context, reply);
     // A fault other than that the record is missing, or a record that is gone as its sunset announced.
     if (isGone(reply) !== isRed(finding)) return [finding];
-    const faults = await confirm((isFirst) => compareWithList(context, reply, list, isFirst));
+    const faults = await confirmFault((isFirst) => compareWithList(context, reply, list, isFirst));
     if (!isGone(reply)) return [finding, ...faults];
     // Without a fault, somebody has deleted it since the list was read.
     if (faults.length > 0) return faults;

@@ -47,7 +47,7 @@ export async function ownerOf(
  *
  * @throws FindingError if it is not certainly ours, or is still there; CliError if that cannot be read.
  */
-export async function removeOwn(context: CheckContext, created: CreatedRecord): Promise<boolean> {
+export async function removeOwnRecord(context: CheckContext, created: CreatedRecord): Promise<boolean> {
   const { noun, id } = created;
   const owner = await ownerOf(context, created);
   if (owner === 'nobody') return false;
@@ -132,7 +132,7 @@ export async function cleanUp(context: CheckContext, records: ReadonlySet<Possib
       continue;
     }
     try {
-      if (await removeOwn(context, { ...record, id })) removed += 1;
+      if (await removeOwnRecord(context, { ...record, id })) removed += 1;
     } catch (error) {
       left.push(`${label}: ${messageOf(error)}`);
     }

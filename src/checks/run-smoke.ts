@@ -5,7 +5,13 @@ import { type ExitCode, exitCodes, InterruptedError, type Signal, UsageError } f
 import { type Interrupts, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
 import { type Check, type CheckResult, groupOf } from './check.ts';
-import { gates, namesReach, readChecks, type SmokeOptions, selectedWriteChecks } from './check-table.ts';
+import {
+  namesReach,
+  prerequisites,
+  readChecks,
+  type SmokeOptions,
+  selectedWriteChecks,
+} from './check-table.ts';
 import { Deployment } from './deployment.ts';
 import { type Finding, FindingError, fail, findingOfError, isRed, skip } from './finding.ts';
 import { cleanUp, type PossibleRecord } from './own-records.ts';
@@ -169,9 +175,9 @@ async function runReads(run: SmokeRun, deployment = createDeployment(run)): Prom
   const round = startRound(service, deployment);
   const { foreignAnswers } = deployment;
   const hasForeign = () => deployment.foreignAnswers > foreignAnswers;
-  const obstacle = () => whyStopped(run) ?? (hasForeign() ? 'reach/version failed' : undefined);
-  const results = await examineChecks(run, round, readChecks(options), [], obstacle);
-  const isUnreached = results.some((result) => isRed(result) && gates.includes(result.id));
+  const findObstacle = () => whyStopped(run) ?? (hasForeign() ? 'reach/version failed' : undefined);
+  const results = await examineChecks(run, round, readChecks(options), [], findObstacle);
+  const isUnreached = results.some((result) => isRed(result) && prerequisites.includes(result.id));
   if (options.waitFor.length === 0 || isUnreached || stopped.aborted)
     return { round, rounds: 1, results: withSteady(results) };
   const fault = hasForeign()
@@ -242,26 +248,28 @@ async function withWrites(
  * because of `--strict` keeps no check from running.
  *
  * @param earlier results of checks that some of them need.
- * @param obstacle why no further check is carried out, a clause; undefined if they are.
+ * @param findObstacle says before each check why it is not carried out, a clause; undefined if it is.
  */
 async function examineChecks(
   run: SmokeRun,
   round: Round,
   checks: readonly Check[],
   earlier: readonly CheckResult[],
-  obstacle: () => string | undefined,
+  findObstacle: () => string | undefined,
 ): Promise<CheckResult[]> {
   const { observer, options, stopped, createSignal } = run;
   const results: CheckResult[] = [];
   for (const [at, { id, operation, needs = [], isOptional, run: check }] of checks.entries()) {
     const failed = [...earlier, ...results].find(
       (result) =>
-        isRed(result) && !result.isHardened && (gates.includes(result.id) || needs.includes(result.id)),
+        isRed(result) &&
+        !result.isStrictFailure &&
+        (prerequisites.includes(result.id) || needs.includes(result.id)),
     );
-    const barredBy = failed ? `${failed.id} failed` : obstacle();
-    if (barredBy !== undefined) {
-      const reason = failed ? `${barredBy}: ${failed.reason}` : barredBy;
-      if (!isOptional) results.push({ operation, ...skip(reason), barredBy, id, elapsedMs: 0 });
+    const obstacle = failed ? `${failed.id} failed` : findObstacle();
+    if (obstacle !== undefined) {
+      const reason = failed ? `${obstacle}: ${failed.reason}` : obstacle;
+      if (!isOptional) results.push({ operation, ...skip(reason), obstacle, id, elapsedMs: 0 });
       continue;
     }
     observer.check(id, at + 1, checks.length);
@@ -305,7 +313,7 @@ function endOf(
 ): (CheckResult & { readonly exitCode: ExitCode }) | undefined {
   const failure = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
   if (why !== undefined) {
-    const skips = outcomes.filter(({ barredBy }) => barredBy === why).length;
+    const skips = outcomes.filter(({ obstacle }) => obstacle === why).length;
     const rest = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
     return { ...failure, reason: `${signal ? `stopped by ${signal}` : why}${rest}`, exitCode };

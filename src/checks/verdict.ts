@@ -59,7 +59,7 @@ function weighStability(verdict: Verdict, operation: Operation | undefined, stri
   const isSoft = verdict.state === 'warn' || verdict.state === 'flaky';
   if (!strict || !isSoft) return verdict;
   const reason = verdict.state === 'flaky' ? `flaky: ${verdict.reason}` : verdict.reason;
-  return { ...verdict, state: 'fail', reason, isHardened: true };
+  return { ...verdict, state: 'fail', reason, isStrictFailure: true };
 }
 
 /**

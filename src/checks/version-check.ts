@@ -39,7 +39,7 @@ export function checkVersionAgain(
 
 /**
  * Looks at the conditions a number of times, each time on a new connection, because one replica of the new version must
- * not speak for the others. Looks one at a time, and waits, if the service limits the rate.
+ * not speak for the others. If the service limits the rate, waits and goes on with one look at a time.
  *
  * @returns the failure; undefined if every condition held every time.
  */

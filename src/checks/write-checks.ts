@@ -19,14 +19,14 @@ import {
   statusText,
 } from './finding.ts';
 import { documentedAnswer, judge } from './judge-answer.ts';
-import { foreignPlace } from './list-checks.ts';
+import { faultOfTarget } from './list-checks.ts';
 import {
   type CreatedRecord,
   currentRecord,
   findInList,
   ownerOf,
   type PossibleRecord,
-  removeOwn,
+  removeOwnRecord,
 } from './own-records.ts';
 import { jsonId, recordOf } from './records.ts';
 import { faultOf } from './round.ts';
@@ -53,7 +53,7 @@ export function writeChecks(contract: Contract, records: Set<PossibleRecord>): C
     const needs = ancestorsOf(noun).map((ancestor) => `write/${ancestor.name}`);
     return {
       ...{ id, operation: noun.create, needs },
-      run: (context) => checkLife({ ...context, records, parents }, noun),
+      run: (context) => checkLifeCycle({ ...context, records, parents }, noun),
     };
   });
 }
@@ -63,16 +63,16 @@ function ancestorsOf({ parent }: WritableNoun): WritableNoun[] {
   return parent ? [parent, ...ancestorsOf(parent)] : [];
 }
 
-async function checkLife(context: WriteContext, noun: WritableNoun): Promise<Finding[]> {
+async function checkLifeCycle(context: WriteContext, noun: WritableNoun): Promise<Finding[]> {
   const parent = await parentFor(context, noun);
   // A service may create an inventory entry together with its pet, so that it is there already.
   if (noun.name === 'inventory' && parent)
-    await removeOwn(context, { noun, name: undefined, parent, id: parent.id });
+    await removeOwnRecord(context, { noun, name: undefined, parent, id: parent.id });
   const { created, body } = await createRecord(context, noun, parent);
   const delays = await checkListed(context, created);
   const isUpdated = await update(context, created, body);
   await expectOurs(context, created);
-  await removeRecord(context, created);
+  await checkRemoval(context, created);
   context.records.delete(created);
   return [
     pass(isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone'),
@@ -147,7 +147,7 @@ function checkLocation(reply: Reply, id: bigint): void {
     throw fault(reply, 'create: the answer has no Location', expected);
   }
   const here = new URL(reply.url);
-  const place = URL.canParse(location, here.href) && foreignPlace(new URL(location, here), here);
+  const place = URL.canParse(location, here.href) && faultOfTarget(new URL(location, here), here);
   if (place) {
     const details = { ...place.details, got: location };
     throw new FindingError(faultOf(reply, `create: the Location ${place.reason}`, details));
@@ -200,7 +200,7 @@ async function expectOurs(context: CheckContext, created: CreatedRecord): Promis
 }
 
 /** Deletes a record that was just shown to be ours, and checks that its GET and its list no longer have it. */
-async function removeRecord(context: CheckContext, { noun, id }: CreatedRecord): Promise<void> {
+async function checkRemoval(context: CheckContext, { noun, id }: CreatedRecord): Promise<void> {
   const { remove, get, list, name } = noun;
   const reply = await context.ask(remove, { id });
   // The client counts a 404 as a success if an earlier attempt may have been applied.

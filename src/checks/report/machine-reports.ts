@@ -37,7 +37,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 /** A result as JSON; times in seconds. */
 function toCheck(result: CheckResult) {
   const { id, state, elapsedMs, reason, operation, latency, ...rest } = result;
-  const { barredBy, isHardened, requestsMs, exitCode, ...details } = rest;
+  const { obstacle, isStrictFailure, requestsMs, exitCode, ...details } = rest;
   const group = groupOf(id);
   return {
     id,

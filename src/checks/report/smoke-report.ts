@@ -88,11 +88,11 @@ export function labelledDetails(result: CheckResult): [label: string, text: stri
 
 /** Results with the same reason. */
 export interface Cause {
-  /** Reports show its reason. */
+  /** The result whose reason stands for all of them. */
   readonly first: CheckResult;
   /** The check, or the count of checks. */
   readonly subject: string;
-  /** The ids of the checks, if there are several and each of them ran. */
+  /** The ids of the checks; undefined for one check, and for checks that never began. */
   readonly ids: string | undefined;
 }
 
@@ -101,14 +101,14 @@ export function causesOf(results: readonly CheckResult[]): Cause[] {
   const sorted = states.flatMap((state) => results.filter((result) => result.state === state));
   const causes = new Map<string, CheckResult[]>();
   for (const result of sorted.filter(({ state }) => state !== 'pass')) {
-    const { state, reason, barredBy } = result;
-    const key = JSON.stringify(barredBy === undefined ? [state, reason] : [barredBy]);
+    const { state, reason, obstacle } = result;
+    const key = JSON.stringify(obstacle === undefined ? [state, reason] : [obstacle]);
     causes.set(key, [...(causes.get(key) ?? []), result]);
   }
   return [...causes.values()].map((group) => {
     const first = group[0] as CheckResult;
     if (group.length === 1) return { first, subject: first.id, ids: undefined };
-    const ids = first.barredBy === undefined ? group.map(({ id }) => id).join(', ') : undefined;
+    const ids = first.obstacle === undefined ? group.map(({ id }) => id).join(', ') : undefined;
     return { first, subject: `${group.length} checks`, ids };
   });
 }

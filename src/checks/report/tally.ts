@@ -6,7 +6,7 @@ import { totalNames } from './smoke-report.ts';
 /** The results of a check over any number of runs, in memory that does not grow with them. */
 interface CheckTally {
   /** The gravest result. */
-  readonly worst: CheckResult;
+  readonly gravest: CheckResult;
   readonly counts: Readonly<Partial<Record<State, number>>>;
   readonly left: readonly string[];
   readonly elapsedMs: number;
@@ -28,18 +28,18 @@ export class Tally {
 
   /** One outcome for each check, in the order of the groups. @param isRepeated whether to merge the runs. */
   outcomes(isRepeated: boolean): CheckResult[] {
-    const outcomes = [...this.checks.values()].map((tally) => (isRepeated ? merge(tally) : tally.worst));
+    const outcomes = [...this.checks.values()].map((tally) => (isRepeated ? merge(tally) : tally.gravest));
     return groups.flatMap((group) => outcomes.filter(({ id }) => groupOf(id) === group));
   }
 }
 
 function addTo(tally: CheckTally | undefined, result: CheckResult): CheckTally {
-  const { worst = result, counts = {}, left = [], elapsedMs = 0 } = tally ?? {};
+  const { gravest = result, counts = {}, left = [], elapsedMs = 0 } = tally ?? {};
   const { requests = createHistogram({ figures: 3 }) } = tally ?? {};
   const { state, requestsMs = [] } = result;
   for (const ms of requestsMs) requests.record(Math.max(1, Math.round(ms * 1000)));
   return {
-    worst: states.indexOf(state) < states.indexOf(worst.state) ? result : worst,
+    gravest: states.indexOf(state) < states.indexOf(gravest.state) ? result : gravest,
     counts: { ...counts, [state]: (counts[state] ?? 0) + 1 },
     left: [...left, ...(result.left ?? [])],
     elapsedMs: elapsedMs + result.elapsedMs,
@@ -47,16 +47,16 @@ function addTo(tally: CheckTally | undefined, result: CheckResult): CheckTally {
   };
 }
 
-function merge({ worst, counts, left, elapsedMs, requests }: CheckTally): CheckResult {
-  const { state, reason } = worst;
+function merge({ gravest, counts, left, elapsedMs, requests }: CheckTally): CheckResult {
+  const { state, reason } = gravest;
   const failures = (counts.fail ?? 0) + (counts.error ?? 0);
   const runs = states.reduce((sum, each) => sum + (each === 'skip' ? 0 : (counts[each] ?? 0)), 0);
-  const share = isRed(worst)
+  const share = isRed(gravest)
     ? `failed ${failures} of ${runs}`
     : `${totalNames[state]} ${counts[state]} of ${runs}`;
   const latency = { median: requests.percentile(50) / 1000, max: requests.max / 1000 };
   return {
-    ...worst,
+    ...gravest,
     reason: state === 'skip' ? reason : state === 'pass' ? share : `${share}: ${reason}`,
     left: left.length > 0 ? left : undefined,
     elapsedMs,
