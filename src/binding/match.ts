@@ -5,6 +5,7 @@ import {
   type Collections,
   collectionOf,
   isParameter,
+  mapFlag,
   type PathReading,
   readPath,
   splitPath,
@@ -81,25 +82,18 @@ function toCandidate(
   operation: DocumentOperation,
   collections: Collections,
 ): Candidate | undefined {
-  const { id, method } = tableOperation;
+  const { method } = tableOperation;
   const isPatch = method === 'PUT' && operation.method === 'PATCH';
   if (operation.method !== method && !isPatch) return undefined;
   const reading = readPath(tableOperation, operation, collections);
   const evidence = reading && evidenceOf(tableOperation, operation, reading);
   if (!evidence) return undefined;
-  const doubt = reading.doubt ?? evidence.doubt;
-  const map = `add --map ${id}='${formatRoute(operation)}'`;
-  const misplaced = reading.obstacle ?? (doubt && `${doubt}, ${map}`);
+  const misplaced = reading.obstacle ?? evidence.obstacle;
   const unfit = obstacleTo(tableOperation, operation);
   // An operation with two obstacles is not even a near miss.
   if (unfit !== undefined && misplaced !== undefined) return undefined;
   const obstacle = unfit ?? misplaced ?? changeOfCount(tableOperation, operation);
-  return { operation, why: evidence.why, isNamed: evidence.isNamed, obstacle };
-}
-
-interface Evidence extends Pick<Candidate, 'why' | 'isNamed'> {
-  /** As in `PathReading`. */
-  readonly doubt?: string;
+  return { ...evidence, operation, obstacle };
 }
 
 /** Other words that services have for the nouns: they bind nothing, but show which operations may be meant. */
@@ -108,9 +102,10 @@ const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'i
 /** Why an operation is taken for that of the table: the name of its schema, else its path. */
 function evidenceOf(
   tableOperation: TableOperation,
-  { body, answer }: DocumentOperation,
+  operation: DocumentOperation,
   { segment, isOfNoun }: PathReading,
-): Evidence | undefined {
+): Omit<Candidate, 'operation'> | undefined {
+  const { body, answer } = operation;
   const { noun, method, many } = tableOperation;
   // A search or another action.
   if (method === 'POST' && answer?.shape.kind === 'array') return undefined;
@@ -123,8 +118,9 @@ function evidenceOf(
   if (allNames.some((schemaName) => (nounOfSchema(schemaName) ?? noun) !== noun)) return undefined;
   const evidence = { why: `its path is about ${noun}`, isNamed: false };
   if (isOfNoun || nounOf(segment) === noun) return evidence;
-  const isSynonym = synonyms[wordsOf(segment).join(' ')] === noun;
-  return isSynonym ? { ...evidence, doubt: `${segment} may be something else: if it is ${noun}` } : undefined;
+  if (synonyms[wordsOf(segment).join(' ')] !== noun) return undefined;
+  const map = mapFlag(tableOperation, operation);
+  return { ...evidence, obstacle: `${segment} may be something else: if it is ${noun}, add ${map}` };
 }
 
 /** Why an operation does not set a count, a clause. */

@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import { type OperationId, operations } from '../api/operations.ts';
-import { type DocumentOperation, pathPattern } from './document.ts';
+import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
 import { isFilterName } from './parameters.ts';
 import { isRecord, type TableOperation } from './record-format.ts';
 import { shapeOf } from './schema.ts';
@@ -25,8 +25,6 @@ export interface PathReading {
   readonly isOfNoun: boolean;
   /** Why an operation there is not taken, a clause. */
   readonly obstacle?: string | undefined;
-  /** Why an operation there may be another one, and the condition for adding it with --map. */
-  readonly doubt?: string | undefined;
 }
 
 /** Whether an operation of the table is about one record. */
@@ -40,6 +38,11 @@ export function collectionOf({ path }: DocumentOperation): string {
   return pathPattern(path).replace(/\/\{\}$/, '');
 }
 
+/** The flag that makes an operation that of the table, whatever the rules say. */
+export function mapFlag({ id }: TableOperation, operation: DocumentOperation): string {
+  return `--map ${id}='${formatRoute(operation)}'`;
+}
+
 /** What the path of an operation says; undefined if the operation cannot be that of the table. */
 export function readPath(
   tableOperation: TableOperation,
@@ -48,88 +51,90 @@ export function readPath(
 ): PathReading | undefined {
   const { id, noun } = tableOperation;
   const segments = splitPath(operation.path);
-  const parameter = isParameter(segments.at(-1) ?? '') ? (segments.pop() ?? '').slice(1, -1) : undefined;
+  const last = segments.at(-1) ?? '';
+  const parameter = isParameter(last) ? last.slice(1, -1) : undefined;
+  if (parameter !== undefined) segments.pop();
   const segment = segments.at(-1) ?? '';
   if ((nounOf(segment) ?? noun) !== noun) return undefined;
   const isOfNoun = collections.paths.has(collectionOf(operation));
-  if (takesId(id) && parameter === undefined)
-    return readPathWithoutId(tableOperation, operation, segments, isOfNoun);
-  const obstacle = furtherParameter(tableOperation, operation, segments);
-  if (takesId(id)) {
-    // An entry with an id of its own is not found by the id of its pet.
-    const isEntryId = noun === 'inventory' && parameter?.toLowerCase() === 'id' && hasIdField(operation);
-    if (isEntryId || parameter === undefined) return undefined;
-    const reading = { segment, isOfNoun, obstacle };
-    return obstacle ? reading : withDoubt(tableOperation, operation, collections, reading, parameter);
-  }
-  if (parameter !== undefined) return undefined;
-  // `findByTag` is a search; `findByStatus` is a list with a filter of ours.
-  const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(segment) ?? [];
-  if (filterName !== undefined && !isFilterName(filterName, id)) return undefined;
-  return { segment, isOfNoun: isOfNoun || filterName !== undefined, obstacle };
+  const reading = { segment, isOfNoun, obstacle: furtherParameter(tableOperation, operation, segments) };
+  if (!takesId(id)) return parameter === undefined ? readCollection(id, reading) : undefined;
+  if (parameter === undefined) return readWithoutId(tableOperation, operation, segments, isOfNoun);
+  // An entry with an id of its own is not found by the id of its pet.
+  const isEntryId = noun === 'inventory' && parameter.toLowerCase() === 'id' && hasIdField(operation);
+  if (isEntryId) return undefined;
+  return reading.obstacle ? reading : readRecord(tableOperation, operation, collections, parameter, reading);
+}
+
+/** The path of a list or a create. `findByTag` is a search; `findByStatus` is a list with a filter of ours. */
+function readCollection(id: OperationId, reading: PathReading): PathReading | undefined {
+  const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(reading.segment) ?? [];
+  if (filterName === undefined) return reading;
+  return isFilterName(filterName, id) ? { ...reading, isOfNoun: true } : undefined;
 }
 
 /**
- * Doubts an operation on one record if its id may be that of something else, or if it does not lie beside the list or the
- * create of its noun: `/v1/pet/{id}` is beside `/v1/pets`, and `/archive/pets/{id}` is not in `/pets`. If neither is bound,
- * the path must be a single segment and the id. Undefined if the last segment is no id.
+ * The path of an operation on one record. Its last segment must be the id of that record, and it must lie beside the list
+ * or the create of its noun: `/v1/pet/{id}` is beside `/v1/pets`, and `/archive/pets/{id}` is not in `/pets`. If neither is
+ * bound, the path must be a single segment and the id.
+ *
+ * @param parameter the name of the last segment.
  */
-function withDoubt(
-  { noun }: TableOperation,
+function readRecord(
+  tableOperation: TableOperation,
   operation: DocumentOperation,
   { paths, isTied }: Collections,
-  reading: PathReading,
   parameter: string,
+  reading: PathReading,
 ): PathReading | undefined {
+  const { noun } = tableOperation;
   const { segment, isOfNoun } = reading;
+  const map = `add ${mapFlag(tableOperation, operation)}`;
   const stated = operation.parameters.find(({ in: place, name }) => place === 'path' && name === parameter);
   const isInteger = shapeOf(stated?.schema).kind === 'integer';
-  const isOurs = isOfNoun || nounOf(segment) === noun;
-  const record = nouns[noun].idName.replace(/Id$/, '');
-  const isNamed = isIdName(parameter, noun) && (isOurs || wordsOf(parameter).length > 1);
-  if (!isNamed && !(isOfNoun && isInteger && isNameWithin(parameter, segment)))
-    return isInteger
-      ? {
-          ...reading,
-          doubt: `its ${parameter} may be the id of something else: if it is that of the ${record}`,
-        }
-      : undefined;
+  const isNoun = nounOf(segment) === noun;
+  const isIdOfNoun = isIdName(parameter, noun) && (isOfNoun || isNoun || wordsOf(parameter).length > 1);
+  if (!isIdOfNoun && !(isOfNoun && isInteger && isNameWithin(parameter, segment))) {
+    const record = nouns[noun].idName.replace(/Id$/, '');
+    const obstacle = `its ${parameter} may be the id of something else: if it is that of the ${record}, ${map}`;
+    return isInteger ? { ...reading, obstacle } : undefined;
+  }
   const collection = collectionOf(operation);
   const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
   const isBeside = [...paths].some(
-    (path) =>
-      parentOf(path) === collection || (nounOf(segment) === noun && parentOf(path) === parentOf(collection)),
+    (path) => parentOf(path) === collection || (isNoun && parentOf(path) === parentOf(collection)),
   );
   const isAlone = paths.size === 0 && !isTied && splitPath(collection).length === 1;
   if (isOfNoun || isBeside || isAlone) return reading;
-  if (isTied) return { ...reading, obstacle: 'several paths may be that of its list' };
-  return { ...reading, doubt: 'its path is not that of the bound list or create: if this is intended' };
+  const obstacle = isTied
+    ? 'several paths may be that of its list'
+    : `its path is not that of the bound list or create: if this is intended, ${map}`;
+  return { ...reading, obstacle };
 }
 
 /** The path of an update that has the id in its body; or as a near miss, of the entry of a pet: `/pets/{petId}/inventory`. */
-function readPathWithoutId(
+function readWithoutId(
   tableOperation: TableOperation,
-  { body }: DocumentOperation,
+  operation: DocumentOperation,
   segments: readonly string[],
   isOfNoun: boolean,
 ): PathReading | undefined {
+  const { body } = operation;
   const segment = segments.at(-1) ?? '';
   const hasId = tableOperation.body && body && isRecord(tableOperation, body.shape);
   const parameters = segments.filter(isParameter);
   if (hasId && isOfNoun && parameters.length === 0) return { segment, isOfNoun };
   const isOfPet = nounOf(segments.at(-3)) === 'pets' && isParameter(segments.at(-2) ?? '');
   if (tableOperation.noun !== 'inventory' || !isOfPet || parameters.length > 1) return undefined;
-  return {
-    segment,
-    isOfNoun: false,
-    doubt: 'its path does not end with the id of a record: if this is intended',
-  };
+  const map = `add ${mapFlag(tableOperation, operation)}`;
+  const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
+  return { segment, isOfNoun: false, obstacle };
 }
 
 /** Why an operation below other records is not taken, a clause. --map can give their id, unless the noun is one of ours. */
 function furtherParameter(
-  { id }: TableOperation,
-  { method, path }: DocumentOperation,
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
   segments: readonly string[],
 ): string | undefined {
   const at = segments.findIndex(isParameter);
@@ -137,7 +142,8 @@ function furtherParameter(
   if (parameter === undefined) return undefined;
   const needed = `its path needs a value for ${parameter.slice(1, -1)}`;
   const isOurs = nounOf(segments[at - 1]) !== undefined;
-  return isOurs ? needed : `${needed}: fix it with --map ${id}='${method} ${path.replace(parameter, '7')}'`;
+  const fixed = { ...operation, path: operation.path.replace(parameter, '7') };
+  return isOurs ? needed : `${needed}: fix it with ${mapFlag(tableOperation, fixed)}`;
 }
 
 export function splitPath(path: string): string[] {

@@ -1,7 +1,7 @@
 import type { HttpFields } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
-import { UsageError } from '../process/errors.ts';
+import { FieldError } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import { withinTime } from '../process/within-time.ts';
@@ -17,18 +17,21 @@ import { type CallInput, parameterValue } from './request.ts';
  */
 export function checkInput(operation: Operation, input: CallInput, fields: HttpFields = {}): void {
   const { id, method, parameters, body: requestBody } = operation;
-  const problems: (string | undefined)[] = [];
-  for (const parameter of parameters) problems.push(parameterProblem(parameter, input, fields));
+  const problems: { readonly field: string; readonly clause: string | undefined }[] = [];
+  for (const parameter of parameters)
+    problems.push({ field: parameter.name, clause: parameterProblem(parameter, input, fields) });
   const { body } = input;
   if (requestBody && isJsonObject(body))
     for (const [name, { wireName, required, bounds }] of Object.entries(requestBody.fields)) {
       const value = body[wireName] ?? undefined;
       if (required && body[wireName] === undefined && method !== 'PATCH')
-        problems.push(`${name} is required`);
-      if (bounds && value !== undefined) problems.push(brokenBound(name, value, bounds));
+        problems.push({ field: name, clause: `${name} is required` });
+      if (bounds && value !== undefined)
+        problems.push({ field: name, clause: brokenBound(name, value, bounds) });
     }
-  const clauses = problems.filter((problem) => problem !== undefined);
-  if (clauses.length > 0) throw new UsageError(`${clauses.join('; ')} (${id})`);
+  const broken = problems.filter(({ clause }) => clause !== undefined);
+  const [first] = broken;
+  if (first) throw new FieldError(`${broken.map(({ clause }) => clause).join('; ')} (${id})`, first.field);
 }
 
 function parameterProblem(parameter: Parameter, input: CallInput, fields: HttpFields): string | undefined {

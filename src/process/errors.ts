@@ -110,6 +110,20 @@ export class UsageError extends CliError {
   }
 }
 
+/** A value that is not valid. */
+export class FieldError extends UsageError {
+  /** The flag, the argument, the column or the field that has it. */
+  readonly place: string;
+  /** What the messages of all such values share. */
+  readonly rule: string;
+
+  constructor(message: string, place: string, rule = message) {
+    super(message);
+    this.place = place;
+    this.rule = rule;
+  }
+}
+
 /** A file, stdin, a variable of the environment or the config is not valid. */
 export class InputError extends UsageError {
   /** @param line of the file, if it has one. */

@@ -3,9 +3,9 @@ import { takesField } from '../api/contract.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { bodySchemas } from '../api/schemas.ts';
 import { notAnId } from '../api/values.ts';
-import { UsageError } from '../process/errors.ts';
+import { FieldError, UsageError } from '../process/errors.ts';
 import type { Access } from './access.ts';
-import { FieldError, jsonOrText } from './parse-values.ts';
+import { jsonOrText } from './parse-values.ts';
 import { type Body, columnOf, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */

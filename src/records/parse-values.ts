@@ -1,5 +1,5 @@
 import { isDateTime, notAnId, toChange, toId, toQuantity } from '../api/values.ts';
-import { UsageError } from '../process/errors.ts';
+import { FieldError, UsageError } from '../process/errors.ts';
 import { type JsonValue, parseJson } from '../process/exact-json.ts';
 
 /** The id of a record, or a name that is looked up. */
@@ -102,20 +102,6 @@ export function jsonOrText(text: string): JsonValue {
     return parseJson(text);
   } catch {
     return text;
-  }
-}
-
-/** A value that is not valid. */
-export class FieldError extends UsageError {
-  /** The flag, the argument, the column or the field that has it. */
-  readonly place: string;
-  /** What the messages of all such values share. */
-  readonly rule: string;
-
-  constructor(message: string, place: string, rule = message) {
-    super(message);
-    this.place = place;
-    this.rule = rule;
   }
 }
 

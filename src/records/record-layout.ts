@@ -4,20 +4,12 @@ import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-
 import type { Problem } from '../input/record.ts';
 import { isRejectColumn } from '../input/rejects.ts';
 import { withoutGuard } from '../output/formats.ts';
-import { CliError, UsageError } from '../process/errors.ts';
+import { CliError, FieldError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, fieldSchemas } from './body-fields.ts';
 import { isName } from './names.ts';
-import {
-  FieldError,
-  jsonOrText,
-  parseDate,
-  parseId,
-  parseIdOrName,
-  parseQuantity,
-  parseTruth,
-} from './parse-values.ts';
+import { jsonOrText, parseDate, parseId, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
 import {
   type Body,
   columnOf,
