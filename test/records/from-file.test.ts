@@ -34,22 +34,22 @@ test.each([
 test('creates in the order of the file', async () => {
   using shop = openShop();
   const names = Array.from({ length: 30 }, (_, at) => `pet ${at}`);
-  writeFileSync(`${shop.file}.jsonl`, lines(names.map((name) => ({ name, categoryId: 1 }))));
-  const run = await shop.run(
-    `pets create --from ${shop.file}.jsonl --yes --fields id,name -o csv --no-header`,
-  );
-  expect(run).toMatchObject({ code: 0, stdout: names.map((name, at) => `${26 + at},${name}\n`).join('') });
+  const stdin = lines(names.map((name) => ({ name, categoryId: 1 })));
+  const { stdout } = await shop.run('pets create --from - --yes --fields id,name -o tsv --no-header', {
+    stdin,
+  });
+  expect(stdout).toBe(names.map((name, at) => `${26 + at}\t${name}\n`).join(''));
 });
 
 test.each(['csv', 'json'])(
-  'creates from the %s of a list, and leaves the ids out with a note',
+  'creates from a list as %s, and leaves the ids out with a note',
   async (format) => {
     using shop = openShop();
     const { stdout: stdin } = await shop.run(`pets list --category Fish -o ${format}`);
     const run = await shop.run('pets create --from - --yes -o ids', { stdin });
     expect(run.stdout).toMatch(/^26\n27\n/);
-    expect(run.stderr).toBe(
-      'note: ids in the file are left out because the service gives each new pet its own\n',
+    expect(run.stderr).toMatch(
+      /^note: ids in the file are left out because the service gives each new pet .*\n$/,
     );
   },
 );
@@ -65,17 +65,6 @@ test('updates from the edited CSV of a list: categories by name, an empty cell l
   const edited = orders.stdout.replace(/false/, 'TRUE');
   expect(await shop.run('orders update --from - --yes', { stdin: edited })).toMatchObject({ code: 0 });
   expect(await shop.json('orders get 7')).toMatchObject({ complete: true });
-});
-
-test('updates from JSON lines, and keeps the fields that a record does not name', async () => {
-  using shop = openShop();
-  const stdin = '{"id":1,"status":"sold"}\n{"id":2,"category":"Birds"}\n';
-  expect((await shop.run('pets update --from - --yes', { stdin })).code).toBe(0);
-  const pets = [
-    { name: 'Bella', status: 'sold' },
-    { name: 'Max', categoryId: 3 },
-  ];
-  expect(await shop.json('pets get 1 2')).toMatchObject(pets);
 });
 
 test.each(['csv', 'tsv', 'json', 'jsonl'])(
@@ -119,14 +108,8 @@ test.each([
   expect(server.calls().sort()).toEqual(['DELETE /pets/3', 'DELETE /pets/7']);
 });
 
-test.each(['', '\n', 'id,name\n', '[]'])('an empty list of ids, %j, is nothing to do', async (stdin) => {
-  const stderr = 'note: stdin has no ids: nothing to delete\n';
-  const run = await runCli('--offline pets delete --from - --yes', { stdin });
-  expect(run).toEqual({ code: 0, stdout: '', stderr });
-});
-
 const notJson = 'hint: the file must be CSV with a header, JSON or JSON lines';
-const two = (id: number) => `[{"name":"a","categoryId":1},{"name":"b","categoryId":${id}}]`;
+const two = (id: number | string) => `[{"name":"a","categoryId":1},{"name":"b","categoryId":${id}}]`;
 
 test.each([
   ['pets create', '', 'stdin: is empty'],
@@ -146,15 +129,10 @@ test.each([
   ],
   ['pets create', two(1.5), 'stdin:1:55: categoryId must be an integer'],
   ['pets create', two(-1), 'categoryId must be an integer from 0 to 9223372036854775807'],
-  [
-    'pets create',
-    '[{"name":"a","categoryId":9223372036854775808}]',
-    'stdin:1:27: categoryId must be an int64',
-  ],
+  ['pets create', two('9223372036854775808'), 'categoryId must be an int64'],
   ['pets update', 'name,status\nRex,sold\n', 'stdin:2:1: id is required'],
   ['pets update', 'id,status\n1,sold\n1,pending\n', 'stdin:3:1: pet 1 has other values on line 2'],
   ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'mean the same'],
-  ['pets create', 'name,category,name\n', "stdin:1: duplicate column 'name'"],
   ['pets update', 'id,name,name\n1,a,b\n', "stdin:1: duplicate column 'name'"],
   ['pets update', '{"id":1,"categoryId":"Dogs"}', 'stdin:1:22: categoryId must be an integer'],
   ['pets update', '- id: 1\n  status: sold\n', notJson],
@@ -163,7 +141,6 @@ test.each([
   ['orders update', 'id,complete\n1,yes\n', "stdin:2:3: complete 'yes': must be true or false"],
   ['pets delete --yes', '3\nx\n', "stdin:2:1: id 'x': must be an integer"],
   ['pets delete --yes', 'Luna\n', "stdin:1:1: id 'Luna': must be an integer"],
-  ['pets delete --yes', '-3\n', "stdin:1:1: id '-3': must be an integer"],
   ['pets delete --yes', '3\n3\n', 'stdin:2:1: id 3 is on line 1 too'],
   ['pets delete 3', 'id\n3\n', 'give ids or --from, not both'],
 ])('%s refuses %j before anything is sent', async (line, stdin, message) => {
@@ -289,16 +266,17 @@ test('asks once with the number of records, and needs --yes without a terminal',
 });
 
 test.each([
-  ['create', 'name,category\n'],
-  ['create', '[]'],
-  ['update', 'id,name\n'],
-])('%s has nothing to do for %j', async (verb, stdin) => {
+  ['create', 'name,category\n', 'no records'],
+  ['create', '[]', 'no records'],
+  ['update', 'id,name\n', 'no records'],
+  ['delete', 'id,name\n', 'no ids'],
+  ['delete', '[]', 'no ids'],
+  ['delete', '\n', 'no ids'],
+  ['delete', '', 'no ids'],
+])('%s has nothing to do for %j', async (verb, stdin, what) => {
   const run = await runCli(`--offline pets ${verb} --from - --yes`, { stdin });
-  expect(run).toMatchObject({
-    code: 0,
-    stdout: '',
-    stderr: expect.stringContaining('note: stdin has no records'),
-  });
+  expect(run).toMatchObject({ code: 0, stdout: '' });
+  expect(run.stderr).toMatch(new RegExp(`^note: stdin has ${what}: nothing to (do|create|delete)\n$`));
 });
 
 test('asks on the terminal itself if the records come from a pipe', async () => {

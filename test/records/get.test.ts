@@ -44,10 +44,11 @@ const gone: Reply[] = [
   { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' },
   { status: 405 },
 ];
-const unlessList = (reply: Reply) => (seen: Seen) =>
-  seen.path.startsWith('/pets/') && seen.method === 'GET'
-    ? reply
-    : { body: seen.path.includes('?') ? [rex] : rex };
+const unlessList = (reply: Reply) => (seen: Seen) => {
+  if (seen.path.startsWith('/pets/') && seen.method === 'GET') return reply;
+  if (seen.method === 'POST') return { body: seen.body };
+  return { body: seen.path.includes('?') ? [rex] : rex };
+};
 
 test.each(gone)('finds the pet through the list if the endpoint answers %j, and says so', async (reply) => {
   await using server = await recordingServer({}, unlessList(reply));
@@ -56,21 +57,19 @@ test.each(gone)('finds the pet through the list if the endpoint answers %j, and 
   expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
 });
 
-test('says once for several ids that it looks through the list; an update and a new entry do it too', async () => {
+test.each([
+  [`pets get ${rex.id} ${rex.id} -o ids`, 0],
+  [`pets get 3 ${rex.id}`, 3],
+  ['pets get 3', 5],
+  [`pets update ${rex.id} --name Rex`, 0],
+  [`inventory create ${rex.id} 8`, 0],
+])('%s says once that it looks through the list, and exits %i', async (line, code) => {
   await using server = await recordingServer({}, unlessList({ status: 410 }));
-  const twice = await runAt(server, `pets get ${rex.id} ${rex.id} -o ids`);
-  expect(twice.stdout).toBe(`${rex.id}\n${rex.id}\n`);
-  expect(twice.stderr.match(/looking through listPets/g)).toHaveLength(1);
-  const partial = await runAt(server, `pets get 3 ${rex.id} -o json`);
-  expect(partial.code).toBe(3);
-  expect(JSON.parse(partial.stderr).error.errors).toHaveLength(1);
-  const missing = await runAt(server, 'pets get 3');
-  expect(missing).toMatchObject({ code: 5, stdout: '' });
-  expect(missing.stderr).toContain('error: pet 3 does not exist: listPets has no record with this id\n');
-  for (const line of [`pets update ${rex.id} --name Rex`, `inventory create ${rex.id} 8`])
-    expect((await runAt(server, line)).stderr).toContain('looking through listPets');
-  const { body } = server.seen.findLast(({ method }) => method === 'POST') ?? {};
-  expect(body).toBe(`{"petId":${rex.id},"quantity":8,"status":"sold"}`);
+  const run = await runAt(server, line);
+  expect(run.code).toBe(code);
+  expect(run.stderr.match(/looking through listPets/g)).toHaveLength(1);
+  const missing = 'error: pet 3 does not exist: listPets has no record with this id\n';
+  expect(run.stderr.includes(missing)).toBe(line.startsWith('pets get 3'));
 });
 
 test.each([
@@ -80,16 +79,6 @@ test.each([
   await using server = await recordingServer({}, () => reply);
   expect((await runAt(server, 'pets get 3 -o json')).code).toBe(code);
   expect(server.calls()).toEqual(['GET /pets/3']);
-});
-
-test('stops reading an ascending list after the id', async () => {
-  const body = [4, 5, 6].map((id) => ({ id, name: 'x', categoryId: 1 }));
-  const headers = { link: '</pets?after=6>; rel="next"' };
-  await using server = await recordingServer({}, ({ path }) =>
-    path.startsWith('/pets/') ? { status: 410 } : { body, headers },
-  );
-  expect((await runAt(server, 'pets get 3 -o json')).code).toBe(5);
-  expect(server.calls()).toEqual(['GET /pets/3', 'GET /pets?limit=1000&after=2']);
 });
 
 test.concurrent('--until waits until a field has a value, and prints the record', async () => {

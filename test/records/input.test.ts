@@ -1,7 +1,5 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { cellPosition } from '../../src/input/csv.ts';
-import { membersOf } from '../../src/input/json.ts';
 import type { SplitRecord } from '../../src/input/record.ts';
 import { splitInput } from '../../src/input/split-input.ts';
 import { below, createRandom, pick } from '../../src/server/seed.ts';
@@ -53,13 +51,6 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
   }
 });
 
-test('finds where a cell begins, also after quotes and quoted newlines', async () => {
-  const [plain, quoted] = await read('a,bc,d\n"1","2\n3",4\n', { name: 'a.csv' });
-  expect(cellPosition(plain as SplitRecord, 2)).toEqual({ line: 1, column: 6 });
-  expect(cellPosition(quoted as SplitRecord, 1)).toEqual({ line: 2, column: 5 });
-  expect(cellPosition(quoted as SplitRecord, 2)).toEqual({ line: 3, column: 4 });
-});
-
 test.each([
   ['a,b\n1,2\n3,"4\n5,6\n', 3],
   ['a,b\n"1\n1","4\n5,6\n', 2],
@@ -95,15 +86,14 @@ test('stops at a CSV record beyond 1 MiB, and names the line of a quote that swa
 });
 
 test.each([',', ';', '\t', '|'])('detects the delimiter %j, and drops a BOM', async (delimiter) => {
-  const rows = [
+  const rows = ['petId,quantity', '1,2'].map((row) => row.replace(',', delimiter));
+  expect(cellsOf(await read(`\ufeff${rows.join('\n')}`))).toEqual([
     ['petId', 'quantity'],
     ['1', '2'],
-  ];
-  const text = rows.map((row) => `${row.join(delimiter)}\n`).join('');
-  expect(cellsOf(await read(`\ufeff${text}`))).toEqual(rows);
+  ]);
 });
 
-test('detects the delimiter that makes the better header, if the caller ranks headers', async () => {
+test('detects the delimiter that makes a header', async () => {
   const text = 'id;name, size, colour;count\n1;a, b, c;2\n';
   const records = await read(text, { isHeader: (cells) => cells.includes('id') });
   expect(cellsOf(records)[1]).toEqual(['1', 'a, b, c', '2']);
@@ -162,51 +152,32 @@ test('refuses a JSON document that is too large to be read whole', async () => {
   });
 });
 
-test('returns the members of an object as they were written', () => {
-  const text = ' { "a\\n" : 12.0 , "b":{"c":[1,"}"]},"c":"x\\"," ,"d":null}';
-  const members = membersOf(text).map(({ name, start, end }) => [name, text.slice(start, end)]);
-  expect(members).toEqual([
-    ['a\n', '12.0'],
-    ['b', '{"c":[1,"}"]}'],
-    ['c', '"x\\","'],
-    ['d', 'null'],
-  ]);
-});
+const iconv = (from: string, file: string) => `convert it: iconv -f ${from} -t UTF-8 ${file} > converted`;
 
-/** What an input that is not UTF-8 looks like, and how to convert it. */
-const foreign: readonly (readonly [string, Buffer, string, string | undefined])[] = [
+test.each<[string, Buffer, string, string | undefined]>([
   [
     'stdin',
     Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'),
-    'stdin: not UTF-8: the file looks like UTF-16',
+    ': not UTF-8: the file looks like UTF-16',
     'send it through: iconv -f UTF-16 -t UTF-8',
   ],
   [
     'a.csv',
     Buffer.from('a,b\n', 'utf16le').swap16(),
-    'a.csv: not UTF-8: the file looks like UTF-16',
-    'convert it: iconv -f UTF-16BE -t UTF-8 a.csv > converted.csv',
+    ': not UTF-8: the file looks like UTF-16',
+    `${iconv('UTF-16BE', 'a.csv')}.csv`,
   ],
   [
-    "the shop's stock.jsonl",
+    "shop's.jsonl",
     Buffer.from('a,b\r\n1,2\r\n3,caf\xe9\r\n', 'latin1'),
-    "the shop's stock.jsonl:3: not UTF-8: byte 0xE9; the file looks like Latin-1 (Windows-1252)",
-    "convert it: iconv -f WINDOWS-1252 -t UTF-8 'the shop'\\''s stock.jsonl' > converted.jsonl",
+    ':3: not UTF-8: byte 0xE9; the file looks like Latin-1 (Windows-1252)',
+    `${iconv('WINDOWS-1252', "'shop'\\''s.jsonl'")}.jsonl`,
   ],
-  [
-    'a.gz',
-    Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]),
-    'a.gz: not UTF-8: the file looks like binary data',
-    undefined,
-  ],
-];
-
-test.each(foreign)(
-  'refuses %s that is not UTF-8, and says how to convert it',
-  async (name, bytes, message, hint) => {
-    await expect(read(bytes, { name })).rejects.toMatchObject({ message, details: { hint } });
-  },
-);
+  ['a.gz', Buffer.from([0x1f, 0x8b, 8, 0]), ': not UTF-8: the file looks like binary data', undefined],
+])('refuses %s that is not UTF-8, and says how to convert it', async (name, bytes, what, hint) => {
+  const message = `${name}${what}`;
+  await expect(read(bytes, { name })).rejects.toMatchObject({ message, details: { hint } });
+});
 
 test('is empty for an input without a visible character', async () => {
   expect(await read('')).toEqual([]);

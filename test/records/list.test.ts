@@ -74,12 +74,6 @@ test('applies --limit after --sort, and after a filter of its own', async () => 
   expect(low.stdout.trim().split('\n')).toHaveLength(2);
 });
 
-test('exits 5 for a category that does not exist', async () => {
-  const run = await list('--category Dragons');
-  expect(run).toMatchObject({ code: 5, stdout: '' });
-  expect(run.stderr).toContain("category 'Dragons': no category has this name");
-});
-
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
 test('a ship date is a day in UTC; an order is overdue when it is over, and due before a later date', async () => {
@@ -149,19 +143,6 @@ test.each([
   const run = await runAt({ url: `http://127.0.0.1:${port}` }, `pets ${words} --timeout 2s`);
   server.close();
   expect(run).toMatchObject({ code: 0, stdout });
-});
-
-test('requests no more pets and pages than it shows', async () => {
-  await using server = await recordingServer({}, ({ path }) => {
-    const url = new URL(path, 'http://x');
-    const [after = 0, limit = 0] = ['after', 'limit'].map((name) => Number(url.searchParams.get(name) ?? 0));
-    url.searchParams.set('after', String(after + limit));
-    const body = Array.from({ length: limit }, (_, at) => ({ id: after + 1 + at, name: 'x', categoryId: 1 }));
-    return { body, headers: { link: `<${url.pathname}${url.search}>; rel="next"` } };
-  });
-  const run = await runAt(server, 'pets list --limit 1500 -o ids');
-  expect(run.stdout.trim().split('\n')).toHaveLength(1500);
-  expect(server.calls()).toEqual(['GET /pets?limit=750', 'GET /pets?limit=750&after=750']);
 });
 
 test.each([

@@ -127,10 +127,3 @@ test('shows the id of a category if categories cannot be read', async () => {
   expect(run).toMatchObject({ code: 0, stdout });
   expect(run.stderr).toContain('note: categories are shown by id');
 });
-
-test('reads no categories if the column is not shown', async () => {
-  await using server = await service();
-  await runAt(server, 'pets list -o json');
-  await runAt(server, 'pets list --fields id,name');
-  expect(server.calls()).toEqual(['GET /pets?limit=1000', 'GET /pets?limit=1000']);
-});

@@ -93,39 +93,21 @@ describe('an update that is answered 412', () => {
   });
 });
 
-test('three updates of one record of the embedded store at once lose nothing', async () => {
-  using shop = openShop();
-  for (let round = 0; round < 5; round += 1) {
-    const status = round % 2 === 0 ? 'sold' : 'pending';
-    const category = 1 + (round % 3);
-    const runs = await Promise.all(
-      [`--name r${round}`, `--status ${status}`, `--category ${category}`].map((flags) =>
-        shop.run(`pets update 1 ${flags} -q`),
-      ),
-    );
-    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
-    const wanted = { name: `r${round}`, status, categoryId: category };
-    expect(await shop.json('pets get 1 -q')).toMatchObject(wanted);
-  }
-});
-
 test('what is only sent back is not compared with the answer', async () => {
   let version = 1;
   await using server = await recordingServer({}, ({ method, body }) => {
     if (method === 'PUT') version += 1;
-    const record = method === 'PUT' ? { ...JSON.parse(body), id: 3 } : rex;
-    return { body: { ...record, version, updatedAt: `2027-01-0${version}T00:00:00Z` } };
+    return { body: { ...(method === 'PUT' ? { ...JSON.parse(body), id: 3 } : rex), version } };
   });
   expect(await runAt(server, 'pets update 3 --status available')).toMatchObject({ code: 0 });
   expect(JSON.parse(putOf(server)?.body ?? '')).toMatchObject({ version: 1 });
 });
 
-test('a bare 2xx is a success with no record to print', async () => {
+test('an answer of 204 is a success without a record to print', async () => {
   await using server = await recordingServer({}, ({ method }) =>
     method === 'PUT' ? { status: 204 } : { body: rex },
   );
-  const run = await runAt(server, 'pets update 3 --name x -o json');
-  expect(run).toMatchObject({ code: 0, stdout: '' });
+  expect(await runAt(server, 'pets update 3 --name x -o json')).toMatchObject({ code: 0, stdout: '' });
 });
 
 test.each([

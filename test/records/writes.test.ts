@@ -55,14 +55,14 @@ test.each(writes)(
   },
 );
 
-test('--dry-run of a list prints a list, even if it has one record or all others failed', async () => {
+test.each([
+  ['pets create --from -', 0, 'POST'],
+  ['pets update 1 999 --status sold', 3, 'PUT'],
+])('a dry run of several prints a list, even of one: %s', async (line, code, method) => {
   using shop = openShop();
-  const stdin = 'name,category\nRex,1\n';
-  const created = await shop.run('pets create --from - --dry-run -o json', { stdin });
-  expect(JSON.parse(created.stdout)).toMatchObject([{ method: 'POST' }]);
-  const updated = await shop.run('pets update 1 999 --status sold --dry-run -o json');
-  expect(updated.code).toBe(3);
-  expect(JSON.parse(updated.stdout)).toMatchObject([{ method: 'PUT' }]);
+  const run = await shop.run(`${line} --dry-run -o json`, { stdin: 'name,category\nRex,1\n' });
+  expect(run.code).toBe(code);
+  expect(JSON.parse(run.stdout)).toMatchObject([{ method }]);
 });
 
 const full = new CliError('failed', 'write to stdout: no space left on device');
