@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
 import { type Case, cases, type Result, runCases } from './cases.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './modes.ts';
 
 /** Commands that send few requests, over node:http, and one of those that may send many, over undici. */
 const commands = {

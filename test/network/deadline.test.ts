@@ -1,46 +1,26 @@
-import { expect, test } from 'vitest';
-import { monotonicMs, race, sleep } from '../../src/process/deadline.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { race } from '../../src/process/deadline.ts';
 
-const signals: AbortSignal[] = [];
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime'] }));
+afterEach(() => void vi.useRealTimers());
 
-function timeLimit(leftMs: number, name = 'late') {
-  return { leftMs, signals, timedOut: () => new Error(name) };
-}
-
-function never(): Promise<never> {
-  return new Promise(() => {});
-}
-
-test('each piece of work ends at its own deadline, at once if it has passed, in whatever order they began', async () => {
-  const others = new AbortController();
-  const startedMs = monotonicMs();
-  const endOf = (leftMs: number) =>
-    race({ ...timeLimit(leftMs), signals: [others.signal] }, never).catch(() => monotonicMs() - startedMs);
-  const waiting = endOf(3_600_000);
-  const limitsMs = [500, 300, 100, 400, 200, 1];
-  const endsMs = await Promise.all(limitsMs.map(endOf));
-  for (const [index, limitMs] of limitsMs.entries())
-    expect(endsMs[index]).toBeGreaterThanOrEqual(limitMs - 1);
-  others.abort();
-  await waiting;
-});
-
-test('work that is done in time does not expire, but other work that began at the same time does', async () => {
-  const expired: string[] = [];
-  const timedOut = () => {
-    expired.push('done');
-    return new Error();
-  };
-  const beside = race(timeLimit(20), never);
-  expect(await race({ leftMs: 10, signals, timedOut }, async () => 'answer')).toBe('answer');
-  await expect(beside).rejects.toThrow('late');
-  expect(expired).toEqual([]);
-});
-
-test('a signal ends work without a deadline', async () => {
+test('each piece of work ends at its own deadline or by its signal, in whatever order they began', async () => {
+  const ended: string[] = [];
+  const start = (leftMs: number, signals: readonly AbortSignal[] = []) =>
+    race(
+      { leftMs, signals, timedOut: () => new Error(`after ${leftMs} ms`) },
+      () => new Promise<never>(() => {}),
+    ).catch(({ message }) => ended.push(message));
+  for (const leftMs of [500, 300, 100, 400, 0]) void start(leftMs);
   const stop = new AbortController();
-  const work = race({ ...timeLimit(Number.POSITIVE_INFINITY), signals: [stop.signal] }, never);
-  await sleep(5);
+  void start(Number.POSITIVE_INFINITY, [stop.signal]);
+  expect(await race({ leftMs: 200 }, async () => 'answer')).toBe('answer');
+  await vi.advanceTimersByTimeAsync(99);
+  expect(ended).toEqual(['after 0 ms']);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(ended).toEqual(['after 0 ms', 'after 100 ms', 'after 300 ms']);
+  await vi.advanceTimersByTimeAsync(10_000);
   stop.abort(new Error('stopped'));
-  await expect(work).rejects.toThrow('stopped');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ended.slice(3)).toEqual(['after 400 ms', 'after 500 ms', 'stopped']);
 });

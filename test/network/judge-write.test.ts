@@ -15,7 +15,6 @@ function judge(
 }
 
 const pet = { id: 1, name: 'Luna', categoryId: 2, status: 'sold' };
-const entry = { petId: 1, quantity: 6, status: 'sold' };
 
 test('the answer of a delete that has only the id of an order shows nothing', () => {
   expect(judge('deleteOrder', {}, [200, { id: 1, deleted: false }])).toMatchObject({ shows: 'nothing' });
@@ -35,57 +34,30 @@ describe('the answer of an update', () => {
     expect(judge('updatePet', { values }, [200, body])).toMatchObject({ shows: 'intent' });
   });
 
-  test('shows the intent if it has no body', () => {
-    expect(judge('updatePet', { values: { name: 'Rex' } }, [204])).toEqual({ shows: 'intent', id: 1n });
-  });
-
   test('shows something else, with both values', () => {
-    expect(judge('updatePet', { values: { name: 'Rex', status: 'sold' } }, [200, pet])).toMatchObject({
-      shows: 'other',
-      record: { name: 'Luna' },
-      reason: 'the service answered name Luna, not Rex',
-    });
-    expect(judge('updateInventory', { values: { quantity: 7 } }, [200, entry])).toMatchObject({
-      shows: 'other',
-      reason: 'the service answered quantity 6, not 7',
-    });
-    expect(
-      judge('updatePet', { values: { tags: ['a', 'b'] } }, [200, { ...pet, tags: ['a'] }]),
-    ).toMatchObject({
-      shows: 'other',
-    });
+    const tags = [{ tags: ['a', 'b'] }, { ...pet, tags: ['a'] }, 'tags ["a"], not ["a","b"]'] as const;
+    const several = [
+      { name: 'Rex', status: 'new' },
+      pet,
+      'name Luna, not Rex; status sold, not new',
+    ] as const;
+    for (const [values, body, difference] of [tags, several])
+      expect(judge('updatePet', { values }, [200, body])).toMatchObject({
+        shows: 'other',
+        record: { name: 'Luna' },
+        reason: `the service answered ${difference}`,
+      });
   });
 
-  test.each([
-    ['false', [200, { success: false }]],
-    ['a list', [200, []]],
-    ['a page', [200, '<html>Sign in</html>', 'text/html']],
-    ['another record', [200, { ...pet, id: 7 }]],
-    ['the record without the field', [200, pet]],
-  ] as const)('shows nothing if it is %s', (_, answer) => {
-    const { shows, reason } = judge('updatePet', { values: { nickname: 'Lu' } }, answer);
-    expect(shows).toBe('nothing');
-    expect(reason).toMatch(/\w/);
-  });
-
-  test('is accepted and not yet done if it is 202', () => {
-    expect(judge('updatePet', { values: { name: 'Rex' } }, [202, { job: 1 }])).toMatchObject({
-      shows: 'accepted',
+  test('shows nothing if it lacks the field', () => {
+    expect(judge('updatePet', { values: { nickname: 'Lu' } }, [200, pet])).toMatchObject({
+      shows: 'nothing',
     });
   });
 });
 
 describe('the answer of a create', () => {
   const create = { id: undefined, values: { name: 'Luna', categoryId: 2n } };
-
-  test('shows the record, and its id', () => {
-    expect(judge('createPet', create, [201, pet])).toMatchObject({
-      shows: 'intent',
-      id: 1n,
-      record: { id: 1n },
-    });
-    expect(judge('createPet', create, [201])).toEqual({ shows: 'intent', id: undefined });
-  });
 
   test('shows nothing but the id if that is all it has', () => {
     for (const body of [{ id: 5 }, 5, { id: 5, ok: true }])

@@ -1,11 +1,17 @@
 import { gzipSync } from 'node:zlib';
+import { makeCertificate } from '../helpers/certificate.ts';
 import {
   type Answer,
   answer,
   answerJson,
   type Exchange,
+  type MisbehavingServer,
+  misbehave,
   type Script,
+  tunnel,
 } from '../helpers/misbehaving-server.ts';
+
+type Act = (exchange: Exchange) => void;
 
 /** Answers the requests of the cases as a well-behaved service does. */
 export function wellBehaved(exchange: Exchange, more: Answer = {}): void {
@@ -22,12 +28,12 @@ const item = { petId: 1, quantity: 5, status: 'available' };
 const category = { id: 7, name: 'Dogs' };
 
 /** Answers every request this way. */
-export function always(act: (exchange: Exchange) => void): Script {
+export function always(act: Act): Script {
   return { onRequest: act };
 }
 
 /** Misbehaves for the first `count` requests, then behaves. */
-export function first(count: number, act: (exchange: Exchange) => void): Script {
+export function first(count: number, act: Act): Script {
   return { onRequest: (exchange) => (exchange.number <= count ? act(exchange) : wellBehaved(exchange)) };
 }
 
@@ -106,4 +112,211 @@ export function html(status: number) {
       fields: { 'content-type': 'text/html; charset=utf-8' },
       body: `<html><head><title>Sign in</title></head>\n<body>\u001b[31mPlease sign in to the Wi-Fi${'.'.repeat(500)}</body></html>`,
     });
+}
+
+/** The servers and the settings of a case. */
+export interface Scene {
+  readonly baseUrl: string;
+  /** The server whose log the case checks. */
+  readonly watched: MisbehavingServer;
+  readonly others?: readonly MisbehavingServer[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** PEM, for the setting ca-cert. */
+  readonly caCert?: string;
+  readonly clientCert?: { readonly cert: string; readonly key: string };
+}
+
+export async function openOne(script: Script): Promise<Scene> {
+  const watched = await misbehave(script);
+  return { baseUrl: watched.url, watched };
+}
+
+/** Misbehaves for the first request, then behaves. */
+export function once(act: Act): Script {
+  return first(1, act);
+}
+
+export function answers(all: Answer): Script {
+  return always((exchange) => answer(exchange, all));
+}
+
+export function answersJson(body: unknown, more: Answer = {}): Script {
+  return always((exchange) => answerJson(exchange, body, more));
+}
+
+export function answersBytes(fields: Readonly<Record<string, string>>, body: string | Buffer): Script {
+  return answers({ fields, body });
+}
+
+export function status(code: number): Script {
+  return always(statusAct(code));
+}
+
+export function statusAct(code: number, fields: Readonly<Record<string, string>> = {}): Act {
+  return (exchange) => answer(exchange, { status: code, fields });
+}
+
+export function waiting(code: number, retryAfter: string): Act {
+  return statusAct(code, { 'retry-after': retryAfter });
+}
+
+export function movedTo(code: number, location: string): Act {
+  return statusAct(code, { location });
+}
+
+/** The start of the head of an answer in HTTP/1.1, with JSON. */
+export function head(statusLine: string): string {
+  return `HTTP/1.1 ${statusLine}\r\ncontent-type: application/json\r\n`;
+}
+
+export function writesOn(text: string): Script {
+  return always(({ socket }) => void socket.write(text));
+}
+
+/** Writes this and closes the connection. */
+export function writes(text: string): Script {
+  return always(({ socket }) => void socket.end(text));
+}
+
+export function waitUntilDate(exchange: Exchange): void {
+  const date = new Date(Date.now() + 2500).toUTCString();
+  answer(exchange, { status: 503, fields: { 'retry-after': date } });
+}
+
+export function redirectOnAndOn(exchange: Exchange): void {
+  answer(exchange, { status: 302, fields: { location: `/store/inventory?${exchange.number}` } });
+}
+
+export function linkElsewhere(exchange: Exchange): void {
+  answerJson(exchange, [], { fields: { link: '<http://127.0.0.2:9/>; rel=next' } });
+}
+
+export function linkToItself(exchange: Exchange): void {
+  answerJson(exchange, [], { fields: { link: `<${exchange.request.target}>; rel="next"` } });
+}
+
+export function sendTooMuch(exchange: Exchange): void {
+  answerJson(exchange, []);
+  exchange.socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nextra');
+}
+
+export function resetFirst(): Script {
+  let connections = 0;
+  return {
+    onConnection(socket) {
+      connections += 1;
+      if (connections === 1) socket.resetAndDestroy();
+      return connections === 1;
+    },
+    onRequest: wellBehaved,
+  };
+}
+
+export async function tlsStall(): Promise<Scene> {
+  const watched = await misbehave(accept);
+  return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
+}
+
+export async function plainForTls(): Promise<Scene> {
+  const watched = await misbehave({
+    onConnection(socket) {
+      socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+      return true;
+    },
+  });
+  return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
+}
+
+/** A scene whose watched server is asked for nothing. */
+export function unasked(baseUrl: string, env: Readonly<Record<string, string>> = {}): () => Promise<Scene> {
+  return async () => ({ baseUrl, env, watched: await misbehave({}) });
+}
+
+/** A server that redirects everything. */
+function redirector(location: string): Promise<MisbehavingServer> {
+  return misbehave(always(movedTo(302, location)));
+}
+
+export async function redirectElsewhere(): Promise<Scene> {
+  const watched = await misbehave(always(wellBehaved));
+  const from = await redirector(`${watched.url}/x`);
+  return { baseUrl: from.url, watched, others: [from] };
+}
+
+export function strangeHeaders({ socket }: Exchange): void {
+  socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
+  const strange = [
+    'link: <<<;;; rel="next',
+    'deprecation: tomorrow',
+    'sunset: \xff\xfe',
+    '__proto__: x',
+    'constructor: y',
+    'set-cookie: a=1',
+    'set-cookie: b=2',
+  ];
+  socket.write(`${head('200 OK')}${strange.join('\r\n')}\r\ncontent-length: 2\r\n\r\n[]`, 'latin1');
+}
+
+interface Security {
+  /** True if the program trusts it. */
+  readonly trusted?: true;
+  readonly days?: number;
+  readonly host?: string;
+  readonly client?: 'shown' | 'missing';
+}
+
+export function secure({ trusted, days = 30, host, client }: Security): () => Promise<Scene> {
+  return async () => {
+    const { cert, key } = await makeCertificate(days, host);
+    const clientCert = await makeCertificate(30, 'client.example');
+    const asking = client ? { requestCert: true, rejectUnauthorized: true, ca: clientCert.cert } : {};
+    const watched = await misbehave(always(wellBehaved), { cert, key, ...asking });
+    const caCert = trusted && { caCert: cert };
+    return { baseUrl: watched.url, watched, ...caCert, ...(client === 'shown' && { clientCert }) };
+  };
+}
+
+/** A service that can be reached only through a proxy. */
+export function proxied(scheme: 'http' | 'https', script: Script): () => Promise<Scene> {
+  return async () => {
+    const watched = await misbehave(script);
+    const env = { [`${scheme.toUpperCase()}_PROXY`]: `http://user:s3cret-word@127.0.0.1:${watched.port}` };
+    return { baseUrl: `${scheme}://pets.invalid`, watched, env };
+  };
+}
+
+/** A TLS service under a name that only the proxy knows. */
+export async function tunnelled(): Promise<Scene> {
+  const { cert, key } = await makeCertificate(30, 'pets.invalid');
+  const watched = await misbehave(always(wellBehaved), { cert, key });
+  const proxy = await misbehave(always((exchange) => tunnel(exchange, watched.port)));
+  const env = { HTTPS_PROXY: proxy.url };
+  return { baseUrl: 'https://pets.invalid', watched, others: [proxy], env, caCert: cert };
+}
+
+export async function secureProxy(): Promise<Scene> {
+  const { cert, key } = await makeCertificate(30);
+  const watched = await misbehave(always(wellBehaved), { cert, key });
+  return { baseUrl: 'http://pets.invalid', watched, env: { HTTP_PROXY: watched.url }, caCert: cert };
+}
+
+/** Only two proxies know the name: there http and https have their default ports. */
+export async function redirectToTls(): Promise<Scene> {
+  const scene = await tunnelled();
+  const from = await redirector('https://pets.invalid/store/inventory');
+  const env = { ...scene.env, HTTP_PROXY: from.url };
+  return { ...scene, baseUrl: 'http://pets.invalid', others: [...(scene.others ?? []), from], env };
+}
+
+export async function loopbackProxy(): Promise<Scene> {
+  const service = await misbehave(always(wellBehaved));
+  const watched = await misbehave(always((exchange) => tunnel(exchange, service.port)));
+  const env = { HTTP_PROXY: watched.url, http_proxy: watched.url };
+  return { baseUrl: service.url, watched, others: [service], env };
+}
+
+export async function exemptProxy(): Promise<Scene> {
+  const watched = await misbehave(always(wellBehaved));
+  const env = { HTTP_PROXY: watched.url, NO_PROXY: 'example.com, .shop.invalid' };
+  return { baseUrl: 'http://pets.shop.invalid', watched, env };
 }

@@ -148,33 +148,6 @@ test('records on stdout are never changed, whatever headers were given', async (
   }
 });
 
-test('a token that comes back is masked in every part of an error, also where its text is cut', async () => {
-  const secret = 's3cret/word+of1234567890';
-  const long = `${'x'.repeat(190)}${secret}${'x'.repeat(100)}`;
-  const answers = [
-    {
-      status: 409,
-      body: { code: secret, message: `no ${secret}`, status: 409 },
-      headers: { 'x-request-id': secret },
-    },
-    { status: 500, body: long, headers: { 'content-type': 'text/html' } },
-    { status: 200, body: long, headers: { 'content-type': 'text/html' } },
-    {
-      status: 302,
-      headers: { location: `http://other.example/${encodeURIComponent(secret).toLowerCase()}` },
-    },
-  ];
-  for (const answer of answers) {
-    await using server = await recordingServer({}, () => answer);
-    for (const more of [[], ['--json'], ['-vv']]) {
-      const words = ['inventory', 'set', '1', '5', '--base-url', server.url, '--retries', '0', ...more];
-      const { stderr } = await runCli(words, { env: { PETSTORE_TOKEN: secret } });
-      expect(stderr).toContain('***');
-      expect(stderr.toLowerCase()).not.toMatch(/of1234567890/);
-    }
-  }
-});
-
 test.each([
   ['serve', '--cors'],
   ['pets', 'list', '--base-url'],
