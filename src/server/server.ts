@@ -54,8 +54,6 @@ export interface Listening {
 const usualLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
-  /** For a connection without traffic, for example because the client does not read its response. */
-  idleTimeoutMs: 120_000,
   connections: 256,
 };
 
@@ -90,7 +88,6 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  server.setTimeout(limits.idleTimeoutMs);
   const checkCaller = createGuard(host, origins ?? []);
   server.on('request', async (request, response) => {
     if (onExchange) reportExchange(request, response, onExchange);

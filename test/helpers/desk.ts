@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listenHere } from './listen.ts';
-import { cliPath, nodeBinary, startCli } from './spawn-cli.ts';
+import { createApp } from '../../src/server/app.ts';
+import { withDocuments } from '../../src/server/documents.ts';
+import { seedStore } from '../../src/server/seed.ts';
+import { type Listening, listen } from '../../src/server/server.ts';
+import { cliPath, nodeBinary } from './spawn-cli.ts';
 import { plainText } from './terminal.ts';
 
 /** What a reader of a page sits at: a folder, a deployment of the service, and a shell that knows `petstore`. */
@@ -64,7 +66,7 @@ export async function openDesk(): Promise<Desk> {
       return { code, output: plainText(withoutErasedLines(output)) };
     },
     async [Symbol.asyncDispose]() {
-      await deployment[Symbol.asyncDispose]();
+      await deployment.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -76,47 +78,24 @@ function withoutErasedLines(output: string): string {
   return output.replaceAll(/[^\n]*\r\x1b\[K/g, '');
 }
 
-/** The local server behind a gateway that adds the commit: as a header, and at /version. */
-async function deploy(): Promise<AsyncDisposable & { readonly url: string }> {
-  const shop = startCli(['serve', '--port', '0']);
-  const [line] = (await once(shop.stdout ?? shop, 'data')) as [Buffer];
-  const { port } = new URL(line.toString().trim());
-  await moveOpenOrders(`http://127.0.0.1:${port}/store/orders`);
-  const gateway = createServer((asked, answer) => {
-    answer.setHeader('x-commit', commit);
-    if (asked.url === '/version') {
-      answer.setHeader('content-type', 'application/json').end(JSON.stringify({ commit }));
-      return;
-    }
-    const { method, url: path, headers } = asked;
-    const passed = request({ host: '127.0.0.1', port, method, path, headers }, (answered) => {
-      answer.writeHead(answered.statusCode ?? 502, answered.headers);
-      answered.pipe(answer);
-    });
-    passed.on('error', () => answer.destroy());
-    asked.pipe(passed);
-  });
-  const url = `http://127.0.0.1:${await listenHere(gateway)}`;
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      gateway.closeAllConnections();
-      gateway.close();
-      shop.kill();
-      await once(shop, 'exit');
+/** The local server as a deployment that says its commit: in a header, and at /version. */
+async function deploy(): Promise<Listening> {
+  const store = seedStore();
+  // The open orders of the seed become overdue one day; here they never are.
+  for (const { id, record } of store.orders.all)
+    if (!record.complete) store.orders.put(id, { ...record, shipDate: '2099-12-01T09:00:00Z' });
+  const app = withDocuments(createApp({ store: () => store }), {});
+  return listen(
+    async (request) => {
+      if (request.url.endsWith('/version'))
+        return {
+          status: 200,
+          fields: { 'content-type': 'application/json' },
+          body: JSON.stringify({ commit }),
+        };
+      const answer = await app(request);
+      return { ...answer, fields: { ...answer.fields, 'x-commit': commit } };
     },
-  };
-}
-
-/** The open orders of the seed become overdue one day; here they never are. */
-async function moveOpenOrders(url: string): Promise<void> {
-  const orders = (await (await fetch(`${url}?complete=false`)).json()) as { id: number }[];
-  for (const order of orders) {
-    const body = JSON.stringify({ ...order, shipDate: '2099-12-01T09:00:00Z' });
-    await fetch(`${url}/${order.id}`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-  }
+    { host: '127.0.0.1', port: 0 },
+  );
 }
