@@ -15,16 +15,12 @@ export function toId(text: string): bigint | undefined {
   return id !== undefined && id <= int64Max ? id : undefined;
 }
 
-/** A double holds every number of this many digits. */
-const exactDigits = 15;
-
 /**
  * The quantity in a text of decimal digits, 0 to 2^53 - 1; undefined for any other text, such as an empty one, which
  * Number would read as 0.
  */
 export function toQuantity(text: string): number | undefined {
-  if (text.length <= exactDigits) return fewDigits(text);
-  const quantity = /^[1-9]\d{15}$/.test(text) ? Number(text) : Number.NaN;
+  const quantity = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(quantity) ? quantity : undefined;
 }
 
@@ -33,18 +29,6 @@ export function toChange(text: string): number | undefined {
   const sign = text.charAt(0);
   const size = toQuantity(sign === '+' || sign === '-' ? text.slice(1) : text);
   return size === undefined || size === 0 || sign !== '-' ? size : -size;
-}
-
-/** Reads digits one by one, because bulk runs call this for every row. Only 0 itself may begin with a zero. */
-function fewDigits(text: string): number | undefined {
-  if (text.length === 0 || (text.length > 1 && text.charCodeAt(0) === 0x30)) return undefined;
-  let value = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const digit = text.charCodeAt(at) - 0x30;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 const rfc3339 =
