@@ -114,7 +114,7 @@ export interface CheckResult extends Finding {
   readonly first?: string | undefined;
   /** Set if it is a failure only because of `--strict`. */
   readonly isStrictFailure?: true | undefined;
-  /** The reason why the check never began, a short clause; undefined if it began. */
+  /** Why the check never began, a short clause; undefined if it began. */
   readonly obstacle?: string | undefined;
   /** The duration of each of its requests. */
   readonly requestsMs?: readonly number[] | undefined;

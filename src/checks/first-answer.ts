@@ -36,18 +36,18 @@ export function askFirst(context: CheckContext, fallback?: Condition): Promise<R
 function judgeFirst(context: CheckContext, reply: RawReply): Finding {
   const { status, url, isRedirected } = reply;
   const operation = firstRead(context.reads);
-  const answered = `${operation?.id ?? url} answered ${statusText(status)}`;
-  // The path of a condition is no operation, so any answer shows that the service is there.
-  if (!operation) return pass(answered, detailsOf(reply));
+  const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
+  // Without an operation, nothing says what the answer must be, so any answer shows that the service is there.
+  if (!operation) return pass(clause, detailsOf(reply));
   const isPage = /html/.test(reply.mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
   // The id was a guess, so the service may lack the record.
   const isMissing = status === 404 && (idParameter(operation) === undefined || reply.json === undefined);
   const problem = problemOf(reply, isPage, isMissing);
-  if (!problem) return pass(answered, detailsOf(reply));
+  if (!problem) return pass(clause, detailsOf(reply));
   const page = isPage && status < 400 ? ' with a web page' : '';
   const redirect = isRedirected ? `, redirected to ${url}` : '';
   const token = problem.exitCode === unavailable ? '' : `; ${tokenClause(context)}`;
-  return fail(`${answered}${page}${redirect}${token}`, { ...detailsOf(reply), got: reply.text, ...problem });
+  return fail(`${clause}${page}${redirect}${token}`, { ...detailsOf(reply), got: reply.text, ...problem });
 }
 
 /** Why an answer is not one of the API: the exit code and the remedy. */

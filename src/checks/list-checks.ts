@@ -75,7 +75,7 @@ async function faultOfPages(context: CheckContext, whole: Reply): Promise<Findin
   const { definitions } = whole;
   const second: Reply = { ...(await context.get(next.href)), operation, definitions };
   judge(second, { step: 'next page' });
-  checkLinkBack(page, second, next);
+  nextUrl(second, page);
   const ids = [...idsOf(page), ...idsOf(second)];
   // The same records on one larger page show whether one is missing between the two.
   const limit = Math.min(Number(size?.bounds?.maximum ?? 1000), ids.length);
@@ -110,21 +110,27 @@ function comparePages(page: Reply, second: Reply, idsOfLarge: readonly bigint[])
   return fault('records are missing between two pages', `id ${missing.join(', ')}`);
 }
 
-/** The checked link to the next page; undefined if there is none. */
-function nextUrl(page: Reply): URL | undefined {
+/**
+ * The checked link to the next page; undefined if there is none.
+ *
+ * @param before the page before this one; undefined for the first.
+ * @throws FindingError if the link does not lead on.
+ */
+function nextUrl(page: Reply, before?: Reply): URL | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
   const here = new URL(page.url);
   const fault = (reason: string, details: Details) =>
-    new FindingError(faultOf(page, reason, { got: link, ...details }));
-  if (!URL.canParse(link, page.url))
-    throw fault('the next link is not a URL', { expected: 'Link: <url>; rel="next"' });
+    new FindingError(faultOf(page, `the next link ${reason}`, { got: link, ...details }));
+  if (!URL.canParse(link, page.url)) throw fault('is not a URL', { expected: 'Link: <url>; rel="next"' });
   const next = new URL(link, page.url);
   const place = faultOfTarget(next, here);
-  if (place) throw fault(`the next link ${place.reason}`, place.details);
+  if (place) throw fault(place.reason, place.details);
   next.hash = '';
-  if (isSameAddress(next, here))
-    throw fault('the next link points at its own page', { expected: 'the page after it' });
+  const expected = 'the page after it';
+  const subject = before ? 'of the second page ' : '';
+  if (isSameAddress(next, here)) throw fault(`${subject}points at its own page`, { expected });
+  if (before && isSameAddress(next, new URL(before.url))) throw fault('points back', { expected });
   return next;
 }
 
@@ -141,17 +147,6 @@ export function faultOfTarget(
   return { reason: 'is http, although the service is reached by https', details: { expected, hint } };
 }
 
-/** Checks that the link of the second page leads neither to itself nor back. */
-function checkLinkBack(page: Reply, second: Reply, url: URL): void {
-  const link = nextOf(second);
-  if (link === undefined || !URL.canParse(link, url.href)) return;
-  const third = new URL(link, url);
-  const fault = (reason: string) =>
-    new FindingError(faultOf(second, reason, { expected: 'the page after it', got: link }));
-  if (isSameAddress(third, url)) throw fault('the next link of the second page points at its own page');
-  if (isSameAddress(third, new URL(page.url))) throw fault('the next link points back');
-}
-
 /** Whether two URLs have the same address and the same parameters in any order. */
 function isSameAddress(left: URL, right: URL): boolean {
   const key = ({ origin, pathname, searchParams }: URL) =>
@@ -163,7 +158,7 @@ function nextOf({ fields }: Reply): string | undefined {
   return linkTarget(fieldValue(fields, 'link'), 'next');
 }
 
-/** The value of the first record that a filter takes; undefined if there is none, or if the parameter is no filter. */
+/** The value of the first record that a filter takes; undefined without such a value, or if the parameter is not a filter. */
 function valueFor({ name, in: place, bounds = {} }: Parameter, reply: Reply): JsonValue | undefined {
   if (place !== 'query' || !Object.hasOwn(reply.operation.records.names, name)) return undefined;
   const isTaken = (value: JsonValue | undefined) => {

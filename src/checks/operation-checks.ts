@@ -35,7 +35,7 @@ async function checkList(context: CheckContext, operation: Operation): Promise<F
 /** How many records of a list are asked for if others delete them at the same time. */
 const maxTries = 3;
 
-/** Asks an operation once, or if it takes an id, for a record that a list shows. */
+/** Asks for a record that a list shows. An operation without an id is asked once. */
 async function checkGet(context: CheckContext, operation: Operation): Promise<Finding[]> {
   if (!idParameter(operation)) return [judgeRead(context, await context.askOnce(operation))];
   const { list, ids } = await findIds(context, operation);
@@ -81,7 +81,7 @@ function judgeRead(context: CheckContext, reply: Reply): Finding {
  *
  * @param reply the answer of an earlier reading, after which the list was read.
  * @param isFirst whether that reading is the first of the two.
- * @returns undefined also if the list, read again, shows another value or no longer the record: somebody has changed it.
+ * @returns the fault; undefined if the list, read again, agrees, because somebody has changed the record meanwhile.
  * @throws FindingError if a further reading is not as documented.
  */
 async function compareWithList(
@@ -116,16 +116,16 @@ function faultAgainstList(reply: Reply, listReply: Reply): Finding | undefined {
     return faultOf(reply, reason, { expected: operation.success.join(' or '), got: undefined });
   }
   const record = recordOf(reply);
-  const listed = recordsOf(listReply)[idsOf(listReply).indexOf(id)];
-  if (!record || !listed) return undefined;
+  const listRecord = recordsOf(listReply)[idsOf(listReply).indexOf(id)];
+  if (!record || !listRecord) return undefined;
   // A service may have further fields that change with each read.
   const field = Object.keys(operation.records.names).find(
-    (key) => key in record && key in listed && !isSameValue(listed[key], record[key]),
+    (key) => key in record && key in listRecord && !isSameValue(listRecord[key], record[key]),
   );
   if (field === undefined) return undefined;
   return faultOf(reply, `${field} differs from what ${list.id} shows`, {
     pointer: `/${field}`,
-    expected: printJson(listed[field]),
+    expected: printJson(listRecord[field]),
     got: printJson(record[field]),
   });
 }

@@ -17,7 +17,7 @@ import type { WritableNoun } from './writable-nouns.ts';
  */
 export interface PossibleRecord {
   readonly noun: WritableNoun;
-  /** The name that we gave; undefined for a record without one, whose pet is read in its place. */
+  /** The name that we gave. A record without a name is ours if its pet is. */
   readonly name: string | undefined;
   /** The record that it refers to. */
   readonly parent: CreatedRecord | undefined;

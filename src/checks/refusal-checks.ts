@@ -62,7 +62,7 @@ async function checkBadRequest(context: CheckContext, operation: Operation): Pro
   return [finding, warn(reason, { ...detailsOf(reply), expected: refusals.join(' or ') })];
 }
 
-/** The body of an error is as its description says; without one, an Error of the service's specification, or at least no page. */
+/** Judges the body of an error by the description. Without one, it must be an Error of the service's specification. */
 function judgeError(reply: Reply, expectedStatus: string): Finding {
   const { answers } = reply.operation;
   const schema = answers ? undefined : documentSchema('Error');
@@ -83,8 +83,8 @@ function judgeError(reply: Reply, expectedStatus: string): Finding {
 const wrongCredential = 'petstore-smoke-wrong-credential';
 
 /**
- * Checks that a service that declares security refuses a missing and a wrong credential at each GET, and that a token
- * which was given is asked for.
+ * Checks that a service that declares security refuses a missing and a wrong credential at each GET. If it declares none,
+ * checks that it refuses a request without the token.
  *
  * @param hasToken whether requests carry a credential.
  */
@@ -105,7 +105,7 @@ export function authChecks(contract: Contract, hasToken: boolean): Check[] {
   }));
 }
 
-/** Warns if the description declares no security although a token was given: the service may have lost its authentication. */
+/** Warns if a request without the token is answered: the service may have lost its authentication. */
 async function checkOpen(context: CheckContext, operation: Operation): Promise<Finding> {
   const reply = await askWith(context, operation, guessInput(operation), undefined);
   if (reply.status >= 400) return pass(statusText(reply.status), detailsOf(reply));

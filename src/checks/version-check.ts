@@ -94,9 +94,9 @@ async function look(
       const { reason } = difference;
       if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countForeign(reason);
       const isSilent = reply.status >= 400 && condition.status === undefined;
-      const answered = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
+      const refusal = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
       const details = { ...difference, ...detailsOf(reply) };
-      return { fault: deployment.failure(isSilent ? answered : reason, details) };
+      return { fault: deployment.failure(isSilent ? refusal : reason, details) };
     }
     return {};
   } catch (error) {

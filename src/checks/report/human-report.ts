@@ -52,8 +52,8 @@ function faultText({ first, subject, ids }: Cause, { style, width }: Layout): st
 
 /** One line for each check. The checks that never began for one reason share a line. */
 function checkLines(results: readonly CheckResult[], { style, width }: Layout): string {
-  const began = results.filter(({ obstacle }) => obstacle === undefined);
-  const idWidth = Math.max(...began.map(({ id }) => id.length), '00 checks'.length);
+  const begunResults = results.filter(({ obstacle }) => obstacle === undefined);
+  const idWidth = Math.max(...begunResults.map(({ id }) => id.length), '00 checks'.length);
   const line = ({ state, elapsedMs }: CheckResult, id: string, text: string) => {
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
     const folded = fold(text, width, stateWidth + idWidth + timeWidth + 3 * gapWidth);
@@ -65,9 +65,9 @@ function checkLines(results: readonly CheckResult[], { style, width }: Layout): 
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   };
-  const lines = began.map((result) => line(result, result.id, outcomeText(result)));
-  const barred = causesOf(results.filter(({ obstacle }) => obstacle !== undefined));
-  const skipped = barred.map(({ first, subject }) => line(first, subject, first.obstacle ?? ''));
+  const lines = begunResults.map((result) => line(result, result.id, outcomeText(result)));
+  const obstacles = causesOf(results.filter(({ obstacle }) => obstacle !== undefined));
+  const skipped = obstacles.map(({ first, subject }) => line(first, subject, first.obstacle ?? ''));
   return [...lines, ...skipped].join('');
 }
 

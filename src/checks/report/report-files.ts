@@ -4,8 +4,7 @@ import { UsageError } from '../../process/errors.ts';
 import { isJsonObject, parseJson } from '../../process/exact-json.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
-import { toStepSummary } from './github-report.ts';
-import { toJsonReport, toJunitReport, toolName } from './machine-reports.ts';
+import { toJsonReport, toJunitReport, toolName, toStepSummary } from './machine-reports.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
 /** How a report of each format is made, and how one is recognised in a file. */

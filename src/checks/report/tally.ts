@@ -50,7 +50,7 @@ function addTo(tally: CheckTally | undefined, result: CheckResult): CheckTally {
 function merge({ gravest, counts, left, elapsedMs, requests }: CheckTally): CheckResult {
   const { state, reason } = gravest;
   const failures = (counts.fail ?? 0) + (counts.error ?? 0);
-  const runs = states.reduce((sum, each) => sum + (each === 'skip' ? 0 : (counts[each] ?? 0)), 0);
+  const runs = states.reduce((sum, name) => sum + (name === 'skip' ? 0 : (counts[name] ?? 0)), 0);
   const share = isRed(gravest)
     ? `failed ${failures} of ${runs}`
     : `${totalNames[state]} ${counts[state]} of ${runs}`;

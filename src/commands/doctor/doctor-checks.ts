@@ -24,10 +24,10 @@ export interface DoctorCheck {
 
 /** The checks of doctor, from this machine to the service; those of the service are the checks of reach of `smoke`. */
 export function doctorChecks(context: Context): DoctorCheck[] {
-  let opened: Promise<CheckContext> | undefined;
+  let checkContext: Promise<CheckContext> | undefined;
   const service = () => {
-    opened ??= openService(context);
-    return opened;
+    checkContext ??= openService(context);
+    return checkContext;
   };
   return [
     { id: 'config', needs: [], find: () => checkConfig(context) },

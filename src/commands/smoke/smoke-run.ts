@@ -7,9 +7,8 @@ import {
   type SmokeOptions,
   selectedWriteChecks,
 } from '../../checks/check-table.ts';
-import { toAnnotations } from '../../checks/report/github-report.ts';
 import { toHumanReport } from '../../checks/report/human-report.ts';
-import { toJsonReport } from '../../checks/report/machine-reports.ts';
+import { toAnnotations, toJsonReport } from '../../checks/report/machine-reports.ts';
 import {
   addStepSummary,
   parseReports,
