@@ -140,8 +140,8 @@ async function readExtras(
   { baseUrl, headers, places }: ExtrasTarget,
 ): Promise<RequestExtras> {
   const headerFields = headers.map(parseHeaderFlag);
-  const named = (places ?? []).filter((place) => place.in === 'header').map(({ name }) => name);
-  for (const name of [settings.get('auth-header'), ...named]) secrets.addField(name);
+  const headerNames = (places ?? []).filter((place) => place.in === 'header').map(({ name }) => name);
+  for (const name of [settings.get('auth-header'), ...headerNames]) secrets.addField(name);
   if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
     rejectInsecure(headerFields, baseUrl, secrets);
   for (const field of headerFields) addSecrets(secrets, field);

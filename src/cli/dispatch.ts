@@ -133,12 +133,12 @@ async function printHelp(io: Context['io'], stream: 'stdout' | 'stderr', line: P
 function wordsOfHelp(argv: readonly string[]): readonly string[] | undefined {
   const end = argv.indexOf('--');
   const words = end === -1 ? argv : argv.slice(0, end);
-  const others = words.filter((word) => word !== '--help' && word !== '-h');
-  const at = others[0]?.startsWith('-') ? -1 : others.slice(0, 2).indexOf('help');
-  const isTopic = topicNames.some((name) => name === others[at + 1]);
+  const rest = words.filter((word) => word !== '--help' && word !== '-h');
+  const at = rest[0]?.startsWith('-') ? -1 : rest.slice(0, 2).indexOf('help');
+  const isTopic = topicNames.some((name) => name === rest[at + 1]);
   if (at === 0 && isTopic) return undefined;
-  if (at !== -1) return others.filter((_, index) => index !== at);
-  return others.length < words.length ? others : undefined;
+  if (at !== -1) return rest.filter((_, index) => index !== at);
+  return rest.length < words.length ? rest : undefined;
 }
 
 /**

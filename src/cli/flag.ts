@@ -1,4 +1,4 @@
-import { UsageError } from '../process/errors.ts';
+import { ValueError, wrongValue } from '../config/setting-values.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;
@@ -61,6 +61,7 @@ interface Options<Value> extends More {
    * The value of a text, which for `--flag [value]` may be empty; without a parser the text itself.
    *
    * @param name how an error names the flag or argument.
+   * @throws UsageError, or a ValueError, to which name and text are added.
    */
   readonly parse?: (text: string, name: string) => Value;
 }
@@ -142,7 +143,13 @@ export function argument(syntax: string, summary: string, options: Options<unkno
 
 function parserOf<Value>(syntax: string, { parse }: Options<Value>): (text: string) => Value {
   const name = nameOf({ syntax });
-  return (text) => (parse ? parse(text, name) : (text as Value));
+  return (text) => {
+    try {
+      return parse ? parse(text, name) : (text as Value);
+    } catch (error) {
+      throw error instanceof ValueError ? wrongValue(name, text, error.message) : error;
+    }
+  };
 }
 
 /** Appends the value of each text to the values before it. */
@@ -151,11 +158,11 @@ function collect<Value>(parse: (text: string) => Value): (text: string, before: 
 }
 
 /** Parses one of a few words, without regard to case. */
-export function parseWord<Word extends string>(words: readonly Word[]): (text: string, name: string) => Word {
-  return (text, name) => {
+export function parseWord<Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => {
     const match = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());
-    if (match !== undefined) return match;
-    throw new UsageError(`${name} '${text}': must be one of ${inWords(words)}`);
+    if (match === undefined) throw new ValueError(`must be one of ${inWords(words)}`);
+    return match;
   };
 }
 

@@ -1,8 +1,8 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import { petStatuses } from '../api/values.ts';
 import { argument, choice, choices, value, values } from '../cli/flag.ts';
-import { parseSetting, valueProblem } from '../config/keys.ts';
-import { UsageError } from '../process/errors.ts';
+import { valueProblem } from '../config/keys.ts';
+import { parseDuration, ValueError } from '../config/setting-values.ts';
 import { parseFieldCondition, parseIdOrName, parseQuantity, parseText } from '../records/parse-values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {
@@ -38,19 +38,12 @@ export const untilFlag = value(
   { parse: parseFieldCondition },
 );
 
-/** A duration in milliseconds, by the same rule as the setting `timeout`. */
-export function parseDurationFlag(text: string, name: string): number {
-  return parseSetting('timeout', text, name);
-}
-
 /** The interval of --watch in milliseconds. */
 function parseInterval(text: string): number {
   if (text === '') return 5000;
-  const intervalMs = valueProblem('timeout', text) === undefined ? parseDurationFlag(text, '--watch') : 0;
+  const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text) : 0;
   if (intervalMs >= 1000) return intervalMs;
-  throw new UsageError(
-    `--watch '${text}': must be a duration of at least 1s and at most 24h, such as 5s or 2m`,
-  );
+  throw new ValueError('must be a duration of at least 1s and at most 24h, such as 5s or 2m');
 }
 
 /** `--category <id or name>` or `--pet <id or name>`. */

@@ -130,12 +130,12 @@ const show = verb({
   summary: 'Show what a profile holds',
   examples: ['petstore profile show', 'petstore profile show staging -o json'],
   args: {
-    named: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
+    profile: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
-  async run(context, { named }) {
+  async run(context, { profile }) {
     const printer = await context.printer();
     const { active } = context.settings;
-    const name = named ?? active?.value;
+    const name = profile ?? active?.value;
     if (name === undefined)
       throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
     const record = { name, active: name === active?.value, ...valuesOf(context, name) };

@@ -225,16 +225,10 @@ export function parseSetting<Key extends SettingKey>(
   key: Key,
   text: string,
   label: string,
-  code: UsageCode = 'invalid_flag',
+  code?: UsageCode,
 ): SettingValues[Key] {
   const problem = valueProblem(key, text);
-  // A URL with a user name or a query may hold a secret, so it is not shown.
-  if (problem !== undefined)
-    throw new UsageError(
-      `${label}${/[@?]/.test(text) ? '' : ` '${maskValue(key, text)}'`}: ${problem}`,
-      undefined,
-      code,
-    );
+  if (problem !== undefined) throw parse.wrongValue(label, String(maskValue(key, text)), problem, code);
   return keyRules[key].parse(text) as SettingValues[Key];
 }
 

@@ -52,7 +52,7 @@ function platformFolders(io: Io): { readonly config: string; readonly state: str
       state: join(home, 'Library', 'Application Support', 'petstore'),
     };
   const { XDG_CONFIG_HOME, XDG_STATE_HOME } = io.env;
-  const folder = (named: string | undefined, usual: string) =>
-    join(named && isAbsolute(named) ? named : join(home, usual), 'petstore');
+  const folder = (variable: string | undefined, usual: string) =>
+    join(variable && isAbsolute(variable) ? variable : join(home, usual), 'petstore');
   return { config: folder(XDG_CONFIG_HOME, '.config'), state: folder(XDG_STATE_HOME, '.local/state') };
 }

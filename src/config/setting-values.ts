@@ -1,9 +1,20 @@
 import { isToken } from '../api/http.ts';
 import { readColumnMap } from '../input/column-map.ts';
-import { messageOf } from '../process/errors.ts';
+import { messageOf, type UsageCode, UsageError } from '../process/errors.ts';
 
-/** A setting cannot have this value. The message is a clause that says why, without the value itself. */
+/** A setting or a flag cannot have this value. The message is a clause that says why, without the value itself. */
 export class ValueError extends Error {}
+
+/**
+ * The error that names a wrong value. A URL with a user name or a query may hold a secret, so it is not shown.
+ *
+ * @param label such as `--timeout` or `PETSTORE_OUTPUT`.
+ * @param why a clause.
+ */
+export function wrongValue(label: string, text: string, why: string, code?: UsageCode): UsageError {
+  const value = /[@?]/.test(text) ? '' : ` '${text}'`;
+  return new UsageError(`${label}${value}: ${why}`, undefined, code);
+}
 
 /** Values of `--output` and of the setting `output`. */
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;

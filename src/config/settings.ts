@@ -89,16 +89,16 @@ export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFi
 
 /** Whether a flag or variable sets an origin that does not belong to the profile. */
 function isOtherOrigin(candidates: Candidates): boolean {
-  const [url, ...others] = valuesOf(candidates, 'base-url');
-  const configured = others.find(isOfConfig);
+  const [url, ...beaten] = valuesOf(candidates, 'base-url');
+  const configured = beaten.find(isOfConfig);
   if (!url || !configured || isOfConfig(url)) return false;
   return ![originOf(configured), ...furtherOrigins(candidates)].includes(originOf(url));
 }
 
 /** The warning that PETSTORE_BASE_URL beats the base URL of a profile that is named by a flag. */
 function beatenProfile(profile: ProfileChoice | undefined, candidates: Candidates): string[] {
-  const [baseUrl, ...others] = valuesOf(candidates, 'base-url');
-  const ofProfile = others.find(({ source }) => source === 'profile');
+  const [baseUrl, ...beaten] = valuesOf(candidates, 'base-url');
+  const ofProfile = beaten.find(({ source }) => source === 'profile');
   const isUnexpected = profile?.source === 'flag' && baseUrl?.source === 'environment' && ofProfile;
   if (!isUnexpected || ofProfile.value === baseUrl.value) return [];
   return [`warning: ${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`];

@@ -1,9 +1,8 @@
 import type { Guards, RowLimit, RunFlags, RunHeader, Shard } from '../../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { thousandsSeparators } from '../../config/setting-values.ts';
+import { parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
-import { parseDurationFlag } from '../arguments.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -65,7 +64,7 @@ const writeFlags = {
   }),
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', {
     ...writing,
-    parse: (text, name) => (text === '0' ? 0 : parseDurationFlag(text, name)),
+    parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
 };
 

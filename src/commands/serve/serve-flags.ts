@@ -1,10 +1,9 @@
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { UsageError } from '../../process/errors.ts';
-import { parseDurationFlag } from '../arguments.ts';
+import { parseDuration, parseInteger, parseRate, ValueError } from '../../config/setting-values.ts';
 
 export const flags = {
   port: value('--port <n>', 'port to listen on (default 4010); 0 takes a free one', {
-    parse: integer(65_535),
+    parse: (text) => parseInteger(text, 0, 65_535),
   }),
   host: value('--host <address>', 'address to listen on (default 127.0.0.1)', { parse: parseHost }),
   data: value('--data <file>', 'serve the shop that this JSON file holds', {
@@ -15,10 +14,12 @@ export const flags = {
     'save to the file of --data at the end and within 1s after a write; a kill -9 loses that second. Created if it is missing',
   ),
   empty: flag('--empty', 'start with an empty shop'),
-  pets: value('--pets <n>', 'start with a generated shop of n pets', { parse: integer(10_000_000) }),
+  pets: value('--pets <n>', 'start with a generated shop of n pets', {
+    parse: (text) => parseInteger(text, 0, 10_000_000),
+  }),
   latency: value('--latency <duration>', 'wait this long before each answer', { parse: parseLatency }),
   errorRate: value('--error-rate <share>', 'answer this share of requests, 0 to 1, with 503', {
-    parse: number(1),
+    parse: parseShare,
   }),
   rateLimit: value('--rate-limit <n/s>', 'answer requests beyond this rate with 429 and Retry-After', {
     parse: parseRate,
@@ -41,46 +42,27 @@ export const flags = {
 
 export type ServeFlags = ValuesOf<typeof flags>;
 
-type Parser = (text: string, name: string) => number;
-
-function integer(to: number): Parser {
-  return numberOf(/^\d{1,10}$/, 'an integer', to);
-}
-
-function number(to: number): Parser {
-  return numberOf(/^(?=.)\d{0,10}(\.\d{1,10})?$/, 'a number', to);
-}
-
-function numberOf(form: RegExp, kind: string, to: number): Parser {
-  return (text, name) => {
-    const parsed = form.test(text) ? Number(text) : Number.NaN;
-    if (parsed <= to) return parsed;
-    throw new UsageError(`${name} ${text}: must be ${kind} from 0 to ${to}`);
-  };
-}
-
-function parseRate(text: string, name: string): number {
-  const rate = number(1_000_000)(text.replace(/(?<=\d)\/s$/, ''), name);
-  if (rate > 0) return rate;
-  throw new UsageError(`${name} 0: must be more than 0 requests a second`);
+function parseShare(text: string): number {
+  if (/^(?=.)\d?(\.\d{1,10})?$/.test(text) && Number(text) <= 1) return Number(text);
+  throw new ValueError('must be a number from 0 to 1');
 }
 
 /** Milliseconds. A number without a unit is rejected, because it was milliseconds in 1.x and is seconds elsewhere. */
-function parseLatency(text: string, name: string): number {
+function parseLatency(text: string): number {
   if (/^0[a-z]*$/.test(text)) return 0;
-  if (/\d$/.test(text)) throw new UsageError(`${name} ${text}: must have a unit, such as ${text}ms`);
-  return parseDurationFlag(text, name);
+  if (/\d$/.test(text)) throw new ValueError(`must have a unit, such as ${text}ms`);
+  return parseDuration(text);
 }
 
 /** An origin as browsers send it. */
-function parseOrigin(text: string, name: string): string {
+function parseOrigin(text: string): string {
   const { origin = 'null' } = URL.canParse(text) ? new URL(text) : {};
   if (origin !== 'null' && text.replace(/\/$/, '').toLowerCase() === origin) return origin;
-  throw new UsageError(`${name} ${text}: must be an origin, such as http://localhost:3000`);
+  throw new ValueError('must be an origin, such as http://localhost:3000');
 }
 
-function parseHost(text: string, name: string): string {
+function parseHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1');
   if (/^[\w.:-]+$/.test(host)) return host;
-  throw new UsageError(`${name} ${text}: must be an address or a name, without a port`);
+  throw new ValueError('must be an address or a name, without a port');
 }

@@ -1,13 +1,11 @@
 import { parseCondition } from '../../checks/condition.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
-import { parseInteger, ValueError } from '../../config/setting-values.ts';
-import { UsageError } from '../../process/errors.ts';
-import { parseDurationFlag } from '../arguments.ts';
+import { parseDuration, parseInteger } from '../../config/setting-values.ts';
 
 export const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
-    parse: parseDurationFlag,
+    parse: parseDuration,
   }),
   waitFor: values(
     '--wait-for <condition>',
@@ -34,18 +32,20 @@ export const smokeFlags = {
   maxLatency: value(
     '--max-latency <duration>',
     'time four calls of each GET, and fail if their median is above this',
-    { parse: parseDurationFlag },
+    { parse: parseDuration },
   ),
   maxTime: value(
     '--max-time <duration>',
     'end the run, as failed, after this time (10m without --wait, --repeat or --for)',
-    { parse: parseDurationFlag },
+    { parse: parseDuration },
   ),
-  repeat: value('--repeat <n>', 'run the checks this many times', { parse: parseCount }),
-  for: value('--for <duration>', 'run the checks again and again for this long', {
-    parse: parseDurationFlag,
+  repeat: value('--repeat <n>', 'run the checks this many times', {
+    parse: (text) => parseInteger(text, 1, 1_000_000),
   }),
-  every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDurationFlag }),
+  for: value('--for <duration>', 'run the checks again and again for this long', {
+    parse: parseDuration,
+  }),
+  every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDuration }),
   report: values('--report <report>', 'junit=<file>, json=<file>, or github; may be given again'),
   brief: flag('--brief', 'show failures and the total only'),
   force: flag('--force', 'let a report replace a file that is not a report'),
@@ -54,15 +54,6 @@ export const smokeFlags = {
 };
 
 export type SmokeFlags = ValuesOf<typeof smokeFlags>;
-
-function parseCount(text: string, name: string): number {
-  try {
-    return parseInteger(text, 1, 1_000_000);
-  } catch (error) {
-    if (error instanceof ValueError) throw new UsageError(`${name} '${text}': ${error.message}`);
-    throw error;
-  }
-}
 
 /** The patterns in a text, separated by commas. */
 function splitPatterns(text: string): string[] {
