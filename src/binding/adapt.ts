@@ -8,11 +8,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 // field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it.
 
 /** The view of a record that a service sent. */
-export function translateRecord({ noun, records }: Operation, record: JsonObject): JsonObject & RecordView {
+export function translateRecord(
+  { noun, records, strict }: Operation,
+  record: JsonObject,
+): JsonObject & RecordView {
   const renamed = Object.entries(records.names).filter(([name, written]) => name !== written);
   const { categoryId = 'category' } = records.names;
   const reference = categoryId in record ? categoryId : 'category';
-  const hasCategory = noun === 'pets' && isJsonObject(record[reference]);
+  const hasCategory = noun === 'pets' && !strict && isJsonObject(record[reference]);
   if (renamed.length === 0 && !hasCategory) return record;
   const fields = Object.entries(record).flatMap(([written, value]) => {
     if (hasCategory && written === reference) return Object.entries(readCategory(value));

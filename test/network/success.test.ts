@@ -178,3 +178,13 @@ test.each(['orders get 1', 'orders complete 1', 'orders create --pet 1'])(
     expect(run.stderr).toContain('the body is not an Order: it has none of its fields');
   },
 );
+
+test.each(['pets get 1', 'pets update 1 --name Rex'])(
+  'a category that is an object is no categoryId, unless a description is bound: %s',
+  async (line) => {
+    const body = { id: 1, name: 'Luna', category: { id: 2, name: 'Cats' }, status: 'sold' };
+    const run = await against({ body }, line);
+    expect(run).toMatchObject({ code: 6, stdout: '' });
+    expect(run.stderr).toContain('the body is not a Pet: /categoryId is required');
+  },
+);
