@@ -160,7 +160,14 @@ interface Example {
   readonly body?: JsonObject;
 }
 
-// The rows of the table share these parts: the collection or the record that an operation is about, and its kind.
+/** What the operations of a noun have in common. */
+interface Collection<Result extends ResultName = ResultName> {
+  readonly noun: NounName;
+  readonly tag: string;
+  readonly path: string;
+  readonly result: Result;
+  readonly records: RecordFormat;
+}
 
 const pets = {
   noun: 'pets',
@@ -169,18 +176,12 @@ const pets = {
   result: 'Pet',
   records: recordFormat('id', 'name', 'categoryId', 'status'),
 } as const;
-const pet = { ...pets, path: '/pets/{petId}', parameters: [idInPath('petId')] } as const;
 const categories = {
   noun: 'categories',
   tag: 'Pets',
   path: '/categories',
   result: 'Category',
   records: recordFormat('id', 'name', 'description'),
-} as const;
-const category = {
-  ...categories,
-  path: '/categories/{categoryId}',
-  parameters: [idInPath('categoryId')],
 } as const;
 const orders = {
   noun: 'orders',
@@ -189,7 +190,6 @@ const orders = {
   result: 'Order',
   records: recordFormat('id', 'petId', 'quantity', 'shipDate', 'complete'),
 } as const;
-const order = { ...orders, path: '/store/orders/{orderId}', parameters: [idInPath('orderId')] } as const;
 const inventory = {
   noun: 'inventory',
   tag: 'Store',
@@ -197,7 +197,12 @@ const inventory = {
   result: 'InventoryItem',
   records: recordFormat('petId', 'quantity', 'status'),
 } as const;
-const entry = { ...inventory, path: '/store/inventory/{petId}', parameters: [idInPath('petId')] } as const;
+
+const petBody = toBody('NewPet', ['name', 'categoryId'], ['status']);
+const categoryBody = toBody('NewCategory', ['name'], ['description']);
+const orderBody = toBody('Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']);
+const entryBody = toBody('InventoryItem', ['petId', 'quantity', 'status'], []);
+const countBody = toBody('InventoryUpdate', ['quantity'], []);
 
 const usual = {
   many: false,
@@ -209,179 +214,133 @@ const usual = {
   strict: true,
   source: 'chosen',
 } as const;
-const list = {
-  ...usual,
-  method: 'GET',
-  many: true,
-  paging: { kind: 'link' },
-  success: [200],
-  errors: [400],
-} as const;
-const create = {
-  ...usual,
-  method: 'POST',
-  parameters: [],
-  success: [201],
-  errors: [400, 413, 415, 422],
-} as const;
-const get = { ...usual, method: 'GET', success: [200], errors: [400, 404] } as const;
-const update = { ...usual, method: 'PUT', success: [200], errors: [400, 404, 412, 413, 415, 422] } as const;
-const remove = {
-  ...usual,
-  method: 'DELETE',
-  result: undefined,
-  success: [204],
-  errors: [400, 404, 412],
-} as const;
 
-const petBody = toBody('NewPet', ['name', 'categoryId'], ['status']);
-const categoryBody = toBody('NewCategory', ['name'], ['description']);
-const orderBody = toBody('Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']);
-const entryBody = toBody('InventoryItem', ['petId', 'quantity', 'status'], []);
-const countBody = toBody('InventoryUpdate', ['quantity'], []);
+function list<Result extends ResultName, const Filter extends QueryName>(
+  collection: Collection<Result>,
+  ...filters: readonly Filter[]
+) {
+  const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
+  const paging = [{ ...inQuery('limit'), bounds: pageSize }, inQuery('after')] as const;
+  const parameters = [...filters.map((name) => inQuery(name)), ...paging] as const;
+  const kind = {
+    method: 'GET',
+    many: true,
+    paging: { kind: 'link' },
+    success: [200],
+    errors: [400],
+  } as const;
+  return { ...collection, ...usual, ...kind, parameters };
+}
 
-const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
-const paging = [{ ...inQuery('limit'), bounds: pageSize }, inQuery('after')] as const;
+function create<Result extends ResultName, Body extends RequestBody>(
+  collection: Collection<Result>,
+  body: Body,
+) {
+  const kind = { method: 'POST', parameters: [], success: [201], errors: [400, 413, 415, 422] } as const;
+  return { ...collection, ...usual, ...kind, body };
+}
+
+function get<Result extends ResultName>(collection: Collection<Result>, idName: string) {
+  const kind = { method: 'GET', success: [200], errors: [400, 404], example: { id: '1' } } as const;
+  return { ...collection, ...usual, ...kind, ...atRecord(collection, idName) };
+}
+
+function update<Result extends ResultName, Body extends RequestBody>(
+  collection: Collection<Result>,
+  idName: string,
+  body: Body,
+) {
+  const kind = { method: 'PUT', success: [200], errors: [400, 404, 412, 413, 415, 422] } as const;
+  return { ...collection, ...usual, ...kind, ...atRecord(collection, idName), body };
+}
+
+function remove<Result extends ResultName>(collection: Collection<Result>, idName: string) {
+  const kind = { method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] } as const;
+  return { ...collection, ...usual, ...kind, ...atRecord(collection, idName) };
+}
+
+/** The path of one record. */
+function atRecord({ path }: Collection, idName: string) {
+  const parameter = { name: 'id', wireName: idName, in: 'path', required: true } as const;
+  return { path: `${path}/{${idName}}`, parameters: [parameter] } as const;
+}
 
 const table = {
-  listPets: {
-    ...pets,
-    ...list,
-    summary: 'List pets',
-    parameters: [inQuery('status'), inQuery('categoryId'), ...paging],
-  },
+  listPets: { ...list(pets, 'status', 'categoryId'), summary: 'List pets' },
   createPet: {
-    ...pets,
-    ...create,
+    ...create(pets, petBody),
     summary: 'Create a pet',
-    body: petBody,
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
-  getPet: {
-    ...pet,
-    ...get,
-    summary: 'Get a pet',
-    deprecated: true,
-    source: 'stated',
-    example: { id: '1' },
-  },
+  getPet: { ...get(pets, 'petId'), summary: 'Get a pet', deprecated: true, source: 'stated' },
   updatePet: {
-    ...pet,
-    ...update,
+    ...update(pets, 'petId', petBody),
     summary: 'Replace a pet',
-    body: petBody,
     example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } },
   },
   deletePet: {
-    ...pet,
-    ...remove,
+    ...remove(pets, 'petId'),
     summary: 'Delete a pet',
     errors: [400, 404, 409, 412],
     example: { id: '25' },
   },
-  listCategories: {
-    ...categories,
-    ...list,
-    summary: 'List categories',
-    parameters: paging,
-  },
+  listCategories: { ...list(categories), summary: 'List categories' },
   createCategory: {
-    ...categories,
-    ...create,
+    ...create(categories, categoryBody),
     summary: 'Create a category',
-    body: categoryBody,
     example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
   },
-  getCategory: {
-    ...category,
-    ...get,
-    summary: 'Get a category',
-    example: { id: '1' },
-  },
+  getCategory: { ...get(categories, 'categoryId'), summary: 'Get a category' },
   updateCategory: {
-    ...category,
-    ...update,
+    ...update(categories, 'categoryId', categoryBody),
     summary: 'Replace a category',
-    body: categoryBody,
     example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } },
   },
   deleteCategory: {
-    ...category,
-    ...remove,
+    ...remove(categories, 'categoryId'),
     summary: 'Delete a category',
     errors: [400, 404, 409, 412],
     example: { id: '6' },
   },
   listOrders: {
-    ...orders,
-    ...list,
+    ...list(orders, 'petId', 'complete'),
     summary: 'List orders',
-    parameters: [inQuery('petId'), inQuery('complete'), ...paging],
     hideTryIt: true,
     source: 'stated',
   },
   createOrder: {
-    ...orders,
-    ...create,
+    ...create(orders, orderBody),
     summary: 'Create an order',
-    body: orderBody,
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
   },
-  getOrder: {
-    ...order,
-    ...get,
-    summary: 'Get an order',
-    example: { id: '1' },
-  },
+  getOrder: { ...get(orders, 'orderId'), summary: 'Get an order' },
   updateOrder: {
-    ...order,
-    ...update,
+    ...update(orders, 'orderId', orderBody),
     summary: 'Replace an order',
-    body: orderBody,
     stability: 'beta',
     example: { id: '1', body: { id: 1, petId: 1, quantity: 3, complete: true } },
   },
-  deleteOrder: {
-    ...order,
-    ...remove,
-    summary: 'Delete an order',
-    example: { id: '1' },
-  },
-  listInventory: {
-    ...inventory,
-    ...list,
-    summary: 'List inventory entries',
-    parameters: [inQuery('status'), ...paging],
-  },
+  deleteOrder: { ...remove(orders, 'orderId'), summary: 'Delete an order', example: { id: '1' } },
+  listInventory: { ...list(inventory, 'status'), summary: 'List inventory entries' },
   createInventory: {
-    ...inventory,
-    ...create,
+    ...create(inventory, entryBody),
     summary: 'Create the inventory entry of a pet',
     description: 'A new pet has an entry of quantity 0: this creates one again after it has been deleted.',
-    body: entryBody,
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
-  getInventory: {
-    ...entry,
-    ...get,
-    summary: 'Get the inventory entry of a pet',
-    example: { id: '1' },
-  },
+  getInventory: { ...get(inventory, 'petId'), summary: 'Get the inventory entry of a pet' },
   updateInventory: {
-    ...entry,
-    ...update,
+    ...update(inventory, 'petId', countBody),
     summary: 'Set the stock count of a pet',
-    body: countBody,
     partial: true,
     success: [200, 201],
     example: { id: '1', body: { quantity: 12 } },
   },
   deleteInventory: {
-    ...entry,
-    ...remove,
+    ...remove(inventory, 'petId'),
     summary: 'Delete the inventory entry of a pet',
     stability: 'experimental',
     example: { id: '2' },
@@ -402,10 +361,6 @@ export const operations = Object.fromEntries(
 /** Whether an operation of the table is about one record, whose id its input has. */
 export function hasIdInPath(id: OperationId): boolean {
   return operations[id].parameters.some((parameter) => parameter.in === 'path');
-}
-
-function idInPath(wireName: string) {
-  return { name: 'id', wireName, in: 'path', required: true } as const;
 }
 
 function inQuery<const Name extends QueryName>(name: Name) {
