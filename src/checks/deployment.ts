@@ -48,9 +48,9 @@ export class Deployment {
   /** The failure of `reach/version`. @param reason by default that of the last answer of another deployment. */
   failure(reason = this.reason, details: Details = {}): Finding {
     const { foreignAnswers, answers } = this;
-    if (foreignAnswers === 0) return fail(reason, { ...details, exitCode: undefined });
+    if (foreignAnswers === 0) return fail(reason, details);
     const count = `${foreignAnswers} of ${counted(answers, 'answer', 'answers')} came from another deployment`;
     const hint = 'is the rollout done, on every replica?';
-    return fail(`${reason}; ${count}`, { hint, ...details, exitCode: undefined });
+    return fail(`${reason}; ${count}`, { hint, ...details });
   }
 }

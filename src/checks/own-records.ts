@@ -17,8 +17,8 @@ import type { WritableNoun } from './writable-nouns.ts';
  */
 export interface PossibleRecord {
   readonly noun: WritableNoun;
-  /** The name that we gave. A record without a name is ours if its pet is. */
-  readonly name: string | undefined;
+  /** The fields that its create sent. A record without a name is ours if its pet is. */
+  readonly body: JsonObject;
   /** The record that it refers to. */
   readonly parent: CreatedRecord | undefined;
   /** Undefined if no answer named it. */
@@ -33,11 +33,11 @@ export interface CreatedRecord extends PossibleRecord {
 /** Reads a record and says whether it is ours, right now. @throws CliError if it cannot be read. */
 export async function ownerOf(
   context: CheckContext,
-  { noun, id, name, parent }: CreatedRecord,
+  { noun, id, body, parent }: CreatedRecord,
 ): Promise<'us' | 'other' | 'nobody'> {
   const record = (await currentRecord(context, noun, id))?.record;
   if (!record) return 'nobody';
-  if (noun.isNamed) return record.name === name ? 'us' : 'other';
+  if (noun.isNamed) return record.name === body.name ? 'us' : 'other';
   const isOfParent = parent !== undefined && jsonId(record.petId) === parent.id;
   return isOfParent && (await ownerOf(context, parent)) === 'us' ? 'us' : 'other';
 }
@@ -125,8 +125,9 @@ export async function cleanUp(context: CheckContext, records: ReadonlySet<Possib
   let removed = 0;
   // Records that refer to others were created after them.
   for (const record of [...records].reverse()) {
-    const { noun, name, id } = record;
-    const label = `${noun.name} ${name === undefined ? '' : `${name} `}(id ${id ?? 'unknown'})`;
+    const { noun, body, id } = record;
+    const name = noun.isNamed ? `${body.name} ` : '';
+    const label = `${noun.name} ${name}(id ${id ?? 'unknown'})`;
     if (id === undefined) {
       left.push(`perhaps ${label}: no answer to its create says whether it was made`);
       continue;

@@ -13,7 +13,7 @@ import {
   selectedWriteChecks,
 } from './check-table.ts';
 import { Deployment } from './deployment.ts';
-import { type Finding, FindingError, fail, findingOfError, isRed, skip } from './finding.ts';
+import { type Finding, FindingError, fail, findingOfError, isRed, skip, statusText } from './finding.ts';
 import { cleanUp, type PossibleRecord } from './own-records.ts';
 import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
 import { Tally } from './report/tally.ts';
@@ -212,7 +212,7 @@ const minUnsteady = 3;
  */
 function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
   const ran = results.filter(({ state }) => state !== 'skip');
-  const unsteady = ran.filter(({ state, first }) => state === 'flaky' && !first?.startsWith('429'));
+  const unsteady = ran.filter(({ state, first }) => state === 'flaky' && first !== statusText(429));
   if (unsteady.length < minUnsteady || unsteady.length * 3 <= ran.length) return results;
   const firsts = [...new Set(unsteady.map(({ first, reason }) => first ?? reason))].slice(0, 3).join(', ');
   const fault = fail(`${unsteady.length} of ${ran.length} checks are flaky: ${firsts} first`, {

@@ -101,7 +101,7 @@ async function look(
     return {};
   } catch (error) {
     context.signal.throwIfAborted();
-    const { reason, ...details } = findingOfError(error);
+    const { reason, exitCode, ...details } = findingOfError(error);
     return { fault: deployment.failure(reason, details) };
   }
 }

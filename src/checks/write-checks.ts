@@ -9,6 +9,7 @@ import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import type { Check, CheckContext, Reply } from './check.ts';
 import {
+  type Details,
   type Finding,
   FindingError,
   fail,
@@ -37,7 +38,7 @@ interface WriteContext extends CheckContext {
   /** Gets what the creates made, or may have made, and loses what is certainly not there. */
   readonly records: Set<PossibleRecord>;
   /** Records that others refer to, each created once in a run. */
-  readonly parents: Map<WritableNoun, CreatedRecord>;
+  readonly parents: Map<WritableNoun, Promise<CreatedRecord>>;
 }
 
 /**
@@ -46,7 +47,7 @@ interface WriteContext extends CheckContext {
  * @param records gets what the creates of the run made, or may have made.
  */
 export function writeChecks(contract: Contract, records: Set<PossibleRecord>): Check[] {
-  const parents = new Map<WritableNoun, CreatedRecord>();
+  const parents = new Map<WritableNoun, Promise<CreatedRecord>>();
   return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
     if (typeof noun === 'string') return { id, run: async () => [skip(noun)] };
@@ -67,10 +68,10 @@ async function checkLifeCycle(context: WriteContext, noun: WritableNoun): Promis
   const parent = await parentFor(context, noun);
   // A service may create an inventory entry together with its pet, so that it is there already.
   if (noun.name === 'inventory' && parent)
-    await removeOwnRecord(context, { noun, name: undefined, parent, id: parent.id });
-  const { created, body } = await createRecord(context, noun, parent);
+    await removeOwnRecord(context, { noun, body: {}, parent, id: parent.id });
+  const created = await createRecord(context, noun, parent);
   const delays = await checkListed(context, created);
-  const isUpdated = await update(context, created, body);
+  const isUpdated = await update(context, created);
   await expectOurs(context, created);
   await checkRemoval(context, created);
   context.records.delete(created);
@@ -81,12 +82,12 @@ async function checkLifeCycle(context: WriteContext, noun: WritableNoun): Promis
 }
 
 /** The record that those of a noun refer to. */
-async function parentFor(
+function parentFor(
   context: WriteContext,
   { parent: noun }: WritableNoun,
-): Promise<CreatedRecord | undefined> {
+): Promise<CreatedRecord> | undefined {
   if (!noun) return undefined;
-  const parent = context.parents.get(noun) ?? (await createParent(context, noun));
+  const parent = context.parents.get(noun) ?? createParent(context, noun);
   context.parents.set(noun, parent);
   return parent;
 }
@@ -94,26 +95,26 @@ async function parentFor(
 async function createParent(context: WriteContext, noun: WritableNoun): Promise<CreatedRecord> {
   const grandparent = await parentFor(context, noun);
   try {
-    return (await createRecord(context, noun, grandparent)).created;
+    return await createRecord(context, noun, grandparent);
   } catch (error) {
     const finding = findingOfError(error);
     throw new FindingError({ ...finding, reason: `no ${noun.name} to work with: ${finding.reason}` });
   }
 }
 
-/** Creates a record, and makes sure that it is ours. @returns the record, and the fields that were sent. */
+/** Creates a record, and makes sure that it is ours. */
 async function createRecord(
   context: WriteContext,
   noun: WritableNoun,
   parent: CreatedRecord | undefined,
-): Promise<{ readonly created: CreatedRecord; readonly body: JsonObject }> {
+): Promise<CreatedRecord> {
   const { create, isNamed, fields } = noun;
   const { records, createSignal, now } = context;
-  const name = isNamed ? newName(create, now()) : undefined;
+  const name = isNamed && { name: newName(create, now()) };
   const reference = parent && { [nouns[parent.noun.nounName].idName]: parent.id };
-  const draft = { ...(isNamed && { name }), ...reference, ...fields };
-  const body = toAcceptedInput(create, { body: draft }).body as JsonObject;
-  const possible: PossibleRecord = { noun, name, parent };
+  const input = toAcceptedInput(create, { body: { ...name, ...reference, ...fields } });
+  const body = input.body as JsonObject;
+  const possible: PossibleRecord = { noun, body, parent };
   records.add(possible);
   const reply = await context.ask(create, { body }, { signal: createSignal }).catch((error) => {
     if (!mayHaveBeenApplied(create.method, attemptsOf(error))) records.delete(possible);
@@ -124,14 +125,15 @@ async function createRecord(
   const created = id === undefined ? undefined : { ...possible, id };
   if (created) records.add(created);
   compare(reply, 'create', body);
-  if (!created) throw fault(reply, 'create: the answer does not say what was created', 'its id');
+  if (!created)
+    throw fault(reply, 'create: the answer does not say what was created', { expected: 'its id' });
   checkLocation(reply, created.id);
   await checkReadBack(context, created, body);
-  return { created, body };
+  return created;
 }
 
-function fault(reply: Reply, reason: string, expected: string): FindingError {
-  return new FindingError(faultOf(reply, reason, { expected }));
+function fault(reply: Reply, reason: string, details: Details): FindingError {
+  return new FindingError(faultOf(reply, reason, details));
 }
 
 /** The id of a new record: from its body, else from the end of its Location. */
@@ -144,17 +146,13 @@ function checkLocation(reply: Reply, id: bigint): void {
   const expected = `a Location that ends with ${id}`;
   if (location === undefined) {
     if (!documentedAnswer(reply)?.hasLocation) return;
-    throw fault(reply, 'create: the answer has no Location', expected);
+    throw fault(reply, 'create: the answer has no Location', { expected });
   }
   const here = new URL(reply.url);
   const place = URL.canParse(location, here.href) && faultOfTarget(new URL(location, here), here);
-  if (place) {
-    const details = { ...place.details, got: location };
-    throw new FindingError(faultOf(reply, `create: the Location ${place.reason}`, details));
-  }
+  if (place) throw fault(reply, `create: the Location ${place.reason}`, { ...place.details, got: location });
   if ((idInLocation(reply) ?? id) === id) return;
-  const details = { expected, got: location };
-  throw new FindingError(faultOf(reply, 'create: the Location names another record', details));
+  throw fault(reply, 'create: the Location names another record', { expected, got: location });
 }
 
 const listLooks = 3;
@@ -176,11 +174,10 @@ async function checkListed(context: CheckContext, { noun, id }: CreatedRecord): 
 /**
  * Updates a record as `petstore` does it: the fields that are not ours go back as they came.
  *
- * @param body the fields that its create sent.
  * @returns false if the contract has no update, or an update without the changed fields.
  */
-async function update(context: CheckContext, created: CreatedRecord, body: JsonObject): Promise<boolean> {
-  const { noun, id } = created;
+async function update(context: CheckContext, created: CreatedRecord): Promise<boolean> {
+  const { noun, id, body } = created;
   const { update: operation, change: fields } = noun;
   if (!operation) return false;
   const entries = Object.entries(fields).filter(([field]) => takesField(operation, field));
@@ -208,7 +205,7 @@ async function checkRemoval(context: CheckContext, { noun, id }: CreatedRecord):
   if (!isGone) judge(reply, { step: 'delete' });
   const later = get && (await context.ask(get, { id }));
   if (later && later.status !== 404 && later.status !== 410)
-    throw fault(later, `gone: answered ${statusText(later.status)}`, '404 or 410');
+    throw fault(later, `gone: answered ${statusText(later.status)}`, { expected: '404 or 410' });
   if ((await findInList(context, noun, id)).record)
     throw new FindingError(fail(`gone: ${list?.id} still has ${name} ${id}`, { operation: list }));
 }
@@ -235,6 +232,6 @@ function compare(reply: Reply, step: string, sent: JsonObject): void {
     if (isSameValue(expected, actual)) continue;
     const got = actual === undefined ? 'no such field' : printJson(actual);
     const details = { pointer: `/${name}`, expected: printJson(expected), got };
-    throw new FindingError(faultOf(reply, `${step}: ${name} is not what was sent`, details));
+    throw fault(reply, `${step}: ${name} is not what was sent`, details);
   }
 }
