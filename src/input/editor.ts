@@ -1,24 +1,13 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import type { Notices } from '../output/notices.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import type { Io, Signal } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
 import { fileError } from '../process/system-error.ts';
 import { sanitizeExcept, shellWord } from '../process/text.ts';
-
-/** A text in a file that only its owner may read, for a person to change in an editor. */
-interface Draft {
-  readonly path: string;
-  /**
-   * Writes the text, runs the editor until it ends, and returns the saved text without the comments at its top. The file
-   * then has none either, so that a command takes it as it is.
-   */
-  edit(text: string): Promise<string>;
-  /** Removes the file. If it is not called the file stays, and a message must name it. */
-  discard(): Promise<void>;
-}
 
 /**
  * The command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` at a terminal.
@@ -36,67 +25,72 @@ export function findEditor(
   throw new UsageError(`${what}: no editor is set, and there is no terminal`, 'set VISUAL or EDITOR');
 }
 
-/**
- * @param editor as `findEditor` returns it.
- * @param name of the file; its extension tells the editor the format.
- */
-export async function openDraft(
-  { io, interrupts }: { readonly io: Io; readonly interrupts: Interrupts },
-  editor: string,
-  name: string,
-): Promise<Draft> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
-    throw fileError('make a folder in', tmpdir(), error);
-  });
-  const path = join(folder, name);
-  const write = (text: string) =>
-    writeFile(path, text, { mode: 0o600 }).catch((error) => {
-      throw fileError('write', path, error);
-    });
-  const read = () =>
-    readFile(path, 'utf8').catch((error) => {
-      throw fileError('read', path, error);
-    });
-  return {
-    path,
-    async edit(text) {
-      await write(text);
-      try {
-        await runEditor(io, `${editor} ${quotePath(path, io.platform)}`, interrupts);
-      } finally {
-        await write(withoutComments(await read()));
-      }
-      return read();
-    },
-    discard: () => rm(dirname(path), { recursive: true, force: true }).catch(() => {}),
-  };
-}
-
 interface Editing<Value> {
+  /** As `findEditor` returns it. */
+  readonly editor: string;
+  /** The name of the file; its extension tells the editor the format. */
+  readonly fileName: string;
   /** What is edited, for errors: `edit pet 3`. */
   readonly what: string;
   /** Comment lines on top of the text. */
   readonly usage: string;
   readonly original: string;
-  /** @throws an error that says what is wrong with the text. */
-  parse(text: string): Promise<Value>;
+  /** What is printed if nothing is to be sent. */
+  readonly unchanged: string;
+  /** The value of a text; undefined if nothing is to be sent. @throws an error that says what is wrong with the text. */
+  parse(text: string): Promise<Value | undefined>;
+  send(value: Value): Promise<void>;
+}
+
+/** What an editor needs of a command. */
+interface EditorContext extends Pick<Notices, 'print' | 'warn'> {
+  readonly io: Io;
+  readonly interrupts: Interrupts;
+  readonly flags: { readonly dryRun?: boolean | undefined };
+}
+
+/**
+ * Lets a person change a text in an editor, and sends its value. The text is in a file that only its owner may read. The
+ * file stays if something was not sent, and a message names it.
+ *
+ * @throws UsageError if a text that is not valid is saved a second time without a change; and what `send` throws.
+ */
+export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
+    throw fileError('make a folder in', tmpdir(), error);
+  });
+  const path = join(folder, editing.fileName);
+  const kept = `the text is kept in ${path}`;
+  try {
+    const value = await editUntilValid(context, path, editing);
+    if (value === undefined) await context.print(editing.unchanged);
+    else {
+      await editing.send(value);
+      if (context.flags.dryRun) return await context.warn(`note: nothing was sent; ${kept}`);
+    }
+    await rm(folder, { recursive: true, force: true }).catch(() => {});
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { kind, message, details } = error;
+    const addition = details.addition === undefined ? kept : `${details.addition}; ${kept}`;
+    throw new CliError(kind, message, { ...details, addition });
+  }
 }
 
 /**
  * Opens the editor until the saved text is valid; undefined if it is saved unchanged or empty. After an error the editor
  * opens again with the reason on top.
- *
- * @throws UsageError if a text that is not valid is saved a second time without a change.
  */
-export async function editUntilValid<Value>(
-  draft: Draft,
-  { what, usage, original, parse }: Editing<Value>,
+async function editUntilValid<Value>(
+  context: EditorContext,
+  path: string,
+  { editor, what, usage, original, parse }: Editing<Value>,
 ): Promise<Value | undefined> {
   let text = original;
   let problem: string | undefined;
   for (;;) {
     const why = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
-    const saved = await draft.edit(`${why}${usage}${text}`);
+    const saved = await edit(context, editor, path, `${why}${usage}${text}`);
     if (saved.trim() === '' || saved.trimEnd() === original.trimEnd()) return undefined;
     if (problem !== undefined && saved.trimEnd() === text.trimEnd())
       throw new UsageError(`${what}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);
@@ -107,6 +101,30 @@ export async function editUntilValid<Value>(
       problem = sanitizeExcept(messageOf(error), '\n');
     }
   }
+}
+
+/**
+ * Writes a text into the file, runs the editor until it ends, and returns the saved text without the comments at its top.
+ * The file then has none either, so that a command takes it as it is.
+ */
+async function edit(
+  { io, interrupts }: EditorContext,
+  editor: string,
+  path: string,
+  text: string,
+): Promise<string> {
+  const fail = (verb: string) => (error: Error) => {
+    throw fileError(verb, path, error);
+  };
+  await writeFile(path, text, { mode: 0o600 }).catch(fail('write'));
+  let saved = '';
+  try {
+    await runEditor(io, `${editor} ${quotePath(path, io.platform)}`, interrupts);
+  } finally {
+    saved = withoutComments(await readFile(path, 'utf8').catch(fail('read')));
+    await writeFile(path, saved).catch(fail('write'));
+  }
+  return saved;
 }
 
 /** The text without the comments at its top, which hold the usage and the last error. */
@@ -137,13 +155,4 @@ async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<
   } finally {
     release();
   }
-}
-
-/** An error of this program with the path of the kept text; any other as it is. */
-export function withDraft(error: unknown, { path }: Draft): unknown {
-  if (!(error instanceof CliError)) return error;
-  const place = `the text is kept in ${path}`;
-  const { kind, message, details } = error;
-  const addition = details.addition === undefined ? place : `${details.addition}; ${place}`;
-  return new CliError(kind, message, { ...details, addition });
 }

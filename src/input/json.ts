@@ -33,29 +33,21 @@ export function createLineSplitter(): RecordSplitter {
   return { push, end };
 }
 
-/** Records that live at the same time: V8 collects few of them as young objects. */
-const batchLength = 250;
-
 /**
- * The records of a JSON document, in batches: the elements of one array, or objects one after the other, on any number
- * of lines.
+ * The records of a JSON document: the elements of one array, or objects one after the other, on any number of lines.
  *
  * @param name of the input, for errors.
- * @throws UsageError if the text is neither or ends too early: then the ends of records are unknown.
+ * @throws InputError if the text is neither or ends too early: then the ends of records are unknown.
  */
-export function* jsonRecords(text: string, name: string): Generator<SplitRecord[]> {
+export function jsonRecords(text: string, name: string): SplitRecord[] {
   const positionOf = createPositionFinder(text);
-  let batch: SplitRecord[] = [];
+  const records: SplitRecord[] = [];
   for (const { start, end } of documentValues(text, name)) {
     const { line, column } = positionOf(start);
-    const isOverlong = end - start > maxRecordLength;
-    batch.push(isOverlong ? overlongRecord(line, column) : { line, column, text: text.slice(start, end) });
-    if (isOverlong) break;
-    if (batch.length < batchLength) continue;
-    yield batch;
-    batch = [];
+    if (end - start > maxRecordLength) return [...records, overlongRecord(line, column)];
+    records.push({ line, column, text: text.slice(start, end) });
   }
-  yield batch;
+  return records;
 }
 
 /** The place of a value in a text. */

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
-import { printJson } from '../process/exact-json.ts';
+import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
 import { isColumnNumber } from './column-map.ts';
@@ -151,8 +151,9 @@ function fieldRows(format: InputFormat, rejects: readonly Reject[]): readonly Re
       const { fields } = reject;
       const names = isTable(format) ? columns : Object.keys(fields);
       const values = names.map((name) => {
-        const value = fields[name];
-        return isTable(format) && typeof value !== 'object' ? String(value ?? '') : printJson(value);
+        const value = fields[name] ?? null;
+        if (!isTable(format) || isJsonObject(value) || Array.isArray(value)) return printJson(value);
+        return value === null ? '' : String(value);
       });
       return { names, values, reject };
     });

@@ -88,25 +88,16 @@ async function* splitWhole(
         conversion(`jq -c '.[]'`, name, '.jsonl'),
       );
   }
-  yield* jsonRecords(document, name);
+  yield jsonRecords(document, name);
 }
 
-/**
- * The text in pieces of 8 Ki characters, none of which ends within a CRLF. The records of a piece live at the same
- * time. V8 collects few of them as young objects; it would copy thousands again and again.
- */
+/** The text in pieces none of which ends within a CRLF. */
 async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
-  const length = 8192;
   let rest = '';
   for await (const chunk of text) {
-    rest += chunk;
-    let at = 0;
-    while (rest.length - at > length) {
-      const end = at + (rest[at + length - 1] === '\r' ? length + 1 : length);
-      yield rest.slice(at, end);
-      at = end;
-    }
-    rest = rest.slice(at);
+    const piece = rest + chunk;
+    rest = piece.endsWith('\r') ? '\r' : '';
+    yield rest === '' ? piece : piece.slice(0, -1);
   }
   yield rest;
 }

@@ -3,7 +3,7 @@ import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
-import { editUntilValid, findEditor, openDraft, withDraft } from '../input/editor.ts';
+import { editAndSend, findEditor } from '../input/editor.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
@@ -17,35 +17,28 @@ import { writeRecord } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved version back. */
 export async function editRecord(context: Context, noun: RecordNoun, idOrName: IdOrName): Promise<void> {
-  const { flags } = context;
   const editor = findEditor(context, `edit ${noun.singular}`);
   const access = await openAccess(context, noun, noun.operations.update);
   const [id = 0n] = await access.names.idsOf(namedNoun(noun), [idOrName]);
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
   const before = await readRecord(access.client, access.noun.name, id);
-  const draft = await openDraft(context, editor, `${noun.singular}-${id}.yaml`);
-  try {
-    const write = await editUntilValid(draft, {
-      what: `edit ${noun.singular} ${id}`,
-      usage: `# ${noun.singular} ${id}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
-      original: (await loadYaml()).print(before.value),
-      parse: (text) => toWrite(access, id, before, text),
-    });
-    if (write === undefined) {
-      await context.print(`${noun.singular} ${id}: nothing was changed, and nothing was sent`);
-      await draft.discard();
-      return;
-    }
-    if (before.etag === undefined && !flags.dryRun) await checkUnchanged(access, id, before);
-    await writeRecord(access, async (refusal) => {
-      if (refusal) await checkUnchanged(access, id, before);
-      return write;
-    });
-    if (flags.dryRun) await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
-    else await draft.discard();
-  } catch (error) {
-    throw withDraft(error, draft);
-  }
+  const subject = `${noun.singular} ${id}`;
+  await editAndSend(context, {
+    editor,
+    fileName: `${noun.singular}-${id}.yaml`,
+    what: `edit ${subject}`,
+    usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
+    original: (await loadYaml()).print(before.value),
+    unchanged: `${subject}: nothing was changed, and nothing was sent`,
+    parse: (text) => toWrite(access, id, before, text),
+    async send(write) {
+      if (before.etag === undefined && !context.flags.dryRun) await checkUnchanged(access, id, before);
+      await writeRecord(access, async (refusal) => {
+        if (refusal) await checkUnchanged(access, id, before);
+        return write;
+      });
+    },
+  });
 }
 
 /** The write of an edited text. @throws UsageError or SyntaxError if the text is not valid */

@@ -3,10 +3,11 @@ import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import type { Value } from '../../bulk/decide.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
-import { editUntilValid, findEditor, openDraft, withDraft } from '../../input/editor.ts';
+import { editAndSend, findEditor } from '../../input/editor.ts';
+import { examplesOf } from '../../input/issues.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
 import type { Source } from '../../input/source.ts';
-import { ManyError, UsageError } from '../../process/errors.ts';
+import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { WriteFlags } from '../runs/run-flags.ts';
@@ -28,26 +29,19 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
   const editor = findEditor(context, 'edit inventory');
   const { text, counts } = await readText(context, filter);
   if (counts.size === 0) return context.print('no inventory entries to edit');
-  const draft = await openDraft(context, editor, 'inventory.csv');
-  try {
-    const input = await editUntilValid(draft, {
-      what: 'edit inventory',
-      usage,
-      original: text,
-      parse: (edited) => readEdited(edited, counts),
-    });
-    if (input === undefined || input.rows.length === 0) {
-      await context.print('nothing was changed, and nothing was sent');
-      return await draft.discard();
-    }
-    const { rows } = input;
-    await applyInput(context, { noun: 'inventory', input, rows, runFlags: defaultFlags }, flags, 'apply');
-    if (context.flags.dryRun)
-      return await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
-    await draft.discard();
-  } catch (error) {
-    throw withDraft(error, draft);
-  }
+  await editAndSend(context, {
+    editor,
+    fileName: 'inventory.csv',
+    what: 'edit inventory',
+    usage,
+    original: text,
+    unchanged: 'nothing was changed, and nothing was sent',
+    parse: (edited) => readEdited(edited, counts),
+    send: (input) => {
+      const runInput = { noun: 'inventory', input, rows: input.rows, runFlags: defaultFlags } as const;
+      return applyInput(context, runInput, flags, 'apply');
+    },
+  });
 }
 
 interface EditText {
@@ -76,29 +70,28 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
 
 const layout = countLayout(defaultFlags);
 
-/** The rows that were changed, each bound to the count that was shown. @throws InputError that says which are wrong */
-async function readEdited(text: string, counts: ReadonlyMap<bigint, Value>): Promise<RowInput<CountRow>> {
+/**
+ * The rows that were changed, each bound to the count that was shown; undefined if there are none.
+ *
+ * @throws UsageError with the text of each row that is wrong: the comments on top shift the lines.
+ */
+async function readEdited(
+  text: string,
+  counts: ReadonlyMap<bigint, Value>,
+): Promise<RowInput<CountRow> | undefined> {
   async function* bytes() {
     yield Buffer.from(text);
   }
   const source: Source = { name: 'edit', path: undefined, bytes, close: async () => {} };
-  const input = await readRows(source, layout).catch((error) => {
-    throw error instanceof ManyError ? withRowTexts(error, text.split('\n')) : error;
-  });
+  const input = await readRows(source, layout, { skipInvalid: true });
+  const lines = text.split('\n');
+  const wrong = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  if (wrong.length > 0) throw new UsageError(wrong.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
     const count = counts.get(id);
     if (intent.kind !== 'set' || intent.value === count) return [];
     return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
   });
-  return { ...input, rows, skipped: 0 };
-}
-
-/** The same errors, each with the text of its row: the comments on top shift the lines. */
-function withRowTexts({ examples }: ManyError, lines: readonly string[]): UsageError {
-  const texts = examples.slice(0, -1).map(({ message, details: { line = 1 } }) => {
-    const why = message.replace(/^edit:\d+:\d+: /, '');
-    return `${lines[line - 1]}: ${why}`;
-  });
-  return new UsageError(texts.join('\n'));
+  return rows.length === 0 ? undefined : { ...input, rows, skipped: 0 };
 }
