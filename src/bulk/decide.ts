@@ -44,9 +44,9 @@ export interface Row {
   /** True if a record that does not exist is created. */
   readonly mayCreate: boolean;
   /** The row that an undo takes back, if it is unknown whether that row was applied. */
-  readonly undoes?: Row | undefined;
+  readonly undoneRow?: Row | undefined;
   /** The outcome in place of a write, if another run has booked or written the record. */
-  barred?: Outcome | undefined;
+  obstacle?: Outcome | undefined;
   /** The value that the last plan read; undefined if no plan wants to write the row. */
   before: Value | undefined;
   /** The value that the last plan wants. */
@@ -56,7 +56,7 @@ export interface Row {
   /** True if an attempt since the last plan may have been applied. */
   mayBeApplied: boolean;
   /** The value that the next plan of another run read, if the row was sent and there is such a plan. */
-  later?: Value | undefined;
+  laterReading?: Value | undefined;
   /** Undefined until the row is settled. */
   outcome: Outcome | undefined;
 }
@@ -79,13 +79,13 @@ const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 export function decide(row: Row, now: Value): Decision {
   const decision = decideByValues(row, now);
   const isDone = decision.state === 'unchanged' || decision.state === 'applied';
-  return row.barred && !row.isSent && !isDone ? row.barred : decision;
+  return row.obstacle && !row.isSent && !isDone ? row.obstacle : decision;
 }
 
 function decideByValues(row: Row, now: Value): Decision {
-  const { intent, undoes, later } = row;
-  if (undoes && !row.isSent) {
-    const past = decideByValues(undoes, now);
+  const { intent, undoneRow, laterReading } = row;
+  if (undoneRow && !row.isSent) {
+    const past = decideByValues(undoneRow, now);
     if (past.state === 'unknown') return past;
     if (past.state !== 'applied') return unchanged;
   }
@@ -93,9 +93,9 @@ function decideByValues(row: Row, now: Value): Decision {
     return row.isSent ? decideSentSet(row, intent, now) : decideSet(row, intent, now);
   if (intent.change === 0) return unchanged;
   if (!row.isSent) return decideAdd(row, intent.change, now);
-  const decision = decideSentAdd(row, later === undefined ? now : later);
+  const decision = decideSentAdd(row, laterReading === undefined ? now : laterReading);
   const isUnapplied = decision.state === 'write' || decision.state === 'failed';
-  return later !== undefined && isUnapplied ? decideAdd(row, intent.change, now) : decision;
+  return laterReading !== undefined && isUnapplied ? decideAdd(row, intent.change, now) : decision;
 }
 
 function decideSet(row: Row, { value, expected }: SetIntent, now: Value): Decision {
@@ -140,7 +140,7 @@ export interface RowAttempt {
   /** The status of its answer; undefined if none came. */
   readonly status?: number | undefined;
   /** The last value that was read after its answer; undefined if none was. */
-  readonly seen?: Value | undefined;
+  readonly readBack?: Value | undefined;
 }
 
 /**
@@ -153,13 +153,13 @@ export interface RowAttempt {
 export function isSentBy(row: Row, attempts: readonly RowAttempt[]): boolean {
   const isBound = row.intent.kind === 'set' && row.intent.expected !== undefined;
   let isSent = false;
-  for (const { status, seen, ...attempt } of attempts) {
+  for (const { status, readBack, ...attempt } of attempts) {
     if (status === undefined) {
       if (attempt.isSent) return true;
       continue;
     }
     const isRefusal: boolean = status === 412 && !isSent && !isBound;
-    isSent = seen === undefined || (isRefusal ? isAfter(row, seen) : !isBefore(row, seen));
+    isSent = readBack === undefined || (isRefusal ? isAfter(row, readBack) : !isBefore(row, readBack));
   }
   return isSent;
 }

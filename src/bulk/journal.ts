@@ -87,10 +87,10 @@ export class Journal {
   outcome(row: Row, isPlanned: boolean): void {
     const { id, outcome, isSent, mayBeApplied } = row;
     if (!outcome) return;
-    const wanted = isPlanned ? '' : `${membersOf(row)},`;
+    const members = isPlanned ? '' : `${membersOf(row)},`;
     const marks = `${isSent ? ',"sent":true' : ''}${mayBeApplied ? ',"maybe":true' : ''}`;
     const why = outcome.reason ? `,"reason":${printJson(outcome.reason)}` : '';
-    this.append(`{"row":${id},${wanted}"state":"${outcome.state}"${marks}${why}}`);
+    this.append(`{"row":${id},${members}"state":"${outcome.state}"${marks}${why}}`);
   }
 
   /** Ends the session. @throws CliError `failed` if a line was lost. */
@@ -149,15 +149,15 @@ export class Journal {
 }
 
 /** What a row wants, as members of a line. Built by hand, because there may be a million. */
-function membersOf({ line, intent, undoes }: Row): string {
-  const past = undoes ? `,"undoes":${pastOf(undoes)}` : '';
-  if (intent.kind === 'add') return `"line":${line},"add":${intent.change}${past}`;
+function membersOf({ line, intent, undoneRow }: Row): string {
+  const undone = undoneRow ? `,"undoes":${undoneMembersOf(undoneRow)}` : '';
+  if (intent.kind === 'add') return `"line":${line},"add":${intent.change}${undone}`;
   const expected = intent.expected === undefined ? '' : `,"expected":${print(intent.expected)}`;
-  return `"line":${line},"set":${print(intent.value)}${expected}${past}`;
+  return `"line":${line},"set":${print(intent.value)}${expected}${undone}`;
 }
 
 /** A row that an undo takes back, and of which nobody knows whether it was applied. */
-function pastOf(row: Row): string {
+function undoneMembersOf(row: Row): string {
   const { before, after, mayBeApplied } = row;
   const values = `"before":${print(before ?? null)},"after":${print(after ?? null)}`;
   return `{${membersOf(row)},${values},"maybe":${mayBeApplied}}`;

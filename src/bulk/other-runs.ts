@@ -9,51 +9,51 @@ import { type RunInfo, type RunList, readRun, runsOnTarget } from './run-store.t
 // so a run that adds looks for earlier bookings: by the number of its delivery, or if it has none by its rows.
 
 /**
- * Marks the open rows of a run: `barred` if another run has booked or written the record, `later` if another run has planned
- * to write the record since the row was sent.
+ * Marks the open rows of a run: with an `obstacle` if another run has booked or written the record, with a `laterReading` if
+ * another run has planned to write the record since the row was sent.
  *
- * @param undone of an undo: the journal of the run that it undoes.
+ * @param undoneRun the journal of the run that an undo undoes.
  * @throws CliError `failed` if a journal that may be of the target cannot be read.
  */
-export async function markByOtherRuns(list: RunList, run: Run, undone?: JournalImage): Promise<void> {
+export async function markByOtherRuns(list: RunList, run: Run, undoneRun?: JournalImage): Promise<void> {
   const { header, journal } = run;
   const rows = run.rows.filter(isOpen);
-  if (undone) await markWrittenLater(list, rows, undone);
+  if (undoneRun) await markWrittenLater(list, rows, undoneRun);
   else if (header.delivery !== null && !header.flags.again) {
     const unsent = rows.filter(({ isSent }) => !isSent);
     await markBooked(list, run, unsent);
   }
-  const sent = rows.flatMap((row): SentRow[] => {
-    const image = row.isSent ? journal : undone;
-    const sentRow = row.isSent ? row : row.undoes;
+  const sentRows = rows.flatMap((row): SentRow[] => {
+    const image = row.isSent ? journal : undoneRun;
+    const sentRow = row.isSent ? row : row.undoneRow;
     const reading = image?.rows.get(row.id)?.readings.at(-1);
     return image && sentRow?.intent.kind === 'add' && reading
-      ? [{ row: sentRow, run: image.id, planned: reading.planned }]
+      ? [{ row: sentRow, run: image.id, planNumber: reading.planNumber }]
       : [];
   });
-  if (sent.length > 0) await markLaterReadings(list, header.target, sent);
+  if (sentRows.length > 0) await markLaterReadings(list, header.target, sentRows);
 }
 
 /** A row that adds and was sent, with the run and the number of the plan that it was sent by. */
 interface SentRow {
   readonly row: Row;
   readonly run: string;
-  readonly planned: number;
+  readonly planNumber: number;
 }
 
 /** Marks rows with the reading of the next plan of another run. */
-async function markLaterReadings(list: RunList, target: string, sent: readonly SentRow[]): Promise<void> {
-  const oldest = Math.min(...sent.map(({ planned }) => planned));
+async function markLaterReadings(list: RunList, target: string, sentRows: readonly SentRow[]): Promise<void> {
+  const oldest = Math.min(...sentRows.map(({ planNumber }) => planNumber));
   const firsts = new Map<Row, number>();
   for (const info of runsOnTarget(list, target)) {
     if (info.planned <= oldest) continue;
     const { rows } = await readRun(list.folder, info.id);
-    for (const { row, run, planned } of sent)
+    for (const { row, run, planNumber } of sentRows)
       for (const reading of run === info.id ? [] : (rows.get(row.id)?.readings ?? [])) {
-        const isFirst = reading.planned < (firsts.get(row) ?? Number.POSITIVE_INFINITY);
-        if (reading.planned <= planned || !isFirst) continue;
-        firsts.set(row, reading.planned);
-        row.later = reading.before;
+        const isFirst = reading.planNumber < (firsts.get(row) ?? Number.POSITIVE_INFINITY);
+        if (reading.planNumber <= planNumber || !isFirst) continue;
+        firsts.set(row, reading.planNumber);
+        row.laterReading = reading.before;
       }
   }
 }
@@ -61,25 +61,25 @@ async function markLaterReadings(list: RunList, target: string, sent: readonly S
 /** Marks rows of an undo whose records a later run has written, or may have. Undos and undone rows do not count. */
 async function markWrittenLater(
   list: RunList,
-  rows: readonly Row[],
+  openRows: readonly Row[],
   { id, header }: JournalImage,
 ): Promise<void> {
   const writers = new Map<bigint, string>();
   for (const info of runsOnTarget(list, header.target, id)) {
     if (info.header.kind === 'undo' || info.header.noun !== header.noun) continue;
-    const { written, undone } = await readFates(list, info);
-    for (const row of written.values()) {
-      const fate = undone?.get(row.id)?.outcome?.state;
+    const { rows, undoRows } = await readFates(list, info);
+    for (const row of rows.values()) {
+      const fate = undoRows?.get(row.id)?.outcome?.state;
       const isUndone = fate === 'applied' || fate === 'unchanged';
       if (!isUndone && isPerhapsWritten(row)) writers.set(row.id, info.id);
     }
   }
-  for (const row of rows) {
+  for (const row of openRows) {
     const writer = writers.get(row.id);
     if (writer === undefined || row.intent.kind !== 'set') continue;
     const message = `run ${writer} has written this record since: undo that run first, or apply the file again`;
     const reason = { code: 'written_later', message, passes: true, settledBy: ['undo', writer] };
-    row.barred = { state: 'failed', reason };
+    row.obstacle = { state: 'failed', reason };
   }
 }
 
@@ -87,7 +87,7 @@ async function markWrittenLater(
 interface Booking {
   readonly run: string;
   readonly change: number;
-  readonly standing: 'booked' | 'open';
+  readonly state: 'booked' | 'open';
   /** True if an undo of the run has begun. */
   readonly isUndone: boolean;
 }
@@ -98,19 +98,19 @@ async function markBooked(list: RunList, run: Run, rows: readonly Row[]): Promis
   for (const info of addingRuns(list, run)) {
     if (info.header.delivery !== run.header.delivery) continue;
     for (const [id, booking] of await bookingsOf(list, info))
-      if (bookings.get(id)?.standing !== 'booked') bookings.set(id, booking);
+      if (bookings.get(id)?.state !== 'booked') bookings.set(id, booking);
   }
   for (const row of rows) {
     const booking = bookings.get(row.id);
-    if (booking && row.intent.kind === 'add') row.barred = outcomeOf(booking, row.intent.change);
+    if (booking && row.intent.kind === 'add') row.obstacle = outcomeOf(booking, row.intent.change);
   }
 }
 
 /** The code of a row that another run of its delivery has open. A row that is unknown for this reason books nothing. */
 const openElsewhere = 'open_elsewhere';
 
-function outcomeOf({ run, change, standing, isUndone }: Booking, wanted: number): Outcome {
-  if (standing === 'open') {
+function outcomeOf({ run, change, state, isUndone }: Booking, wanted: number): Outcome {
+  if (state === 'open') {
     const [who, how, verb] = isUndone
       ? ['the undo of run', 'finish that undo', 'undo']
       : ['run', 'resume that run', 'resume'];
@@ -119,11 +119,11 @@ function outcomeOf({ run, change, standing, isUndone }: Booking, wanted: number)
   }
   if (change === wanted)
     return { state: 'unchanged', reason: { code: 'booked', message: `booked by ${run}` } };
-  const message = `booked by ${run} with ${signed(change)}, and the file has ${signed(wanted)}`;
+  const message = `booked by ${run} with ${signedText(change)}, and the file has ${signedText(wanted)}`;
   return { state: 'failed', reason: { code: 'booked_otherwise', message } };
 }
 
-function signed(change: number): string {
+function signedText(change: number): string {
   return change < 0 ? String(change) : `+${change}`;
 }
 
@@ -176,31 +176,31 @@ function addingRuns(list: RunList, { header, journal }: Run): RunInfo[] {
 
 /** The bookings of a run by record. If an undo of the run has begun, the rows of the undo count. */
 async function bookingsOf(list: RunList, info: RunInfo): Promise<Map<bigint, Booking>> {
-  const { written, undone } = await readFates(list, info);
+  const { rows, undoRows } = await readFates(list, info);
   const bookings = new Map<bigint, Booking>();
-  for (const row of written.values()) {
+  for (const row of rows.values()) {
     if (row.intent.kind !== 'add') continue;
     // A row that its undo does not have was never written, so it is not booked.
-    if (undone && !undone.has(row.id) && !isPerhapsWritten(row)) continue;
-    const standing = standingOf(row, undone?.get(row.id));
-    const facts = { run: info.id, change: row.intent.change, isUndone: undone !== undefined };
-    if (standing) bookings.set(row.id, { ...facts, standing });
+    if (undoRows && !undoRows.has(row.id) && !isPerhapsWritten(row)) continue;
+    const state = bookingStateOf(row, undoRows?.get(row.id));
+    const facts = { run: info.id, change: row.intent.change, isUndone: undoRows !== undefined };
+    if (state) bookings.set(row.id, { ...facts, state });
   }
   return bookings;
 }
 
 /** The rows of a run, and those of its last undo. */
 async function readFates({ folder }: RunList, { id, undo }: RunInfo) {
-  const { rows: written } = await readRun(folder, id);
-  const undone = undo && (await readRun(folder, undo.id)).rows;
-  return { written, undone };
+  const { rows } = await readRun(folder, id);
+  const undoRows = undo && (await readRun(folder, undo.id)).rows;
+  return { rows, undoRows };
 }
 
 /** Undefined if the row is not booked. */
-function standingOf(row: JournalRow, undone: JournalRow | undefined): Booking['standing'] | undefined {
-  const { outcome } = undone ?? row;
+function bookingStateOf(row: JournalRow, undoRow: JournalRow | undefined): Booking['state'] | undefined {
+  const { outcome } = undoRow ?? row;
   if (outcome?.reason?.code === openElsewhere) return undefined;
   if (isLeft({ outcome }) || outcome?.state === 'unknown') return 'open';
-  if (undone) return outcome?.state === 'failed' ? 'booked' : undefined;
+  if (undoRow) return outcome?.state === 'failed' ? 'booked' : undefined;
   return outcome?.state === 'applied' ? 'booked' : undefined;
 }

@@ -10,7 +10,7 @@ import type { Reading, RunNoun } from './run-nouns.ts';
 export interface Plan {
   /** The rows that it looked at. */
   readonly rows: readonly Row[];
-  /** Those that will be written. */
+  /** The rows that will be written. */
   readonly changes: readonly Row[];
   /** The strong tags of the records that were read by themselves. */
   readonly etags: ReadonlyMap<Row, string>;
@@ -32,11 +32,11 @@ export async function makePlan(
   pace: Pace,
   progress: { read: number },
 ): Promise<Plan> {
-  const unread = new Map<bigint, Row>();
-  for (const row of rows) unread.set(row.id, row);
+  const pending = new Map<bigint, Row>();
+  for (const row of rows) pending.set(row.id, row);
   const etags = new Map<Row, string>();
   const take = (row: Row, reading: Reading) => {
-    unread.delete(row.id);
+    pending.delete(row.id);
     planRow(noun, row, reading);
     if (!row.outcome && reading.etag !== undefined) etags.set(row, reading.etag);
     progress.read += 1;
@@ -46,7 +46,7 @@ export async function makePlan(
       for await (const page of ahead(noun.list()))
         for (const record of page) {
           // A list that changes while it is read may contain a record twice.
-          const row = unread.get(noun.idOf(record));
+          const row = pending.get(noun.idOf(record));
           if (row) take(row, { record });
         }
     } catch (error) {
@@ -54,8 +54,8 @@ export async function makePlan(
       if (!noun.canGet || !isCut(error)) throw error;
     }
   if (noun.canGet)
-    await eachAtPace(pace, [...unread.values()], async (row) => take(row, await noun.read(row.id)));
-  for (const row of [...unread.values()]) take(row, { record: undefined });
+    await eachAtPace(pace, [...pending.values()], async (row) => take(row, await noun.read(row.id)));
+  for (const row of [...pending.values()]) take(row, { record: undefined });
   return { rows, changes: rows.filter(({ outcome }) => !outcome), etags };
 }
 
@@ -70,7 +70,7 @@ function planRow(noun: RunNoun, row: Row, { record }: Reading): void {
     row.after = decision.after;
     row.isSent = false;
     row.mayBeApplied = false;
-    row.later = undefined;
+    row.laterReading = undefined;
     row.outcome = undefined;
   }
 }
@@ -122,13 +122,13 @@ const rowsForZeroGuard = 10;
  */
 export function checkGuards({ header, rows }: Run, { changes }: Plan): void {
   const { maxChanges, maxDelta, allowZero } = header.guards;
-  const considered = header.rows - header.invalid - header.skipped;
-  const written = [...changes, ...rows.filter((row) => row.outcome && isPerhapsWritten(row))];
-  const broken = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint, 'guard');
-  if (maxChanges && written.length > toRows(maxChanges, considered)) {
+  const rowCount = header.rows - header.invalid - header.skipped;
+  const writes = [...changes, ...rows.filter((row) => row.outcome && isPerhapsWritten(row))];
+  const guardError = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint, 'guard');
+  if (maxChanges && writes.length > toRows(maxChanges, rowCount)) {
     const limit = 'rows' in maxChanges ? maxChanges.rows : `${maxChanges.percent}%`;
-    throw broken(
-      `the run changes ${written.length} of ${considered} rows, and --max-changes allows ${limit}`,
+    throw guardError(
+      `the run changes ${writes.length} of ${rowCount} rows, and --max-changes allows ${limit}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
@@ -137,15 +137,15 @@ export function checkGuards({ header, rows }: Run, { changes }: Plan): void {
   if (maxDelta !== undefined && largest && sizeOf(largest) > maxDelta) {
     const { line, id, before, after } = largest;
     const place = line > 0 ? `line ${line} changes pet` : 'the plan changes pet';
-    throw broken(
+    throw guardError(
       `${place} ${id} from ${before ?? 'no entry'} to ${after ?? 'no entry'}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
-  const zeros = written.filter(({ before, after }) => after === 0 && before !== null).length;
-  if (considered >= rowsForZeroGuard && zeros * 2 > considered && !allowZero)
-    throw broken(
-      `${zeros} of ${considered} rows go to 0, more than half`,
+  const zeros = writes.filter(({ before, after }) => after === 0 && before !== null).length;
+  if (rowCount >= rowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
+    throw guardError(
+      `${zeros} of ${rowCount} rows go to 0, more than half`,
       'if this is intended, add --allow-zero',
     );
 }

@@ -36,9 +36,9 @@ interface JournalLine extends Partial<Omit<RunEnd, 'planned'>>, Partial<Outcome>
 /** A row of a journal. */
 export interface JournalRow extends Row {
   /** The value that each plan has read, with the number of the plan on the target. */
-  readonly readings: { readonly planned: number; readonly before: Value }[];
+  readonly readings: { readonly planNumber: number; readonly before: Value }[];
   /** Its outcome at the end of the last session that has ended: the rejects of that session have it. */
-  reported: Outcome | undefined;
+  outcomeAtEnd: Outcome | undefined;
 }
 
 /** The first line of a journal. */
@@ -108,9 +108,9 @@ async function* journalLines(
       const text = bytes.toString('utf8', 0, length);
       for (let from = 0; from < text.length; ) {
         const to = text.indexOf('\n', from);
-        const written = text.slice(from, to);
-        at += Buffer.byteLength(written) + 1;
-        yield { line: parseLine(path, written), end: at };
+        const line = text.slice(from, to);
+        at += Buffer.byteLength(line) + 1;
+        yield { line: parseLine(path, line), end: at };
         from = to + 1;
       }
       rest = bytes.subarray(length);
@@ -187,7 +187,7 @@ class Replay implements JournalImage {
   private takePlan(number: number): void {
     for (const line of this.planning) {
       const id = BigInt(line.plan ?? line.row ?? 0);
-      const row = this.rows.get(id) ?? { ...toRow(id, line), readings: [], reported: undefined };
+      const row = this.rows.get(id) ?? { ...toRow(id, line), readings: [], outcomeAtEnd: undefined };
       this.rows.set(id, row);
       if (line.row !== undefined) this.takeOutcome(id, line);
       else {
@@ -197,7 +197,7 @@ class Replay implements JournalImage {
         // Until its outcome or the end of the session is read, it may have been sent.
         row.isSent = true;
         row.mayBeApplied = true;
-        row.readings.push({ planned: number, before: row.before });
+        row.readings.push({ planNumber: number, before: row.before });
       }
     }
     this.planning = [];
@@ -219,7 +219,7 @@ class Replay implements JournalImage {
     this.end = end;
     this.hasEnded = true;
     for (const row of this.rows.values()) {
-      row.reported = row.outcome;
+      row.outcomeAtEnd = row.outcome;
       if (row.outcome) continue;
       row.isSent = false;
       row.mayBeApplied = false;
@@ -232,13 +232,13 @@ function toRow(id: bigint, { line = 0, set, add, expected, undoes }: RowMembers)
     add === undefined
       ? { kind: 'set', value: toValue(set), expected: expected === undefined ? undefined : toValue(expected) }
       : { kind: 'add', change: Number(add) };
-  return createRow(line, id, intent, { undoes: undoes && toPast(id, undoes) });
+  return createRow(line, id, intent, { undoneRow: undoes && toUndoneRow(id, undoes) });
 }
 
-function toPast(id: bigint, past: RowMembers): Row {
-  const { before, after, maybe = false } = past;
+function toUndoneRow(id: bigint, members: RowMembers): Row {
+  const { before, after, maybe = false } = members;
   return {
-    ...toRow(id, past),
+    ...toRow(id, members),
     before: toValue(before),
     after: toValue(after),
     isSent: true,

@@ -27,7 +27,7 @@ function rejectsOf({ header, rows, invalid, journal }: Run): Reject[] {
   for (const row of rows) {
     const { outcome } = row;
     if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
-    if (journal?.rows.get(row.id)?.reported === outcome) continue;
+    if (journal?.rows.get(row.id)?.outcomeAtEnd === outcome) continue;
     if (header.flags.relative && (outcome.state === 'unknown' || isLeft(row))) continue;
     const { line, id } = row;
     rejects.push({ line, id, state: outcome.state, reason: outcome.reason, fields: fieldsOf(row) });

@@ -20,20 +20,20 @@ export function createRow(
   line: number,
   id: bigint,
   intent: Intent,
-  { mayCreate = false, undoes }: Partial<Pick<Row, 'mayCreate' | 'undoes'>> = {},
+  { mayCreate = false, undoneRow }: Partial<Pick<Row, 'mayCreate' | 'undoneRow'>> = {},
 ): Row {
   return {
     line,
     id,
     intent,
     mayCreate,
-    undoes,
-    barred: undefined,
+    undoneRow,
+    obstacle: undefined,
     before: undefined,
     after: undefined,
     isSent: false,
     mayBeApplied: false,
-    later: undefined,
+    laterReading: undefined,
     outcome: undefined,
   };
 }

@@ -68,8 +68,8 @@ export function shardOf(id: bigint, count: number): number {
 }
 
 /** Whether two shards are different parts of the same number of parts, so that they share no pet. */
-export function areDisjoint(one: Shard | null, other: Shard | null): boolean {
-  return one !== null && other !== null && one.count === other.count && one.index !== other.index;
+export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
+  return a !== null && b !== null && a.count === b.count && a.index !== b.index;
 }
 
 /** A number of rows, or a percentage of the rows of a run. */

@@ -222,11 +222,11 @@ function readEnd(path: string): RunEnd | undefined {
 
 /** Removes the oldest finished runs without a delivery number while the journals have too many bytes. */
 async function removeOld({ folder, runs, unreadable }: RunList): Promise<void> {
-  const known = new Set([...runs, ...unreadable].map(({ id }) => id));
+  const ids = new Set([...runs, ...unreadable].map(({ id }) => id));
   const sizes = new Map<string, number>();
   for (const id of await idsIn(folder)) {
     // A process that was killed left it before its plan was complete: nothing was sent.
-    if (!known.has(id)) await rm(journalPath(folder, id), { force: true }).catch(() => {});
+    if (!ids.has(id)) await rm(journalPath(folder, id), { force: true }).catch(() => {});
     else sizes.set(id, await stat(journalPath(folder, id)).then(({ size }) => size));
   }
   let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);

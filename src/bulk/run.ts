@@ -33,8 +33,8 @@ export function resumeOf(journal: JournalImage, createMissing = journal.header.f
  * The undo of a run: a row that was set is set back if it is still as the run left it; a row that was added gets the
  * opposite; a record that the run created is removed.
  */
-export function undoOf({ id, header, rows: written }: JournalImage): Run {
-  const rows = [...written.values()].filter(isPerhapsWritten).map(undoRow);
+export function undoOf({ id, header, rows: writtenRows }: JournalImage): Run {
+  const rows = [...writtenRows.values()].filter(isPerhapsWritten).map(undoRow);
   return {
     rows,
     invalid: [],
@@ -53,5 +53,5 @@ function undoRow(row: Row): Row {
   if (intent.kind === 'set' || before === null)
     return createRow(0, id, { kind: 'set', value: before, expected: after });
   const isCertain = outcome?.state === 'applied';
-  return createRow(0, id, { kind: 'add', change: -intent.change }, isCertain ? {} : { undoes: row });
+  return createRow(0, id, { kind: 'add', change: -intent.change }, isCertain ? {} : { undoneRow: row });
 }

@@ -92,7 +92,7 @@ export class Session {
    */
   async begin(plan: Plan): Promise<string> {
     const { folder } = this.options;
-    const { header, invalid, journal: earlier } = this.run;
+    const { header, invalid, journal: image } = this.run;
     const keep = (journal: Journal, planNumber: number) => {
       for (const row of plan.rows) {
         if (row.outcome) journal.outcome(row, false);
@@ -102,10 +102,10 @@ export class Session {
       this.journal = journal;
       this.planNumber = planNumber;
     };
-    if (earlier) {
+    if (image) {
       const number = nextPlan(await listRuns(folder), header.target);
-      keep(new Journal(journalPath(folder, earlier.id), earlier.bytes), number);
-      this.id = earlier.id;
+      keep(new Journal(journalPath(folder, image.id), image.bytes), number);
+      this.id = image.id;
     } else
       this.id = await createRun(folder, header.target, (id, journal, number) => {
         journal.begin(id, header, invalid);

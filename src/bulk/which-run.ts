@@ -12,11 +12,11 @@ export type RunChoice =
  *
  * @throws UsageError if it must not be resumed; CliError `failed` if its journal cannot be read.
  */
-export function chooseResume(list: RunList, target: string, named: string | undefined): RunChoice {
-  const all = named === undefined ? runsOnTarget(list, target) : [findRun(list, named)];
+export function chooseResume(list: RunList, target: string, runId: string | undefined): RunChoice {
+  const all = runId === undefined ? runsOnTarget(list, target) : [findRun(list, runId)];
   const [last] = all;
   if (!last) return { go: 'nothing', info: undefined };
-  if (named === undefined && !isUnfinished(last) && last.state !== 'running') {
+  if (runId === undefined && !isUnfinished(last) && last.state !== 'running') {
     const older = all.filter((info) => isUnfinished(info) && whyNotResumed(list, info) === undefined);
     if (older.length === 0) return { go: 'nothing', info: last };
     const names = older.map(({ id, header }) => `${id} (${header.name})`);
@@ -57,14 +57,14 @@ function whyNotResumed(list: RunList, { id, header, undo, state }: RunInfo): Usa
  *
  * @throws UsageError for an undo, or if there is no run; CliError `failed` if its journal cannot be read.
  */
-export function chooseUndo(list: RunList, target: string, named: string | undefined): RunChoice {
-  const info = named === undefined ? runsOnTarget(list, target)[0] : findRun(list, named);
+export function chooseUndo(list: RunList, target: string, runId: string | undefined): RunChoice {
+  const info = runId === undefined ? runsOnTarget(list, target)[0] : findRun(list, runId);
   if (!info)
     throw new UsageError(`undo: no run at ${target}`, '`petstore runs` lists those of other targets');
   const { header } = info;
-  if (named !== undefined && header.kind === 'undo')
+  if (runId !== undefined && header.kind === 'undo')
     throw new UsageError(
-      `undo ${named}: it is an undo itself, of run ${header.undoes}`,
+      `undo ${runId}: it is an undo itself, of run ${header.undoes}`,
       isUnfinished(info)
         ? `go on with it: petstore undo ${header.undoes}`
         : `apply the file of run ${header.undoes} again`,

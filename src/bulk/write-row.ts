@@ -123,7 +123,7 @@ export class RowWriter {
     }
     const now = this.noun.valueOf(row, reading.record);
     const last = attempts.pop();
-    if (last) attempts.push({ ...last, seen: now });
+    if (last) attempts.push({ ...last, readBack: now });
     markSent(row, attempts);
     const decision = decide(row, now);
     if (decision.state !== 'write') return { outcome: withAttempts(decision, attempts) };
@@ -137,9 +137,9 @@ export class RowWriter {
     const isConditional = sendsTags && (noun.readsFirst || isBound(row));
     const ifMatch = isConditional ? (reading?.etag ?? etags.get(row)) : undefined;
     // A plan does not keep the record, only whether there is one.
-    const known = reading ?? { record: row.before === null ? undefined : {} };
+    const last = reading ?? { record: row.before === null ? undefined : {} };
     try {
-      const answer = await noun.write(row, row.after ?? null, known, ifMatch);
+      const answer = await noun.write(row, row.after ?? null, last, ifMatch);
       const { status, judgement, attempts } = answer;
       const shows = judgement?.shows;
       return {

@@ -17,7 +17,7 @@ type Marks = Partial<Omit<Row, 'line' | 'id' | 'intent'>>;
 const max = Number.MAX_SAFE_INTEGER;
 /** The row was sent by a plan with these values; `later` is what the next plan of another run has read. */
 const sent = (before: Value, after: Value, later?: Value): Marks => ({
-  ...{ isSent: true, mayBeApplied: true, before, after, later },
+  ...{ isSent: true, mayBeApplied: true, before, after, laterReading: later },
 });
 /** The same, but every attempt was refused. */
 const refused = (before: Value, after: Value, later?: Value): Marks => ({
@@ -25,7 +25,7 @@ const refused = (before: Value, after: Value, later?: Value): Marks => ({
   mayBeApplied: false,
 });
 const create = { mayCreate: true };
-const barred: Outcome = { state: 'failed', reason: { code: 'written_later', message: '' } };
+const obstacle: Outcome = { state: 'failed', reason: { code: 'written_later', message: '' } };
 
 function rowOf(intent: Intent, marks: Marks = {}): Row {
   return {
@@ -140,26 +140,31 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['that saw nothing', add(5, sent(10, 15, null)), 15, 'unknown gone'],
     ['that saw before, and now below 0', add(-5, sent(10, 5, 10)), 3, 'failed below_zero'],
     ['that saw nothing, as the plan had', add(5, { ...create, ...sent(null, 5, null) }), 5, 'write 10'],
-    ['a row that was not sent ignores it', add(5, { before: 10, after: 15, later: 10 }), 12, 'write 17'],
+    [
+      'a row that was not sent ignores it',
+      add(5, { before: 10, after: 15, laterReading: 10 }),
+      12,
+      'write 17',
+    ],
     ['a row that sets ignores it', set(5, sent(3, 5, 3)), 5, 'applied'],
   ],
   'the undo of an unknown row that added': [
-    ['that was applied', add(-5, { undoes: add(5, sent(10, 15)) }), 15, 'write 10'],
-    ['that was not applied', add(-5, { undoes: add(5, sent(10, 15)) }), 10, 'unchanged'],
-    ['that is still unknown', add(-5, { undoes: add(5, sent(10, 15)) }), 12, 'unknown changed'],
+    ['that was applied', add(-5, { undoneRow: add(5, sent(10, 15)) }), 15, 'write 10'],
+    ['that was not applied', add(-5, { undoneRow: add(5, sent(10, 15)) }), 10, 'unchanged'],
+    ['that is still unknown', add(-5, { undoneRow: add(5, sent(10, 15)) }), 12, 'unknown changed'],
     [
       'that was applied, and sold from since',
-      add(-5, { undoes: add(5, sent(10, 15, 15)) }),
+      add(-5, { undoneRow: add(5, sent(10, 15, 15)) }),
       3,
       'failed below_zero',
     ],
-    ['that was sent itself', add(-5, { ...sent(15, 10), undoes: add(5, sent(10, 15)) }), 10, 'applied'],
+    ['that was sent itself', add(-5, { ...sent(15, 10), undoneRow: add(5, sent(10, 15)) }), 10, 'applied'],
   ],
   'written or booked by another run': [
-    ['is not written', set(5, { barred }), 3, 'failed written_later'],
-    ['is not written, and could not be', add(-5, { barred }), 3, 'failed written_later'],
-    ['is as it should be', set(5, { barred }), 5, 'unchanged'],
-    ['was sent before', set(5, { barred, ...sent(3, 5) }), 3, 'write 5'],
+    ['is not written', set(5, { obstacle }), 3, 'failed written_later'],
+    ['is not written, and could not be', add(-5, { obstacle }), 3, 'failed written_later'],
+    ['is as it should be', set(5, { obstacle }), 5, 'unchanged'],
+    ['was sent before', set(5, { obstacle, ...sent(3, 5) }), 3, 'write 5'],
   ],
   'fields of a record': [
     ['are the same', set({ name: 'Rex' }), { name: 'Rex' }, 'unchanged'],
@@ -209,7 +214,7 @@ describe('a row is sent', () => {
   const bound = expecting(after, before, { before, after });
   const lost: RowAttempt = { isSent: true };
   const unsent: RowAttempt = { isSent: false };
-  const answered = (status: number, seen?: Value): RowAttempt => ({ isSent: true, status, seen });
+  const answered = (status: number, readBack?: Value): RowAttempt => ({ isSent: true, status, readBack });
   const cases: readonly (readonly [what: string, row: Row, attempts: RowAttempt[], isSent: boolean])[] = [
     ['not without an attempt', plain, [], false],
     ['not by a request that never left', plain, [unsent], false],

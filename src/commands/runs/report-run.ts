@@ -30,8 +30,8 @@ export async function printReport(context: Context, report: Report): Promise<voi
   const { counts, open, left } = totals;
   const { applied, unknown, failed } = counts;
   // A service that does not set what it is told must be looked at first.
-  const distrusted = rows.filter(isDistrusted);
-  const isTrusted = distrusted.length === 0;
+  const suspects = rows.filter(isSuspect);
+  const isTrusted = suspects.length === 0;
   const command = (...words: string[]) => commandLine(context, words);
   const settling = settlingCommand(rows);
   const goOn = settling ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
@@ -45,12 +45,12 @@ export async function printReport(context: Context, report: Report): Promise<voi
     // A reader that has gone away is not a problem.
     if (!(error instanceof OutputClosedError)) problem ??= error as Error;
   }
-  for (const { id, before = null, after = null, outcome } of distrusted)
+  for (const { id, before = null, after = null, outcome } of suspects)
     await context.print(
       `pet ${id}: ${textOf(before)} before, ${textOf(after)} sent: ${outcome?.reason?.message}`,
     );
   const before = stop?.hint === undefined ? '' : `${stop.hint}; then `;
-  const again = rejects && command(...applyWords(header, rejects));
+  const retry = rejects && command(...applyWords(header, rejects));
   const shelf =
     report.isResumed && unknown > 0 && isTrusted && !settling
       ? 'look at the records that are still unknown, and set them by hand'
@@ -59,8 +59,8 @@ export async function printReport(context: Context, report: Report): Promise<voi
     resume && (shelf === '' || left > 0) ? `${before}go on with: ${resume}` : stop?.hint,
     shelf,
     isTrusted || stop?.hint !== undefined ? '' : 'look at these counts before you go on',
-    again && isTrusted && (!resume || left < failed + unknown)
-      ? `correct the rejected rows, then run: ${again}`
+    retry && isTrusted && (!resume || left < failed + unknown)
+      ? `correct the rejected rows, then run: ${retry}`
       : '',
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
@@ -77,7 +77,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
 }
 
 /** Whether the answer of a row shows another count than the one that was sent. */
-function isDistrusted({ outcome }: Row): boolean {
+function isSuspect({ outcome }: Row): boolean {
   return outcome?.reason?.code === otherCount;
 }
 
@@ -130,7 +130,7 @@ function toSummaryJson(report: Report, { counts, open, left }: RunTotals, next: 
   const { id: run, header, rows, planned, requests, retries, seconds, rowsPerSecond, rejects, stop } = report;
   const { kind, noun, target } = header;
   const failures = failuresOf(rows);
-  const others = rows.filter(isDistrusted).map(({ id, before, after, outcome }) => ({
+  const suspects = rows.filter(isSuspect).map(({ id, before, after, outcome }) => ({
     ...{ petId: id, before, sent: after, now: outcome?.reason?.message },
   }));
   const facts = Object.entries({
@@ -143,7 +143,7 @@ function toSummaryJson(report: Report, { counts, open, left }: RunTotals, next: 
       ...kind,
       example: { ...example, ...(noun === 'inventory' ? { petId: id } : { id }) },
     })),
-    [otherCount]: others.length > 0 ? others : undefined,
+    [otherCount]: suspects.length > 0 ? suspects : undefined,
   });
   return Object.fromEntries(facts.filter(([, value]) => value !== undefined)) as JsonObject;
 }

@@ -41,13 +41,13 @@ export const undo = action({
 async function follow(
   context: Context,
   verb: 'resume' | 'undo',
-  named: string | undefined,
+  runId: string | undefined,
   flags: ApplyFlags,
 ): Promise<void> {
   const choose = verb === 'resume' ? chooseResume : chooseUndo;
   const folder = runFolderOf(context);
   const target = await targetHere(context);
-  const first = choose(await listRuns(folder), target, named);
+  const first = choose(await listRuns(folder), target, runId);
   if (first.go === 'nothing') return reportNothing(context, first.info);
   const { id, header } = first.info;
   checkTarget(first.info, target);
@@ -79,8 +79,9 @@ async function openRun(
   const run = go === 'undo' ? undoOf(journal) : resumeOf(journal, flags.createMissing);
   if (go === 'resume')
     await context.warn(`resuming run ${info.id} of ${undoes === null ? name : `the undo of ${undoes}`}`);
-  const undone = go === 'undo' ? journal : undoes === null ? undefined : await readRun(list.folder, undoes);
-  await markByOtherRuns(list, run, undone);
+  const undoneRun =
+    go === 'undo' ? journal : undoes === null ? undefined : await readRun(list.folder, undoes);
+  await markByOtherRuns(list, run, undoneRun);
   const { pace, guards } = run.header;
   const header = { ...run.header, pace: runPace(context, pace), guards: runGuards(flags, guards) };
   return { ...run, header, original: await originalOf(context, header) };
