@@ -11,6 +11,7 @@ import {
   type InputRecord,
   isProblem,
   quoteValue,
+  type RowFields,
   type RowLayout,
   type RowParser,
   valueText,
@@ -73,14 +74,18 @@ export function countLayout(flags: CountFlags): RowLayout<CountRow> {
         remedy: relative && !sum ? 'if they are several deliveries, --sum adds them up' : undefined,
       };
     },
-    fieldsOf: ({ id, intent }) =>
-      intent.kind === 'add'
-        ? { petId: id, change: intent.change }
-        : {
-            petId: id,
-            quantity: intent.value as number,
-            ...(intent.expected !== undefined && { expected: intent.expected as number }),
-          },
+    fieldsOf: countFieldsOf,
+  };
+}
+
+/** The columns of a row of counts that the command reads. */
+export function countFieldsOf({ id, intent }: Pick<CountRow, 'id' | 'intent'>): RowFields {
+  if (intent.kind === 'add') return { petId: id, change: intent.change };
+  const { value, expected } = intent;
+  return {
+    petId: id,
+    quantity: value as number,
+    ...(expected !== undefined && { expected: expected as number }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Reject, writeRejects } from '../input/rejects.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { FileName } from '../process/new-file.ts';
-import type { Row } from './decide.ts';
+import { countFieldsOf } from './count-layout.ts';
 import { isLeft } from './rows.ts';
 import type { Run } from './run.ts';
 
@@ -29,8 +29,10 @@ function rejectsOf({ header, rows, invalid, journal }: Run): Reject[] {
     if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
     if (journal?.rows.get(row.id)?.outcomeAtEnd === outcome) continue;
     if (header.flags.relative && (outcome.state === 'unknown' || isLeft(row))) continue;
-    const { line, id } = row;
-    rejects.push({ line, id, state: outcome.state, reason: outcome.reason, fields: fieldsOf(row) });
+    const { line, id, intent } = row;
+    const isRecord = intent.kind === 'set' && typeof intent.value === 'object';
+    const fields = isRecord ? { id, ...intent.value } : countFieldsOf(row);
+    rejects.push({ line, id, state: outcome.state, reason: outcome.reason, fields });
   }
   return rejects;
 }
@@ -38,12 +40,4 @@ function rejectsOf({ header, rows, invalid, journal }: Run): Reject[] {
 function toInvalidReject({ line, column, message, fields = {} }: Run['invalid'][number]): Reject {
   const reason = { code: 'invalid', message };
   return { line, column, state: 'invalid', reason, fields: fields as Readonly<Record<string, JsonValue>> };
-}
-
-/** The columns that the command reads. */
-function fieldsOf({ id, intent }: Row): Readonly<Record<string, JsonValue>> {
-  if (intent.kind === 'add') return { petId: id, change: intent.change };
-  const { value, expected } = intent;
-  if (typeof value === 'object') return { id, ...value };
-  return { petId: id, quantity: value, ...(expected !== undefined && { expected: expected as number }) };
 }

@@ -240,11 +240,14 @@ function unknownAfter(attempts: readonly WriteAttempt[], failure?: Error): Outco
 function failedAfter(attempts: readonly WriteAttempt[], failure?: CliError): Outcome {
   const last = attempts.at(-1);
   const error = failure ?? last?.error;
-  const message = error ? error.message : `${last?.why ? `${last.why}; ` : ''}the record is as it was before`;
-  const reason = error
-    ? { code: codeOf(error), message, status: error.details.status, passes: mayPass(error) }
-    : { code: 'not_stored', message, passes: true };
-  return withAttempts({ state: 'failed', reason }, attempts);
+  if (!error) {
+    const message = `${last?.why ? `${last.why}; ` : ''}the record is as it was before`;
+    return withAttempts({ state: 'failed', reason: { code: 'not_stored', message, passes: true } }, attempts);
+  }
+  const { message, details } = error;
+  const { status, requestId } = details;
+  const facts = { status, attempts: attempts.length, requestId, passes: mayPass(error) };
+  return { state: 'failed', reason: { code: codeOf(error), message, ...facts } };
 }
 
 /** An outcome with what the last attempt says, if the row is not as it should be. */

@@ -206,7 +206,7 @@ export class Model {
         const mayPass = /^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status);
         const isFinal = state === 'failed' && (!mayPass || finalCodes.includes(code));
         if (state !== 'invalid' && !isFinal)
-          throw new Violation(`${path} has record ${id}, ${state} ${status}, which resume takes too`);
+          throw new Violation(`${path} has record ${id}, ${state} ${status} ${code}, which resume takes too`);
         const rejecter = this.rejecters.get(path);
         const later = rejecter ? this.changes.slice(rejecter.from) : [];
         if (later.some((change) => change.id === id && rejecter?.run.commands.has(change.command ?? -1)))

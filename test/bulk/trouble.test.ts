@@ -117,10 +117,10 @@ test('pauses all workers for as long as the service asks, without a warning of N
   shop.misbehave = ({ at }, response) => {
     if (askedAt !== 0 || shop.writes().length < 50) return undefined;
     askedAt = at;
-    return refuse(response, 429, 'slow_down', { 'retry-after': '1' });
+    return refuse(response, 429, 'slow_down', { 'retry-after': '3' });
   };
   // The pause is longer than the time that one row may take.
-  const words = ['--timeout', '700ms', '--concurrency', '32'];
+  const words = ['--timeout', '2500ms', '--concurrency', '16'];
   expect(await shop.apply(...words)).toMatchObject({ code: 0, applied: 200, retries: 1 });
   process.off('warning', listen);
   expect(warnings).toEqual([]);
