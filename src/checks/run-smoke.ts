@@ -1,5 +1,4 @@
 import { embeddedOrigin } from '../api/http.ts';
-import type { Attempt } from '../client/attempt.ts';
 import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
 import { type Interrupts, StoppedError } from '../process/signals.ts';
@@ -188,20 +187,14 @@ async function runReads(run: SmokeRun, deployment = createDeployment(run)): Prom
 
 /** The results with the failure of `reach/version`, which had passed before. */
 function withVersion(run: SmokeRun, results: readonly CheckResult[], fault: Finding): CheckResult[] {
-  return results.map((result) =>
-    result.id === 'reach/version' ? resultOf(run, result.id, fault, [], result.elapsedMs) : result,
-  );
+  return results.map((result) => {
+    const examination = { ...result, findings: [fault], attempts: [] };
+    return result.id === 'reach/version' ? (verdictOf(examination, weights(run)) ?? result) : result;
+  });
 }
 
-/** The result of a check with one finding. */
-function resultOf(
-  { options: { strict }, service: { mask } }: SmokeRun,
-  id: string,
-  finding: Finding,
-  attempts: readonly Attempt[],
-  elapsedMs: number,
-): CheckResult {
-  return { ...finding, ...verdictOf(undefined, [finding], attempts, { strict, mask }), id, elapsedMs };
+function weights({ options: { strict }, service: { mask } }: SmokeRun) {
+  return { strict, mask };
 }
 
 const minUnsteady = 3;
@@ -238,8 +231,14 @@ async function withWrites(
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
   const { context, attempts } = startCheck(round, AbortSignal.any([run.abandoned, limit.signal]));
   const finding = hasRequests ? await cleanUp(context, records) : skip('nothing was written');
-  const cleanup = resultOf(run, 'write/cleanup', finding, attempts, monotonicMs() - startedMs);
-  const all = [...results, ...writes, cleanup];
+  const examination = {
+    id: 'write/cleanup',
+    elapsedMs: monotonicMs() - startedMs,
+    findings: [finding],
+    attempts,
+  };
+  const cleanup = verdictOf(examination, weights(run));
+  const all = [...results, ...writes, ...(cleanup ? [cleanup] : [])];
   return deployment.foreignAnswers > foreignAnswers ? withVersion(run, all, deployment.failure()) : all;
 }
 
@@ -257,7 +256,7 @@ async function examineChecks(
   earlier: readonly CheckResult[],
   findObstacle: () => string | undefined,
 ): Promise<CheckResult[]> {
-  const { observer, options, stopped, createSignal } = run;
+  const { observer, stopped, createSignal } = run;
   const results: CheckResult[] = [];
   for (const [at, { id, operation, needs = [], isOptional, run: check }] of checks.entries()) {
     const failed = [...earlier, ...results].find(
@@ -282,8 +281,9 @@ async function examineChecks(
       // The contract requires a parameter without a value.
       return [error instanceof UsageError ? skip(error.message) : findingOfError(error)];
     });
-    const verdict = verdictOf(operation, findings, attempts, { strict: options.strict, mask: round.mask });
-    if (verdict) results.push({ ...verdict, id, elapsedMs: monotonicMs() - startedMs });
+    const elapsedMs = monotonicMs() - startedMs;
+    const result = verdictOf({ id, operation, elapsedMs, findings, attempts }, weights(run));
+    if (result) results.push(result);
   }
   return results;
 }
