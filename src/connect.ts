@@ -9,7 +9,7 @@ import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
 import { type HeaderField, parseHeaderFlag, rejectInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
-import { createWaiting } from './client/waiting.ts';
+import { showWaiting } from './client/waiting.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import { type Credential, readCredential } from './config/token.ts';
@@ -70,8 +70,8 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
   const trace = level > 0 ? await import('./client/trace.ts') : undefined;
   // Commands on many records show their own progress.
   const isShown = connection.use === 'records' && liveLine.canDraw && !context.quiet;
-  const waiting = isShown ? createWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
-  const client = createClient({
+  const show = isShown ? showWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
+  return createClient({
     ...connection,
     doctor: commandLine(context, ['doctor']),
     timeoutMs: settings.get('timeout'),
@@ -80,12 +80,11 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
     signal: context.interrupts.signal,
     secrets: context.secrets,
     observe: observer(context, (event) => {
-      waiting?.observe(event);
+      show?.(event);
       if (trace && event.kind === 'attempt')
         void io.stderr.write(trace.traceOf(event.attempt, level, context.secrets)).catch(() => {});
     }),
   });
-  return waiting?.follow(client) ?? client;
 }
 
 /**

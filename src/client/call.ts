@@ -40,8 +40,9 @@ export interface ClientOptions {
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** An event of a client: an attempt has ended, an operation was answered, or there is a note for the user. */
+/** An event of a client: a call begins or ends, an attempt has ended, an operation was answered, or a note for the user. */
 export type ClientEvent =
+  | { readonly kind: 'begin' | 'end' }
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   | { readonly kind: 'answer'; readonly operation: Operation; readonly response: HttpResponse }
   | { readonly kind: 'note'; readonly line: string };

@@ -33,6 +33,7 @@ export async function sendCall(call: Call): Promise<CallResult> {
   const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);
   const attempts: Attempt[] = [];
   let leftMs = timeoutOf(call);
+  client.observe?.({ kind: 'begin' });
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
@@ -56,6 +57,8 @@ export async function sendCall(call: Call): Promise<CallResult> {
     }
   } catch (error) {
     throw withAttempts(client.signal.aborted ? client.signal.reason : error, call, attempts);
+  } finally {
+    client.observe?.({ kind: 'end' });
   }
 }
 

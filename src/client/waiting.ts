@@ -2,52 +2,36 @@ import type { LiveLine } from '../output/live-line.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { sanitize } from '../process/text.ts';
 import type { ClientEvent } from './call.ts';
-import type { Client } from './client.ts';
 
-/** Shows on the live line what a client waits for, once that takes more than a second. */
-interface Waiting {
-  /** The same client, with its calls shown. */
-  follow(client: Client): Client;
-  observe(event: ClientEvent): void;
-}
-
-/** @param host of the service that should answer. */
-export function createWaiting(line: LiveLine, host: string): Waiting {
+/**
+ * Shows on the live line what the calls of a client wait for, once that takes more than a second.
+ *
+ * @param host of the service that should answer.
+ * @returns the observer of the client.
+ */
+export function showWaiting(line: LiveLine, host: string): (event: ClientEvent) => void {
+  let calls = 0;
+  let sinceMs = 0;
   let retry = '';
-  const during = async <Value>(work: Promise<Value>): Promise<Value> => {
-    const since = monotonicMs();
-    const hide = line.show(() => {
-      const seconds = Math.floor((monotonicMs() - since) / 1000);
-      return seconds === 0 ? undefined : `waiting for ${sanitize(host)} ${seconds} s${retry}`;
-    });
-    try {
-      return await work;
-    } finally {
-      hide();
-      retry = '';
-    }
+  let hide = () => {};
+  const text = () => {
+    const seconds = Math.floor((monotonicMs() - sinceMs) / 1000);
+    return seconds === 0 ? undefined : `waiting for ${sanitize(host)} ${seconds} s${retry}`;
   };
-  async function* duringPages<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
-    const iterator = pages[Symbol.asyncIterator]();
-    try {
-      for (let next = await during(iterator.next()); !next.done; next = await during(iterator.next())) {
-        yield next.value;
-      }
-    } finally {
-      await iterator.return?.();
-    }
-  }
-  return {
-    follow: (client) => ({
-      ...client,
-      call: (...call) => during(client.call(...call)),
-      list: (...list) => duringPages(client.list(...list)),
-      request: (...request) => during(client.request(...request)),
-    }),
-    observe(event) {
-      if (event.kind !== 'attempt' || event.attempt.nextDelayMs === undefined) return;
+  return (event) => {
+    if (event.kind === 'begin') {
+      calls += 1;
+      if (calls > 1) return;
+      sinceMs = monotonicMs();
+      hide = line.show(text);
+    } else if (event.kind === 'end') {
+      calls -= 1;
+      sinceMs = monotonicMs();
+      retry = '';
+      if (calls === 0) hide();
+    } else if (event.kind === 'attempt' && event.attempt.nextDelayMs !== undefined) {
       const { number, response } = event.attempt;
       retry = `, attempt ${number + 1} after ${response ? `status ${response.status}` : 'no answer'}`;
-    },
+    }
   };
 }

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
-import { createWaiting } from '../../src/client/waiting.ts';
+import { showWaiting } from '../../src/client/waiting.ts';
 import { type ProgressState, withProgress } from '../../src/output/progress.ts';
 import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
@@ -107,25 +106,16 @@ test.each<[string, RunOptions, object, string]>([
 
 const wait = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
-/** A client whose calls take as long as they are told, and whose list takes 1200 ms; what it waits for is shown. */
+/** What is shown of a client, and a call of it that takes as long as it is told. */
 function follow() {
   const shown = open();
-  const waiting = createWaiting(shown.line, 'shop.example');
-  const closed = vi.fn();
-  async function* list() {
-    try {
-      await wait(1200);
-      yield 1;
-      yield 2;
-    } finally {
-      closed();
-    }
-  }
-  const client = waiting.follow({ call: wait, list } as unknown as Client) as unknown as {
-    call: typeof wait;
-    list: typeof list;
+  const observe = showWaiting(shown.line, 'shop.example');
+  const call = async (ms: number) => {
+    observe({ kind: 'begin' });
+    await wait(ms);
+    observe({ kind: 'end' });
   };
-  return { ...shown, ...client, waiting, closed };
+  return { ...shown, observe, call };
 }
 
 test.each([
@@ -139,8 +129,18 @@ test.each([
   expect(drawn()).toEqual(lines);
 });
 
+test('the wait of several calls is the time since the last answer', async () => {
+  const { call, last } = follow();
+  void call(800);
+  void call(3000);
+  await vi.advanceTimersByTimeAsync(1700);
+  expect(last()).toBe('');
+  await vi.advanceTimersByTimeAsync(200);
+  expect(last()).toBe('waiting for shop.example 1 s');
+});
+
 test('a repeated attempt is named with its reason', async () => {
-  const { call, waiting, last } = follow();
+  const { call, observe, last } = follow();
   void call(2500);
   const request = { method: 'GET', url: 'http://shop.example/pets', fields: {} };
   const response = { status: 503, fields: {}, body: '' };
@@ -153,19 +153,7 @@ test('a repeated attempt is named with its reason', async () => {
     elapsedMs: 10,
     nextDelayMs: 2000,
   };
-  waiting.observe({ kind: 'attempt', attempt });
+  observe({ kind: 'attempt', attempt });
   await vi.advanceTimersByTimeAsync(1500);
   expect(last()).toBe('waiting for shop.example 1 s, attempt 2 after status 503');
-});
-
-test('the wait for each page is shown, and leaving the loop closes the list', async () => {
-  const { list, drawn, closed } = follow();
-  const reading = (async () => {
-    for await (const page of list()) return page;
-    return undefined;
-  })();
-  await vi.advanceTimersByTimeAsync(1200);
-  expect(await reading).toBe(1);
-  expect(closed).toHaveBeenCalledOnce();
-  expect(drawn()).toContain('waiting for shop.example 1 s');
 });
