@@ -38,7 +38,12 @@ export function readResult(
   const value = contentOf(operation, answer);
   const envelope = Array.isArray(answer) ? [] : operation.records.envelope;
   const pointer = envelope.map((field) => `/${field}`).join('');
-  if (!operation.many) return checkId(operation, id, parseRecord(operation, value, pointer));
+  if (!operation.many) {
+    const record = parseRecord(operation, value, pointer);
+    const fault = otherRecord(operation, id, record);
+    if (fault !== undefined) throw invalidAnswer(fault);
+    return record;
+  }
   if (!Array.isArray(value)) {
     const inside = envelope.length > 0 ? ` in ${envelope.join('.')}` : '';
     throw invalidAnswer(`the body is not a list of ${operation.result}${inside}`);
@@ -121,12 +126,6 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   const where = `${pointer}${path}` || 'it';
   const why = issue ? issueReason(issue) : '';
   throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`);
-}
-
-function checkId(operation: Operation, id: bigint | undefined, record: JsonObject): JsonObject {
-  const fault = otherRecord(operation, id, record);
-  if (fault === undefined) return record;
-  throw invalidAnswer(fault);
 }
 
 /** A clause if a record has another id than the requested one; undefined if it has that id, or none. */

@@ -119,7 +119,10 @@ async function tryOnce(
       requestId: requestId && client.secrets.mask(requestId),
       retryAfterMs: response && retryAfter(response.fields, Date.now()),
     };
-    if (!next) return { ...attempt, ...planRetry(call, attempt, leftMs - elapsedMs) };
+    if (!next) {
+      const retry = planRetry(call, attempt, leftMs - elapsedMs);
+      return retry ? { ...attempt, ...retry } : attempt;
+    }
     client.observe?.({ kind: 'attempt', attempt });
     request = next;
   }

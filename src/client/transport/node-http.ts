@@ -40,7 +40,7 @@ class NodeHttpSender extends Agent implements Sender {
       if (options.cancellation.isCancelled) throw options.cancellation.reason;
       return await this.sendNow(requestTarget, request, options);
     } finally {
-      // Calls that started together reach their deadline together, so the next in turn may have little time left, or none.
+      // Calls that reach their deadline together end before the next in turn begins.
       setImmediate(() => this.admitNext());
     }
   }
