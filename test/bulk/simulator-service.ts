@@ -7,11 +7,11 @@ import { type Random, randomOf } from './simulator-random.ts';
 // The service of the simulator: it misbehaves as a command's conduct says, others write to it between any two requests,
 // and it records every change. It does nothing that the limits of runs (`help bulk`) exclude:
 //
-//   "a request that reaches the service after its answer was given up": what is carried out is carried out at once.
-//   "a count that others moved away and back, or by exactly the same change": others always write a new value.
-//   "an answer that shows what was sent is believed": a success that shows the value is always carried out.
-//   "a proxy that sends twice, passes on the 412 and has a sale in between": nobody writes after such a 412.
-//   "a service without ETags has a moment between reading and write": the model compares a write with the reading.
+//   late request: what is carried out is carried out at once.
+//   same count: others always write a new value.
+//   no ETags: the model compares a write with the reading.
+//   proxy: nobody writes after a 412 of a proxy that sends twice.
+//   false answer: a success that shows the value is always carried out.
 
 /** How the service treats one command. */
 export interface Conduct {
