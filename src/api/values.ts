@@ -15,6 +15,11 @@ export function toId(text: string): bigint | undefined {
   return id !== undefined && id <= int64Max ? id : undefined;
 }
 
+/** A number without the zeros that pad it: `007001` is 7001, `+05` is +5. */
+export function withoutZeros(text: string): string {
+  return /^[+-]?0\d/.test(text) ? text.replace(/^([+-]?)0+(?=\d)/, '$1') : text;
+}
+
 /**
  * The quantity in a text of decimal digits, 0 to 2^53 - 1; undefined for any other text, such as an empty one, which
  * Number would read as 0.

@@ -1,4 +1,4 @@
-import { toChange, toId, toQuantity } from '../api/values.ts';
+import { toChange, toId, toQuantity, withoutZeros } from '../api/values.ts';
 import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
 import {
   type ColumnMap,
@@ -193,11 +193,6 @@ function remedyFor(text: string): string | undefined {
     return `if that separates the thousands, add --thousands ${word}`;
   }
   return /^[+-]\d+$/.test(text) ? 'if the rows are changes, add --relative' : undefined;
-}
-
-/** A number without the zeros that pad it: `007001` is 7001, `+05` is +5. */
-function withoutZeros(text: string): string {
-  return /^[+-]?0\d/.test(text) ? text.replace(/^([+-]?)0+(?=\d)/, '$1') : text;
 }
 
 /** `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later refused. */

@@ -34,8 +34,9 @@ export class Pace {
   readonly max: number;
   requests = 0;
   retries = 0;
+  /** Stopped if the service asks to wait too long, and by those who share the pace. */
+  readonly stop: Stop<StopReason>;
   private readonly intervalMs: number;
-  private readonly stop: Stop<StopReason>;
   private inFlight = 0;
   private successes = 0;
   private halvedAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { shownUrl } from '../api/http.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
-import { eachAtPace, type StopReason } from '../client/pace.ts';
+import { eachAtPace, type Pace, type StopReason } from '../client/pace.ts';
 import type { Context } from '../context.ts';
 import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
@@ -15,12 +15,12 @@ export interface InputPlace {
 export interface BatchOptions<Item> {
   /** The plural of the items in messages, such as `pets`. */
   readonly unit: string;
-  /** The most items in progress at the same time. */
+  /** The most items in progress at the same time, if they have no pace. */
   readonly atOnce: number;
+  /** The pace of the requests, whose stop ends the batch too. */
+  readonly pace?: Pace | undefined;
   /** The place of an item in its file; undefined if the items do not come from one. */
   readonly place?: ((item: Item) => InputPlace) | undefined;
-  /** Ends the batch early: a signal does, and the pace of its requests. */
-  readonly stop?: Stop<StopReason> | undefined;
 }
 
 /** Work on several records, which goes on if some fail: do it with `inOrder` or `oneByOne`, then ask for the `error`. */
@@ -38,7 +38,7 @@ export class Batch<Item, Result> {
     this.items = items;
     this.work = work;
     this.options = options;
-    this.stopping = options.stop ?? new Stop();
+    this.stopping = options.pace?.stop ?? new Stop();
   }
 
   /**
@@ -50,7 +50,8 @@ export class Batch<Item, Result> {
     const results = new Map<number, Result | undefined>();
     const ordered: NonNullable<Result>[] = [];
     let next = 0;
-    await eachAtPace({ max: this.options.atOnce }, this.untilStopped(), async ([index, item]) => {
+    const { atOnce, pace = { max: atOnce } } = this.options;
+    await eachAtPace(pace, this.untilStopped(), async ([index, item]) => {
       results.set(index, await this.settle(index, item));
       for (; results.has(next); next += 1) {
         const result = results.get(next);

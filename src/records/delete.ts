@@ -1,5 +1,4 @@
 import { confirmWrite } from '../asking.ts';
-import type { CallOptions } from '../client/call.ts';
 import { readRecord } from '../client/read-record.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError } from '../process/errors.ts';
@@ -70,20 +69,16 @@ async function deleteFromFile(access: Access, path: string): Promise<void> {
     }
     const what = `delete ${counted(rows.length, noun.singular, noun.plural)}`;
     await confirmWrite(context, { what, destructive: true });
-    const { options, stop } = openPace(context, context.settings.get('concurrency'));
-    const result = await removeAll(access, rows, new Map(), { options, place, stop });
+    const pace = openPace(context, context.settings.get('concurrency'));
+    const result = await removeAll(access, rows, new Map(), { place, pace });
     await endFile(access, 'delete', file, layout, result);
   } finally {
     await source.close();
   }
 }
 
-function deletion({ operations }: RecordNoun, id: bigint, options: CallOptions = {}): Write {
-  return { operation: operations.delete, input: { id }, options };
-}
-
-interface RemoveOptions<Item> extends Pick<BatchOptions<Item>, 'place' | 'stop'> {
-  readonly options?: CallOptions;
+function deletion({ operations }: RecordNoun, id: bigint): Write {
+  return { operation: operations.delete, input: { id } };
 }
 
 /** Deletes each record, and reports it on stderr. The first signal begins no further one. */
@@ -91,22 +86,21 @@ async function removeAll<Item extends { readonly id: bigint }>(
   access: Access,
   items: readonly Item[],
   details: DetailsById,
-  { options, place, stop }: RemoveOptions<Item> = {},
+  { place, pace }: Pick<BatchOptions<Item>, 'place' | 'pace'> = {},
 ): Promise<BatchResult<Item>> {
   const { context, noun } = access;
   const remove = async ({ id }: Item) => {
     const missing = details.get(id)?.missing;
     if (missing) throw missing;
-    const { isAccepted } = await writeOnce(access, () => deletion(noun, id, options)).catch(
-      (error: unknown) => {
-        throw withUser(context, noun, id, error);
-      },
-    );
+    const write = () => deletion(noun, id);
+    const { isAccepted } = await writeOnce(access, write, pace).catch((error: unknown) => {
+      throw withUser(context, noun, id, error);
+    });
     const what = nameWhatGoes(noun, [id], details);
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = context.settings.get('concurrency');
-  const batch = new Batch(items, remove, { unit: noun.plural, atOnce, place, stop });
+  const batch = new Batch(items, remove, { unit: noun.plural, atOnce, place, pace });
   let reported: Promise<void> | undefined;
   await batch.stopAtSignal(context, () =>
     batch.inOrder((line) => {

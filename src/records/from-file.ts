@@ -1,5 +1,5 @@
 import { confirmWrite } from '../asking.ts';
-import { Pace, type StopReason } from '../client/pace.ts';
+import { Pace } from '../client/pace.ts';
 import { type Context, commandLine } from '../context.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type RowInput, readRows } from '../input/read-rows.ts';
@@ -16,13 +16,9 @@ import { type RecordRow, recordLayout } from './record-layout.ts';
 import type { Body } from './record-nouns.ts';
 import { type BatchResult, writeRecords } from './write-records.ts';
 
-/**
- * The pace of the requests for a file, as in a run: the number in flight, which follows the service, and the rate and
- * pauses. A stop of the work ends it.
- */
-export function openPace({ settings }: Context, concurrency: number) {
-  const stop = new Stop<StopReason>();
-  return { stop, options: { pace: new Pace({ concurrency, rate: settings.get('rate') ?? null }, stop) } };
+/** The pace of the requests for a file, as in a run. */
+export function openPace({ settings }: Context, concurrency: number): Pace {
+  return new Pace({ concurrency, rate: settings.get('rate') ?? null }, new Stop());
 }
 
 /**
@@ -48,12 +44,12 @@ export async function createFromFile(access: Access, path: string, extra: Body):
       );
     await noteUnknownFields(access, rows);
     // New records get their ids in the order of the file.
-    const { stop, options } = openPace(context, 1);
+    const pace = openPace(context, 1);
     const operation = noun.operations.create;
-    const prepare = ({ fields }: RecordRow) => ({ operation, input: { body: fields }, options });
+    const prepare = ({ fields }: RecordRow) => ({ operation, input: { body: fields } });
     const { isList } = file;
     const place = (row: RecordRow) => placeInFile(file, row);
-    const result = await writeRecords(access, rows, prepare, { asList: isList, isLive: isList, place, stop });
+    const result = await writeRecords(access, rows, prepare, { asList: isList, isLive: isList, place, pace });
     await endFile(access, 'create', file, layout, result);
   } finally {
     await source.close();

@@ -60,7 +60,7 @@ function mayBeApplied({ kind, message, details }: CliError): CliError {
 /** The write of a count. @param before the entry that alone may be changed. */
 function countWrite(petId: bigint, quantity: number, before: Answer<InventoryItem> | undefined): Write {
   const input = { id: petId, body: { quantity }, before: before?.value };
-  return { operation: 'updateInventory', input, options: { ifMatch: before?.etag } };
+  return { operation: 'updateInventory', input, ifMatch: before?.etag };
 }
 
 /** A count and what it is to become. */

@@ -39,7 +39,7 @@ export function replacement(
   changes: Body,
 ): Write {
   const input = { id, body: changes, before: before.value };
-  return { operation: operations.update, input, options: { ifMatch: before.etag } };
+  return { operation: operations.update, input, ifMatch: before.etag };
 }
 
 /** @throws UsageError for ids, flags and a file that do not go together. */

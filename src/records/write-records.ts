@@ -9,7 +9,7 @@ import type { Body } from './record-nouns.ts';
 import { showRequests } from './show-requests.ts';
 import { type PrepareWrite, requestOf, type Write, type WriteResult, writeOnce } from './write.ts';
 
-interface WriteOptions<Item> extends Pick<BatchOptions<Item>, 'place' | 'stop'> {
+interface WriteOptions<Item> extends Pick<BatchOptions<Item>, 'place' | 'pace'> {
   /** Print a list, even of one. */
   readonly asList: boolean;
   /** Make and print one record after the other: a command that is killed has named what it made. */
@@ -39,14 +39,14 @@ export async function writeRecords<Item>(
   access: Access,
   items: readonly Item[],
   prepare: (item: Item, refusal?: CliError) => Promise<Write> | Write,
-  { asList, isLive = false, place, stop }: WriteOptions<Item>,
+  { asList, isLive = false, place, pace }: WriteOptions<Item>,
 ): Promise<BatchResult<Item>> {
   const { context, noun } = access;
   if (context.flags.dryRun) return showWrites(access, items, prepare, { asList, place });
   let accepted = 0;
   let unanswered = 0;
   const write = async (item: Item) => {
-    const result = await writeOnce(access, (refusal) => prepare(item, refusal));
+    const result = await writeOnce(access, (refusal) => prepare(item, refusal), pace);
     if (result.isAccepted) accepted += 1;
     else {
       if (result.record === undefined) unanswered += 1;
@@ -56,7 +56,7 @@ export async function writeRecords<Item>(
   };
   const unit = noun.plural;
   const atOnce = context.settings.get('concurrency');
-  const batch = new Batch(items, write, { unit, atOnce, place, stop });
+  const batch = new Batch(items, write, { unit, atOnce, place, pace });
   const writeAndPrint = async () => {
     const results = batch.oneByOne();
     try {

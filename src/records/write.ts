@@ -1,9 +1,9 @@
 import { type HttpRequest, shownUrl } from '../api/http.ts';
-import { type OperationId, operations } from '../api/operations.ts';
+import type { OperationId } from '../api/operations.ts';
 import { retryDelay } from '../client/attempt.ts';
-import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import { idInLocation, type Judgement, judgeRecord } from '../client/judge-write.ts';
+import type { Pace } from '../client/pace.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
@@ -15,7 +15,8 @@ import type { Access } from './access.ts';
 export interface Write {
   readonly operation: OperationId;
   readonly input: CallInput;
-  readonly options?: CallOptions;
+  /** The tag of the record as it was read: only that may be changed. */
+  readonly ifMatch?: string | undefined;
 }
 
 /**
@@ -37,8 +38,8 @@ export interface WriteResult {
 }
 
 /** The request of a write, without a credential. */
-export function requestOf(client: Client, { operation, input, options }: Write): HttpRequest {
-  return client.toRequest(operation, input, options);
+export function requestOf(client: Client, { operation, input, ifMatch }: Write): HttpRequest {
+  return client.toRequest(operation, input, { ifMatch });
 }
 
 /** How often a write is made again after 412. */
@@ -52,14 +53,14 @@ const maxAgain = 3;
  * @throws CliError `failed` if the record is not as asked; `unavailable` if it cannot be read; and what `client.call`
  *   throws.
  */
-export async function writeOnce(access: Access, prepare: PrepareWrite): Promise<WriteResult> {
+export async function writeOnce(access: Access, prepare: PrepareWrite, pace?: Pace): Promise<WriteResult> {
   let write = await prepare();
   for (let again = 0; ; again += 1) {
     try {
-      return await send(access, write);
+      return await send(access, write, pace);
     } catch (error) {
       const isOvertaken = error instanceof CliError && error.details.status === 412;
-      if (!isOvertaken || write.options?.ifMatch === undefined || again === maxAgain) throw error;
+      if (!isOvertaken || write.ifMatch === undefined || again === maxAgain) throw error;
       const before = printJson(write.input.before);
       const isUnchanged = () => printJson(write.input.before) === before;
       write = await prepare(error);
@@ -67,15 +68,16 @@ export async function writeOnce(access: Access, prepare: PrepareWrite): Promise<
       if (!isUnchanged()) await sleep(retryDelay(again + 1), access.context.interrupts.signal);
       else {
         write = await prepare(error);
-        if (isUnchanged()) write = { ...write, options: { ...write.options, ifMatch: undefined } };
+        if (isUnchanged()) write = { ...write, ifMatch: undefined };
       }
     }
   }
 }
 
-async function send(access: Access, write: Write): Promise<WriteResult> {
-  const { operation, input, options } = write;
-  const answer = (await access.client.call(operation, input, options)) as Answer<JsonObject | undefined>;
+async function send(access: Access, write: Write, pace: Pace | undefined): Promise<WriteResult> {
+  const { operation, input, ifMatch } = write;
+  const call = access.client.call(operation, input, { ifMatch, pace });
+  const answer = (await call) as Answer<JsonObject | undefined>;
   const judgement: Judgement = answer.judgement ?? { shows: 'intent' };
   const { shows } = judgement;
   if (shows === 'accepted') return { write, record: undefined, isAccepted: true };
@@ -96,7 +98,7 @@ async function readBack(
   if (id === undefined)
     throw writeError(answer, 'unavailable', `${reason}; it has no id to read the record by`);
   const subject = `${noun.singular} ${id}`;
-  const isDelete = operations[operation].method === 'DELETE';
+  const isDelete = operation === noun.operations.delete;
   const failed = (what: string) =>
     writeError(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);
   let record: JsonObject;
