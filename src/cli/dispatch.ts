@@ -1,7 +1,5 @@
 import { version } from '../../package.json';
-import { colorModes } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
-import { createStyle } from '../output/style.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { closest } from '../process/text.ts';
 import { nameOf } from './flag.ts';
@@ -59,10 +57,11 @@ type Task = Pick<CommandLine, 'usesConfig' | 'run'>;
 function helpLine(line: ParsedLine, program: Program): Task {
   const { path, problem, operands } = line;
   if (problem?.code !== 'commander.unknownCommand')
-    return { usesConfig: false, run: ({ io }) => printHelp(io, 'stdout', line) };
-  const isTopicPossible = path.length === 0;
-  const error = wordsError(line, problem, isTopicPossible ? topicNames : []);
-  if (!isTopicPossible || error.details.hint?.startsWith('did you mean')) throw error;
+    return { usesConfig: false, run: (context) => printHelp(context, 'stdout', line) };
+  const mayBeTopic = path.length === 0;
+  const near = nearWord(line, problem, mayBeTopic ? topicNames : []);
+  const error = wordsError(line, problem, near);
+  if (!mayBeTopic || near !== undefined) throw error;
   const run = async ({ io }: Context) => {
     const { helpWidth, helpWith } = await import('./help.ts');
     const text = await helpWith(operands[0] ?? '', program, helpWidth(io));
@@ -76,12 +75,12 @@ function helpLine(line: ParsedLine, program: Program): Task {
 function actionLine(line: ParsedLine): Task {
   const { path, command, problem, flagUses } = line;
   const action = isGroup(command) ? command.alone : command;
-  if (problem && problem.code !== 'commander.help') throw wordsError(line, problem);
+  if (problem && problem.code !== 'commander.help') throw wordsError(line, problem, nearWord(line, problem));
   if (!action)
     return {
       usesConfig: false,
-      run: async ({ io }) => {
-        await printHelp(io, 'stderr', line);
+      run: async (context) => {
+        await printHelp(context, 'stderr', line);
         return exitCodes.usage;
       },
     };
@@ -118,12 +117,10 @@ async function print(stream: Context['io']['stdout'], text: string): Promise<num
   return exitCodes.done;
 }
 
-/** Help has the colours that the command line asks for, whatever the settings say. */
-async function printHelp(io: Context['io'], stream: 'stdout' | 'stderr', line: ParsedLine): Promise<number> {
+async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<number> {
   const { helpWidth, helpOf } = await import('./help.ts');
-  const color = colorModes.find((mode) => mode === line.flags.color) ?? 'auto';
-  const { bold } = await createStyle(io[stream], io.env, color);
-  return print(io[stream], helpOf(line, helpWidth(io), bold));
+  const { bold } = await context.style(stream);
+  return print(context.io[stream], helpOf(line, helpWidth(context.io), bold));
 }
 
 /**
@@ -141,31 +138,39 @@ function wordsOfHelp(argv: readonly string[]): readonly string[] | undefined {
   return rest.length < words.length ? rest : undefined;
 }
 
-/**
- * The error for a line that commander cannot read, in its words, with the command or flag that is one typo away.
- *
- * @param topics further words that can stand for a command.
- */
-function wordsError(
-  { path, command, group, operands }: ParsedLine,
-  { code, message }: NonNullable<ParsedLine['problem']>,
-  topics: readonly string[] = [],
-): UsageError {
+type Problem = NonNullable<ParsedLine['problem']>;
+
+/** The error for a line that commander cannot read, in its words. @param near the word that was probably meant. */
+function wordsError({ path, operands }: ParsedLine, { code, message }: Problem, near?: string): UsageError {
   const name = commandName(path);
   // The value of an unknown flag may be a token.
   const sentence = message.replace('error: ', '').replace(/^(unknown option '-[^=]*)=.*'$/s, "$1'");
-  const flag = operands.find((word) => word.startsWith('-'))?.replace(/=.*/s, '');
-  if (code === 'commander.unknownOption' && flag === '--token')
-    return new UsageError(
-      `${name}: ${sentence}`,
-      'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile',
-    );
-  const candidates =
-    code === 'commander.unknownOption'
-      ? Object.values(flagsOf(command)).map(nameOf)
-      : code === 'commander.unknownCommand' && isGroup(command)
-        ? [...group.verbs.flatMap((verb) => [verb.name, ...(verb.aliases ?? [])]), ...topics]
-        : [];
-  const near = closest((code === 'commander.unknownOption' ? flag : operands[0]) ?? '', candidates);
-  return new UsageError(`${name}: ${sentence}`, near ? `did you mean ${near}?` : `see \`${name} --help\``);
+  const hint =
+    code === 'commander.unknownOption' && wrongFlag(operands) === '--token'
+      ? 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile'
+      : near === undefined
+        ? `see \`${name} --help\``
+        : `did you mean ${near}?`;
+  return new UsageError(`${name}: ${sentence}`, hint);
+}
+
+/**
+ * The command or flag that is one typo away from the unknown one.
+ *
+ * @param topics further words that can stand for a command.
+ */
+function nearWord(
+  { command, group, operands }: ParsedLine,
+  { code }: Problem,
+  topics: readonly string[] = [],
+): string | undefined {
+  if (code === 'commander.unknownOption')
+    return closest(wrongFlag(operands) ?? '', Object.values(flagsOf(command)).map(nameOf));
+  if (code !== 'commander.unknownCommand') return undefined;
+  const names = group.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  return closest(operands[0] ?? '', [...names, ...topics]);
+}
+
+function wrongFlag(operands: readonly string[]): string | undefined {
+  return operands.find((word) => word.startsWith('-'))?.replace(/=.*/s, '');
 }

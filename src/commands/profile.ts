@@ -130,12 +130,12 @@ const show = verb({
   summary: 'Show what a profile holds',
   examples: ['petstore profile show', 'petstore profile show staging -o json'],
   args: {
-    profile: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
+    name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
-  async run(context, { profile }) {
+  async run(context, { name: chosen }) {
     const printer = await context.printer();
     const { active } = context.settings;
-    const name = profile ?? active?.value;
+    const name = chosen ?? active?.value;
     if (name === undefined)
       throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
     const record = { name, active: name === active?.value, ...valuesOf(context, name) };

@@ -63,7 +63,7 @@ interface Candidate extends Setting<unknown> {
 /** The candidates for each key, that of the highest precedence first, and the default last. */
 export type Candidates = ReadonlyMap<SettingKey, readonly Candidate[]>;
 
-/** @param profile whose values count; undefined if those of none do. */
+/** @param profile the profile whose values count; undefined for none. */
 export function candidatesOf(inputs: SettingInputs, profile: string | undefined): Candidates {
   return new Map(settingKeys.map((key) => [key, candidatesFor(key, inputs, profile)]));
 }
