@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toOpenApi } from '../../src/api/openapi.ts';
-import { sparse, warehouse } from '../helpers/descriptions.ts';
+import { sparse } from '../helpers/descriptions.ts';
 import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
 import { type Run, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -15,51 +14,44 @@ const page: Reply = {
   body: '<!doctype html><title>Welcome: a shop</title>',
 };
 
-describe('a service leads to its description', () => {
-  test('by a link with rel="service-desc", whatever the status', async () => {
-    const link = '</about>; rel="about", <docs/api.json>; rel="service-desc"';
-    await using server = await recordingServer({ '/docs/api.json': sparse }, () => ({
-      status: 404,
-      headers: { link },
-    }));
-    const result = await bind(server.url);
-    expect(result.code).toBe(0);
-    expect(result.stderr).toContain(`found the description at ${server.url}/docs/api.json`);
-  });
+const link = { link: '</about>; rel="about", <docs/api.json>; rel="service-desc"' };
+const missing: Reply = { status: 404 };
+const usualPaths = [
+  '/openapi.json',
+  '/openapi.yaml',
+  '/v3/api-docs',
+  '/swagger/v1/swagger.json',
+  '/swagger.json',
+];
 
-  test('in spite of an address that redirects to a login on another origin, which is never asked', async () => {
-    await using login = await recordingServer({ '/': sparse });
-    await using server = await recordingServer({ '/v3/api-docs': sparse }, () => ({
-      status: 302,
-      headers: { location: login.url },
-    }));
-    const result = await bind(server.url);
-    expect(result.code).toBe(0);
-    expect(result.stderr).toContain(`found the description at ${server.url}/v3/api-docs`);
-    expect(login.seen).toEqual([]);
-  });
+test.each<[how: string, paths: readonly string[], answer: Reply, from: string]>([
+  ['by a link, whatever the status', ['/docs/api.json'], { ...missing, headers: link }, ''],
+  ...usualPaths.map((path): [string, readonly string[], Reply, string] => [
+    `by the usual path ${path}, ignoring web pages that answer 200`,
+    [path],
+    page,
+    '/',
+  ]),
+  ['below its address first', ['/v2/openapi.json', '/openapi.json'], missing, '/v2'],
+  ['then below its origin', ['/openapi.json'], missing, '/v1'],
+  ['by the first of several', ['/openapi.json', '/swagger.json'], missing, ''],
+])('a service leads to its description %s', async (_, paths, answer, from) => {
+  const documents = Object.fromEntries(paths.map((path) => [path, sparse]));
+  await using server = await recordingServer(documents, () => answer);
+  const found = expect.stringContaining(`found the description at ${server.url}${paths[0]}\n`);
+  for (const argv of [[server.url + from], ['--base-url', server.url + from]])
+    expect(await bind(...argv)).toMatchObject({ code: 0, stderr: found });
+});
 
-  test.each(['/openapi.json', '/openapi.yaml', '/v3/api-docs', '/swagger/v1/swagger.json', '/swagger.json'])(
-    'by the usual path %s, ignoring web pages that answer 200',
-    async (path) => {
-      await using server = await recordingServer({ [path]: sparse }, () => page);
-      const result = await bind(`${server.url}/`);
-      expect(result.code).toBe(0);
-      expect(result.stderr).toContain(`found the description at ${server.url}${path}`);
-    },
-  );
-
-  test('below its base URL first, and then below its origin', async () => {
-    await using server = await recordingServer({ '/v2/openapi.json': warehouse, '/openapi.json': sparse });
-    const below = await bind('--base-url', `${server.url}/v2`);
-    expect(below.stderr).toContain(`${server.url}/v2/openapi.json`);
-    expect((await bind(`${server.url}/v1`)).stderr).toContain(`at ${server.url}/openapi.json`);
-  });
-
-  test('by the first of several', async () => {
-    await using server = await recordingServer({ '/openapi.json': sparse, '/swagger.json': toOpenApi() });
-    expect((await bind(server.url)).stderr).toContain(`at ${server.url}/openapi.json`);
-  });
+test('an address that redirects to a login on another origin leads to its description, and the login is never asked', async () => {
+  await using login = await recordingServer({ '/': sparse });
+  await using server = await recordingServer({ '/v3/api-docs': sparse }, () => ({
+    status: 302,
+    headers: { location: login.url },
+  }));
+  const { code, stderr } = await bind(server.url);
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`${server.url}/v3/api-docs`)]);
+  expect(login.seen).toEqual([]);
 });
 
 test('without a description, the error lists what was tried; another origin is never asked', async () => {
