@@ -8,12 +8,16 @@ import type { Deployment } from './deployment.ts';
 import type { Finding } from './finding.ts';
 import type { SocketAddress } from './sockets.ts';
 
-// The checks of `smoke`.
+// The checks of `smoke`, from the flags to the reports:
 //
-// A check is a function that gets a `CheckContext` and returns findings. `check-table` lists the checks, and `run-smoke`
-// carries them out, once or often: `round` sends their requests, `verdict` makes one result of the findings of a check,
-// and `report/` prints the results. `judge-answer` compares an answer with the contract, and `records` reads the records
-// in it. To add a check, write such a function and add a line to `check-table`.
+//   check-table.ts   the flags and the contract -> the checks (check.ts)
+//   run-smoke.ts     runs them once, often, or until they pass (run-round.ts: one round; round.ts: their requests)
+//   *-checks.ts      a CheckContext -> findings (finding.ts); judge-answer.ts compares an answer with the contract, and
+//                    records.ts reads the records in it
+//   verdict.ts       the findings of a check, and the attempts of its requests -> its result
+//   report/          the results of all runs (tally.ts) -> one report (smoke-report.ts) -> its texts and files
+//
+// To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.
 
 /** The groups of checks, in the order of reports. `run` has the failure of a run that was stopped. */
 export const groups = [

@@ -22,11 +22,13 @@ export interface Service
 export interface Round extends Service, Pick<CheckContext, 'deployment'> {
   /** The answers to GETs, by operation and id. */
   readonly replies: Map<string, Promise<Reply>>;
+  /** The number of answers of other deployments before this round. */
+  readonly foreignBefore: number;
 }
 
 /** @param deployment counts the answers of all rounds of a wait. */
 export function startRound(service: Service, deployment = new Deployment([], service.client)): Round {
-  return { ...service, deployment, replies: new Map() };
+  return { ...service, deployment, replies: new Map(), foreignBefore: deployment.foreignAnswers };
 }
 
 const retriedStatuses = [429, 502, 503, 504];

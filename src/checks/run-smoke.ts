@@ -1,50 +1,27 @@
 import { embeddedOrigin } from '../api/http.ts';
-import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
-import { type ExitCode, exitCodes, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import { type ExitCode, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
-import { type Check, type CheckResult, groupOf } from './check.ts';
-import {
-  namesReach,
-  prerequisites,
-  readChecks,
-  type SmokeOptions,
-  selectedWriteChecks,
-} from './check-table.ts';
-import { Deployment } from './deployment.ts';
-import { type Finding, FindingError, fail, findingOfError, isRed, skip, statusText } from './finding.ts';
-import { cleanUp, type PossibleRecord } from './own-records.ts';
+import { type CheckResult, groupOf } from './check.ts';
+import { namesReach, type SmokeOptions } from './check-table.ts';
+import { isRed } from './finding.ts';
 import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
 import { Tally } from './report/tally.ts';
-import { type Round, type Service, startCheck, startRound } from './round.ts';
-import { verdictOf } from './verdict.ts';
-import { checkVersionAgain } from './version-check.ts';
-
-/** Shows on the terminal what a run is doing. */
-export interface Observer {
-  /** A check begins. `at` is its number in the round, from 1. */
-  check(id: string, at: number, count: number): void;
-  /** A line for people about the current activity. */
-  print(line: string): Promise<void>;
-}
-
-/** A run of the checks. */
-interface SmokeRun {
-  readonly service: Service;
-  readonly options: SmokeOptions;
-  readonly observer: Observer;
-  /** Aborted when the checks are stopped, by the first signal or because the time is over; its reason says which. */
-  readonly stopped: AbortSignal;
-  /** Aborted later, so that the answer to a pending create can still name the record to remove. */
-  readonly createSignal: AbortSignal;
-  /** Aborted by the second signal, which ends the cleaning up too. */
-  readonly abandoned: AbortSignal;
-}
+import type { Service } from './round.ts';
+import {
+  abortLater,
+  createDeployment,
+  type Observer,
+  type RoundResult,
+  runReadChecks,
+  type SmokeRun,
+  whyStopped,
+  withWriteChecks,
+} from './run-round.ts';
 
 /** A pending create may still be answered for this long after the run was stopped. */
 const createMs = 2000;
-/** The longest time of the cleaning up of a run. */
-const cleanUpMs = 10_000;
 
 /**
  * Runs the checks, once or as often as the options say, and cleans up after each run, also after a signal; a second
@@ -81,9 +58,9 @@ export async function runSmoke(
   try {
     const first = await runUntilGreen(run);
     const firstMs = monotonicMs();
-    tally.add(await withWrites(run, first));
+    tally.add(await withWriteChecks(run, first));
     while (await hasNext(options, tally.runs, stopped, firstMs))
-      tally.add(await withWrites(run, await runReads(run)));
+      tally.add(await withWriteChecks(run, await runReadChecks(run)));
     const outcomes = tally.outcomes(repeat !== undefined || forMs !== undefined);
     const end = endOf(options, outcomes, whyStopped(run), signal);
     const results = [...outcomes, ...(end ? [end] : [])];
@@ -104,25 +81,6 @@ export async function runSmoke(
   }
 }
 
-function abortLater(controller: AbortController, ms: number, why: string): void {
-  setTimeout(() => controller.abort(new StoppedError(why)), Math.min(ms, longestTimerMs)).unref();
-}
-
-/** Why the checks were stopped, a clause; undefined if they were not. */
-function whyStopped({ stopped }: SmokeRun): string | undefined {
-  return stopped.aborted ? (stopped.reason as StoppedError).message : undefined;
-}
-
-/** The results of the read checks of a round. */
-interface RoundResult {
-  readonly round: Round;
-  readonly results: readonly CheckResult[];
-  /** The number of this round, from 1. */
-  readonly rounds: number;
-  /** Why nothing may be written after them, a clause. */
-  readonly obstacle?: string;
-}
-
 /** The pause between two rounds is doubled after each round. */
 const firstPauseMs = 1000;
 const longestPauseMs = 5000;
@@ -131,13 +89,13 @@ const longestPauseMs = 5000;
  * Runs the read checks until they pass or the time of `--wait` is over; without `--wait`, once. 401, 403 and TLS errors
  * end the wait, because time does not change them.
  */
-async function runUntilGreen(run: SmokeRun): Promise<RoundResult> {
+async function runUntilGreen(run: SmokeRun): Promise<RoundResult & { readonly rounds: number }> {
   const { options, stopped, observer } = run;
   const { waitMs } = options;
   const deployment = createDeployment(run);
   const endMs = monotonicMs() + waitMs;
   for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1) {
-    const result = { ...(await runReads(run, deployment)), rounds };
+    const result = { ...(await runReadChecks(run, deployment)), rounds };
     const fault = result.results.find(isRed);
     if (waitMs === 0 || !fault || stopped.aborted) return result;
     const leftMs = endMs - monotonicMs();
@@ -158,134 +116,6 @@ async function runUntilGreen(run: SmokeRun): Promise<RoundResult> {
     if (stopped.aborted) return result;
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
-}
-
-function createDeployment({ service, options }: SmokeRun): Deployment {
-  return new Deployment(options.waitFor, service.client);
-}
-
-/**
- * Runs the read checks once. An answer of another deployment than that of `--wait-for` ends the round.
- *
- * @param deployment counts the answers of all rounds of a wait.
- */
-async function runReads(run: SmokeRun, deployment = createDeployment(run)): Promise<RoundResult> {
-  const { service, options, stopped } = run;
-  const round = startRound(service, deployment);
-  const { foreignAnswers } = deployment;
-  const hasForeign = () => deployment.foreignAnswers > foreignAnswers;
-  const findObstacle = () => whyStopped(run) ?? (hasForeign() ? 'reach/version failed' : undefined);
-  const results = await examineChecks(run, round, readChecks(options), [], findObstacle);
-  const isUnreached = results.some((result) => isRed(result) && prerequisites.includes(result.id));
-  if (options.waitFor.length === 0 || isUnreached || stopped.aborted)
-    return { round, rounds: 1, results: withSteady(results) };
-  const fault = hasForeign()
-    ? deployment.failure()
-    : await checkVersionAgain(startCheck(round, stopped).context, options);
-  return { round, rounds: 1, results: fault ? withVersion(run, results, fault) : withSteady(results) };
-}
-
-/** The results with the failure of `reach/version`, which had passed before. */
-function withVersion(run: SmokeRun, results: readonly CheckResult[], fault: Finding): CheckResult[] {
-  return results.map((result) => {
-    const examination = { ...result, findings: [fault], attempts: [] };
-    return result.id === 'reach/version' ? (verdictOf(examination, weights(run)) ?? result) : result;
-  });
-}
-
-function weights({ options: { strict }, service: { mask } }: SmokeRun) {
-  return { strict, mask };
-}
-
-const minUnsteady = 3;
-
-/**
- * The results with a failure of `reach/steady` if more than a third of the checks are flaky. A service that limits the
- * rate is steady.
- */
-function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
-  const ran = results.filter(({ state }) => state !== 'skip');
-  const unsteady = ran.filter(({ state, first }) => state === 'flaky' && first !== statusText(429));
-  if (unsteady.length < minUnsteady || unsteady.length * 3 <= ran.length) return results;
-  const firsts = [...new Set(unsteady.map(({ first, reason }) => first ?? reason))].slice(0, 3).join(', ');
-  const fault = fail(`${unsteady.length} of ${ran.length} checks are flaky: ${firsts} first`, {
-    expected: 'at most a third of them',
-  });
-  return [...results, { ...fault, id: 'reach/steady', elapsedMs: 0 }];
-}
-
-/** The results of a round and of the write checks after it, which clean up. */
-async function withWrites(
-  run: SmokeRun,
-  { round, results, obstacle }: RoundResult,
-): Promise<readonly CheckResult[]> {
-  const records = new Set<PossibleRecord>();
-  const checks = selectedWriteChecks(run.options, records);
-  if (checks.length === 0) return results;
-  const { deployment } = round;
-  const { foreignAnswers } = deployment;
-  const writes = await examineChecks(run, round, checks, results, () => whyStopped(run) ?? obstacle);
-  const hasRequests = writes.some(({ requestsMs = [] }) => requestsMs.length > 0);
-  const startedMs = monotonicMs();
-  const limit = new AbortController();
-  abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
-  const { context, attempts } = startCheck(round, AbortSignal.any([run.abandoned, limit.signal]));
-  const finding = hasRequests ? await cleanUp(context, records) : skip('nothing was written');
-  const examination = {
-    id: 'write/cleanup',
-    elapsedMs: monotonicMs() - startedMs,
-    findings: [finding],
-    attempts,
-  };
-  const cleanup = verdictOf(examination, weights(run));
-  const all = [...results, ...writes, ...(cleanup ? [cleanup] : [])];
-  return deployment.foreignAnswers > foreignAnswers ? withVersion(run, all, deployment.failure()) : all;
-}
-
-/**
- * Carries out checks one after another. If a check fails, checks that need it are skipped; a failure that counts only
- * because of `--strict` keeps no check from running.
- *
- * @param earlier results of checks that some of them need.
- * @param findObstacle says before each check why it is not carried out, a clause; undefined if it is.
- */
-async function examineChecks(
-  run: SmokeRun,
-  round: Round,
-  checks: readonly Check[],
-  earlier: readonly CheckResult[],
-  findObstacle: () => string | undefined,
-): Promise<CheckResult[]> {
-  const { observer, stopped, createSignal } = run;
-  const results: CheckResult[] = [];
-  for (const [at, { id, operation, needs = [], isOptional, run: check }] of checks.entries()) {
-    const failed = [...earlier, ...results].find(
-      (result) =>
-        isRed(result) &&
-        !result.isStrictFailure &&
-        (prerequisites.includes(result.id) || needs.includes(result.id)),
-    );
-    const obstacle = failed ? `${failed.id} failed` : findObstacle();
-    if (obstacle !== undefined) {
-      const reason = failed ? `${obstacle}: ${failed.reason}` : obstacle;
-      if (!isOptional) results.push({ operation, ...skip(reason), obstacle, id, elapsedMs: 0 });
-      continue;
-    }
-    observer.check(id, at + 1, checks.length);
-    const startedMs = monotonicMs();
-    const { context, attempts } = startCheck(round, stopped, createSignal);
-    const findings = await check(context).catch((error: unknown) => {
-      // A call that was cut says nothing about the service.
-      const why = whyStopped(run);
-      if (why !== undefined && !(error instanceof FindingError)) return [skip(why)];
-      // The contract requires a parameter without a value.
-      return [error instanceof UsageError ? skip(error.message) : findingOfError(error)];
-    });
-    const elapsedMs = monotonicMs() - startedMs;
-    const result = verdictOf({ id, operation, elapsedMs, findings, attempts }, weights(run));
-    if (result) results.push(result);
-  }
-  return results;
 }
 
 /** Waits until the next run should begin, and says whether there is one. */
