@@ -40,16 +40,16 @@ export async function createRecords(context: Context, noun: RecordNoun, flags: R
  * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
  */
 function fieldsToAsk({ context, noun, operation }: Access, body: Body): readonly Field[] {
-  const open = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
+  const askable = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missing = lackingFields(operation, body);
-  const wantedFields = open.filter((field) => field.isWanted);
-  if (missing.length === 0 && wantedFields.length > 0 && context.prompt()) return open;
+  const wantedFields = askable.filter((field) => field.isWanted);
+  if (missing.length === 0 && wantedFields.length > 0 && context.prompt()) return askable;
   // If no field is required and none was given, one is named, because an empty body makes no sense.
   if (missing.length === 0 && Object.keys(body).length === 0)
-    missing = (wantedFields.length > 0 ? wantedFields : open.slice(0, 1)).map(({ name }) => name);
+    missing = (wantedFields.length > 0 ? wantedFields : askable.slice(0, 1)).map(({ name }) => name);
   if (missing.length === 0) return [];
   const hasFlags = missing.every((name) => findField(noun, name));
-  if (hasFlags && context.prompt()) return open;
+  if (hasFlags && context.prompt()) return askable;
   const flagTexts = missing.map((name) => {
     const field = findField(noun, name);
     return field

@@ -42,8 +42,8 @@ export function requestOf(client: Client, { operation, input, ifMatch }: Write):
   return client.toRequest(operation, input, { ifMatch });
 }
 
-/** How often a write is made again after 412. */
-const maxAgain = 3;
+/** How often a write is repeated after 412. */
+const maxRepeats = 3;
 
 /**
  * Writes a record as it is now. If somebody else has changed the record in between (412), the write is prepared and sent
@@ -55,17 +55,17 @@ const maxAgain = 3;
  */
 export async function writeOnce(access: Access, prepare: PrepareWrite, pace?: Pace): Promise<WriteResult> {
   let write = await prepare();
-  for (let again = 0; ; again += 1) {
+  for (let repeats = 0; ; repeats += 1) {
     try {
       return await send(access, write, pace);
     } catch (error) {
       const isOvertaken = error instanceof CliError && error.details.status === 412;
-      if (!isOvertaken || write.ifMatch === undefined || again === maxAgain) throw error;
+      if (!isOvertaken || write.ifMatch === undefined || repeats === maxRepeats) throw error;
       const before = printJson(write.input.before);
       const isUnchanged = () => printJson(write.input.before) === before;
       write = await prepare(error);
       // Those who change one record at the same time do not meet again and again.
-      if (!isUnchanged()) await sleep(retryDelay(again + 1), access.context.interrupts.signal);
+      if (!isUnchanged()) await sleep(retryDelay(repeats + 1), access.context.interrupts.signal);
       else {
         write = await prepare(error);
         if (isUnchanged()) write = { ...write, ifMatch: undefined };

@@ -66,6 +66,7 @@ test.each([
 });
 
 const full = new CliError('failed', 'write to stdout: no space left on device');
+const error = `error: ${full.message}\n`;
 const closed = new OutputClosedError();
 const records = '{"name":"a","categoryId":1}\n'.repeat(9);
 const createAll = 'pets create --from - --yes -o ids';
@@ -97,51 +98,38 @@ async function runBroken(line: string, store: string, broken: Broken) {
   return { code: await main(line.split(' '), { ...io, ...streams }), stderr: io.written('stderr') };
 }
 
-test.each<[string, string, Broken, { code: number; stderr: string }, pets: number]>([
+const createOne = 'pets create --name Rex --category 1';
+
+test.each<[string, string, Broken, code: number, stderr: string, pets: number]>([
   [
     'a closed stdout does not stop the writes',
     createAll,
     { stdin: records, stdout: closed, after: 1 },
-    { code: 0, stderr: '' },
+    0,
+    '',
     34,
   ],
   [
     'a full disk stops the writes, and a note says how many were written',
     createAll,
     { stdin: records, stdout: full, after: 1 },
-    {
-      code: 1,
-      stderr: `note: 2 of 9 pets were written\nnote: 7 pets not done: ${again}\nerror: ${full.message}\n`,
-    },
+    1,
+    `note: 2 of 9 pets were written\nnote: 7 pets not done: ${again}\n${error}`,
     27,
   ],
-  [
-    'a full disk exits 1 even if stderr is closed',
-    createAll,
-    { stdin: records, stdout: full, stderr: closed },
-    { code: 1, stderr: '' },
-    26,
-  ],
+  ['a full disk exits 1 even if stderr is closed', createOne, { stdout: full, stderr: closed }, 1, '', 26],
   [
     'a full disk after a lone write leaves no doubt that it was sent',
-    'pets create --name Rex --category 1',
+    createOne,
     { stdout: full },
-    {
-      code: 1,
-      stderr: `note: the write succeeded, but its record could not be printed\nerror: ${full.message}\n`,
-    },
+    1,
+    `note: the write succeeded, but its record could not be printed\n${error}`,
     26,
   ],
-  [
-    'a closed stderr does not stop the deletes',
-    'pets delete 1 2 3 --yes',
-    { stderr: closed },
-    { code: 0, stderr: '' },
-    22,
-  ],
-])('%s', async (_, line, broken, ended, pets) => {
+  ['a closed stderr does not stop the deletes', 'pets delete 1 2 3 --yes', { stderr: closed }, 0, '', 22],
+])('%s', async (_, line, broken, code, stderr, pets) => {
   using shop = openShop();
-  expect(await runBroken(`--offline ${line}`, shop.file, broken)).toEqual(ended);
+  expect(await runBroken(`--offline ${line}`, shop.file, broken)).toEqual({ code, stderr });
   expect(await shop.json('pets list')).toHaveLength(pets);
 });
 
