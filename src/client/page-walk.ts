@@ -178,7 +178,9 @@ function doubtOfUnknown({ operation, size, count }: Walk, by: string | undefined
 /** Whether a page has the records of the one before; false for empty pages. */
 function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], idField: string): boolean {
   if (before.length !== page.length || page.length === 0) return false;
-  return before.every((record, at) => record[idField] != null && record[idField] === page[at]?.[idField]);
+  return before.every(
+    (record, index) => record[idField] != null && record[idField] === page[index]?.[idField],
+  );
 }
 
 /** A clause if the ids do not grow from page to page, as the contract of the table orders them. */

@@ -103,16 +103,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
 /** Reads one JSON text from its beginning to its end. @see RFC 8259 */
 class Reader {
   private readonly text: string;
-  private at: number;
+  private index: number;
 
   constructor(text: string) {
     this.text = text;
-    this.at = text.charCodeAt(0) === byteOrderMark ? 1 : 0;
+    this.index = text.charCodeAt(0) === byteOrderMark ? 1 : 0;
   }
 
   read(): JsonValue {
     const value = this.readValue(0);
-    if (this.at < this.text.length) throw this.unexpected();
+    if (this.index < this.text.length) throw this.unexpected();
     return value;
   }
 
@@ -141,9 +141,9 @@ class Reader {
   }
 
   private readArray(depth: number): JsonValue[] {
-    this.at += 1;
+    this.index += 1;
     if (this.nextUnit() === closeBracket) {
-      this.at += 1;
+      this.index += 1;
       return [];
     }
     // An empty array that gets an item has room for seventeen.
@@ -154,14 +154,14 @@ class Reader {
 
   private readObject(depth: number): JsonObject {
     const object: JsonObject = {};
-    this.at += 1;
-    if (this.nextUnit() === closeBrace) this.at += 1;
+    this.index += 1;
+    if (this.nextUnit() === closeBrace) this.index += 1;
     else
       do {
         if (this.nextUnit() !== quote) throw this.unexpected();
         const key = this.readText();
         if (this.nextUnit() !== colon) throw this.unexpected();
-        this.at += 1;
+        this.index += 1;
         const value = this.readValue(depth);
         // An assignment would set the prototype.
         if (key === '__proto__')
@@ -173,15 +173,15 @@ class Reader {
 
   /** Skips a comma, or the end of an array or object; true after a comma. */
   private hasMore(close: number): boolean {
-    const unit = this.text.charCodeAt(this.at);
+    const unit = this.text.charCodeAt(this.index);
     if (unit !== comma && unit !== close) throw this.unexpected();
-    this.at += 1;
+    this.index += 1;
     return unit === comma;
   }
 
   private readText(): string {
     const { text } = this;
-    const start = this.at + 1;
+    const start = this.index + 1;
     let end = start;
     let isEscaped = false;
     for (let unit = text.charCodeAt(end); unit !== quote; unit = text.charCodeAt(end)) {
@@ -191,7 +191,7 @@ class Reader {
       } else if (!(unit >= space)) throw this.unexpected(end);
       end += 1;
     }
-    this.at = end + 1;
+    this.index = end + 1;
     if (!isEscaped) return text.slice(start, end);
     try {
       return JSON.parse(text.slice(start - 1, end + 1)) as string;
@@ -202,23 +202,23 @@ class Reader {
 
   private readNumber(): number | bigint | ExactNumber {
     const { text } = this;
-    const start = this.at;
-    if (text.charCodeAt(start) === minus) this.at += 1;
-    const isZero = text.charCodeAt(this.at) === zero;
+    const start = this.index;
+    if (text.charCodeAt(start) === minus) this.index += 1;
+    const isZero = text.charCodeAt(this.index) === zero;
     const digits = this.skipDigits();
     if (isZero && digits > 1) throw this.unexpected(start, 'invalid number');
-    const isInteger = text.charCodeAt(this.at) !== point && !this.isAtExponent();
-    if (text.charCodeAt(this.at) === point) {
-      this.at += 1;
+    const isInteger = text.charCodeAt(this.index) !== point && !this.isAtExponent();
+    if (text.charCodeAt(this.index) === point) {
+      this.index += 1;
       this.skipDigits();
     }
     if (this.isAtExponent()) {
-      this.at += 1;
-      const sign = text.charCodeAt(this.at);
-      if (sign === plus || sign === minus) this.at += 1;
+      this.index += 1;
+      const sign = text.charCodeAt(this.index);
+      if (sign === plus || sign === minus) this.index += 1;
       this.skipDigits();
     }
-    const number = text.slice(start, this.at);
+    const number = text.slice(start, this.index);
     const value = Number(number);
     if (!Number.isFinite(value)) throw this.unexpected(start, 'a number that is not finite');
     if (number.length < 16) return value;
@@ -227,36 +227,36 @@ class Reader {
   }
 
   private isAtExponent(): boolean {
-    return (this.text.charCodeAt(this.at) | lowerCase) === letterE;
+    return (this.text.charCodeAt(this.index) | lowerCase) === letterE;
   }
 
   /** Returns how many there were: at least one. */
   private skipDigits(): number {
-    const start = this.at;
-    while (isDigit(this.text.charCodeAt(this.at))) this.at += 1;
-    if (this.at === start) throw this.unexpected();
-    return this.at - start;
+    const start = this.index;
+    while (isDigit(this.text.charCodeAt(this.index))) this.index += 1;
+    if (this.index === start) throw this.unexpected();
+    return this.index - start;
   }
 
   private skipWord(word: string): boolean {
-    if (!this.text.startsWith(word, this.at)) return false;
-    this.at += word.length;
+    if (!this.text.startsWith(word, this.index)) return false;
+    this.index += word.length;
     return true;
   }
 
   /** Skips spaces, and returns the unit after them; NaN at the end. */
   private nextUnit(): number {
-    let unit = this.text.charCodeAt(this.at);
+    let unit = this.text.charCodeAt(this.index);
     while (unit === space || unit === lineFeed || unit === carriageReturn || unit === tab) {
-      this.at += 1;
-      unit = this.text.charCodeAt(this.at);
+      this.index += 1;
+      unit = this.text.charCodeAt(this.index);
     }
     return unit;
   }
 
-  private unexpected(at = this.at, what?: string): SyntaxError {
-    if (at >= this.text.length) return new SyntaxError('it ends too early');
-    const lines = this.text.slice(0, at).split('\n');
+  private unexpected(index = this.index, what?: string): SyntaxError {
+    if (index >= this.text.length) return new SyntaxError('it ends too early');
+    const lines = this.text.slice(0, index).split('\n');
     const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
     return new SyntaxError(`${what ?? 'an unexpected character'} at ${place}`);
   }
@@ -302,6 +302,6 @@ export function endOfString(text: string, start: number): number {
 
 /** `\uXXXX` for each UTF-16 unit of a character. */
 function escapeUnits(character: string): string {
-  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

@@ -128,13 +128,13 @@ export function closest(word: string, candidates: readonly string[]): string | u
 
 /** Levenshtein distance: letters to insert, delete or replace. */
 export function letterDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line += 1) {
     const above = row;
     row = [line];
-    for (let at = 1; at <= to.length; at += 1) {
-      const replacement = (above[at - 1] ?? 0) + (from[line - 1] === to[at - 1] ? 0 : 1);
-      row.push(Math.min(replacement, (above[at] ?? 0) + 1, (row[at - 1] ?? 0) + 1));
+    for (let column = 1; column <= to.length; column += 1) {
+      const replacement = (above[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
+      row.push(Math.min(replacement, (above[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1));
     }
   }
   return row[to.length] ?? 0;

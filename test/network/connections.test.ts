@@ -42,7 +42,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     // Those in the queue end while every connection is still taken.
     const calls = Array.from({ length: 9 }, (_, at) =>
       client
-        .call('updateInventory', set, { timeoutMs: at < connections ? 700 : 300 })
+        .call('updateInventory', set, { timeoutMs: at < connections ? 3000 : 1000 })
         .catch((error) => error),
     );
     const errors = await Promise.all(calls);

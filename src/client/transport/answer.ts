@@ -101,9 +101,9 @@ async function undoEncoding(
 /** Fields by lower-case name from alternating names and values; a repeated name gets a list. */
 function readFields(raw: readonly string[]): HttpFields {
   const fields: Record<string, string | string[]> = Object.create(null);
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = (raw[at] ?? '').toLowerCase();
-    const value = raw[at + 1] ?? '';
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = (raw[index] ?? '').toLowerCase();
+    const value = raw[index + 1] ?? '';
     const before = fields[name];
     fields[name] = before === undefined ? value : [before, value].flat();
   }
