@@ -9,8 +9,8 @@ export default defineConfig({
     isolate: false,
     // Most tests wait for a process or a timer: more of them than there are processors go on beside each other.
     maxWorkers: 3,
-    // Some tests wait for real processes, which take their time on a busy machine.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // These limits only end what hangs: real processes take their time on a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { vi } from 'vitest';
 
 /** The built program as a child process, on the Node that PETSTORE_TEST_NODE names, else on this one. */
 interface SpawnOptions {
@@ -62,4 +64,10 @@ export function outcomeOf(child: ChildProcess, started = performance.now()): Pro
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr, milliseconds: performance.now() - started }));
   });
+}
+
+/** Waits until the program catches signals (Linux tells): before that, the system ends it. */
+export function handlesSignals({ pid }: ChildProcess): Promise<boolean> {
+  const caught = () => /SigCgt:\s*([0-9a-f]+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+  return vi.waitUntil(() => (BigInt(`0x${caught()}`) & 1n) === 1n, { timeout: 100_000 });
 }

@@ -22,7 +22,7 @@ beforeAll(() => {
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   npm(['install', '--offline', '--no-audit', '--no-fund', tarball()]);
   files = readdirSync(join(folder, 'node_modules', 'petstore'), { recursive: true, encoding: 'utf8' });
-}, 60_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -15,7 +15,7 @@ for (const [name, open] of Object.entries(transports))
         const outcome = await play(() => connect(open, baseUrl, { ...testCase, tls, env }), testCase.ask);
         return { ...outcome, ms: performance.now() - started };
       });
-    }, 60_000);
+    });
 
     test.each(cases)('$name', (testCase) => {
       const { exit, text, requests, ms } = results.get(testCase)!;

@@ -1,14 +1,5 @@
-import { type ChildProcess, execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +7,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { handlesSignals, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -25,17 +16,6 @@ function namedPipe(): string {
   const pipe = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   return pipe;
-}
-
-/** Waits until the program catches SIGHUP: before that, the system ends it. */
-function handlesSignals({ pid }: ChildProcess): Promise<void> {
-  return vi.waitFor(
-    () => {
-      const caught = /SigCgt:\s*([0-9a-f]+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
-      expect(BigInt(`0x${caught}`) & 1n).toBe(1n);
-    },
-    { timeout: 60_000 },
-  );
 }
 
 const tls = 'pets list --base-url https://127.0.0.1:1';

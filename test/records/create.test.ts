@@ -132,4 +132,4 @@ test('loses none of ten pets that are created at the same time on one store', as
   const ids = runs.map(({ stdout }) => Number(stdout)).sort((a, b) => a - b);
   expect(ids).toEqual(Array.from({ length: 10 }, (_, at) => 26 + at));
   expect(await shop.json('pets list')).toHaveLength(35);
-}, 30_000);
+});

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
-import { cliPath, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { cliPath, handlesSignals, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import * as mode from '../network/modes.ts';
 
@@ -53,6 +53,7 @@ test.concurrent.each([
     const child = startCli(['inventory', 'list', '--base-url', target, '--timeout', '60s'], { env });
     const outcome = outcomeOf(child);
     while (server.connections === 0 && child.exitCode === null) await sleep(20);
+    await handlesSignals(child);
     await sleep(100);
     child.kill(signal);
     expect(await outcome).toMatchObject({ code, stdout: '', stderr: `error: ${says}\n` });
@@ -65,9 +66,14 @@ test.concurrent('Ctrl-C ends the parsing of a long description', async () => {
   const keys = Array.from({ length: 400_000 }, (_, at) => `  key${at}: value\n`).join('');
   writeFileSync(file, `openapi: 3.0.3\nx-long:\n${keys}`);
   const child = startCli(['api', 'bind', file], { env: { PETSTORE_CONFIG_DIR: folder } });
-  await sleep(2000);
+  const outcome = outcomeOf(child);
+  await handlesSignals(child);
+  await sleep(1000);
   child.kill('SIGINT');
-  const { code, stderr } = await outcomeOf(child);
+  // It is not visible from outside when the parsing begins, and a key that is pressed right before is heard only after it.
+  const pressing = setInterval(() => child.kill('SIGINT'), 5000);
+  const { code, stderr } = await outcome;
+  clearInterval(pressing);
   expect({ code, stderr }).toEqual({ code: 130, stderr: 'error: interrupted\n' });
 });
 
