@@ -5,17 +5,20 @@ import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 
 // The two directions between the records of the program and those of a service. Above the client there are only our
-// field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it.
+// field names, and a pet's category is `categoryId`, with its name in `category` if the service sends it. The records of the
+// built-in contract stay as they are.
 
 /** The view of a record that a service sent. */
 export function translateRecord(
   { noun, records, strict }: Operation,
   record: JsonObject,
 ): JsonObject & RecordView {
+  if (strict) return record;
   const renamed = Object.entries(records.names).filter(([name, written]) => name !== written);
-  const { categoryId = 'category' } = records.names;
-  const reference = categoryId in record ? categoryId : 'category';
-  const hasCategory = noun === 'pets' && !strict && isJsonObject(record[reference]);
+  const { categoryId = 'categoryId' } = records.names;
+  const isElsewhere = categoryId === 'categoryId' && !('categoryId' in record);
+  const reference = isElsewhere ? 'category' : categoryId;
+  const hasCategory = noun === 'pets' && isJsonObject(record[reference]);
   if (renamed.length === 0 && !hasCategory) return record;
   const fields = Object.entries(record).flatMap(([written, value]) => {
     if (hasCategory && written === reference) return Object.entries(readCategory(value));

@@ -104,15 +104,8 @@ export function forbiddenReference(url: string, why: string): InputError {
 async function convert(document: JsonObject, label: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
   const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
-  return readWithin(label, () => {
-    try {
-      return upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as JsonObject;
-    } catch (thrown) {
-      throw new InputError(
-        `description ${label}: cannot be converted to OpenAPI 3.1: ${parserReason(thrown)}`,
-      );
-    }
-  });
+  const upgrade = () => upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as JsonObject;
+  return readWithin(label, () => orDescriptionError(label, upgrade));
 }
 
 /** @throws UsageError for bytes that are too many, or not UTF-8. */
@@ -134,15 +127,18 @@ export function decodeText(bytes: Uint8Array, label: string): string {
 export async function parseDocument(text: string, label: string): Promise<JsonObject> {
   const isJson = /^\ufeff?\s*[{[]/.test(text);
   const parse = isJson ? parseJson : (await loadYaml()).parse;
-  const value = readWithin(label, () => {
-    try {
-      return parse(text);
-    } catch (thrown) {
-      throw new InputError(`description ${label}: ${parserReason(thrown)}`);
-    }
-  });
+  const value = readWithin(label, () => orDescriptionError(label, () => parse(text)));
   if (!isJsonObject(value)) throw new InputError(`description ${label}: is not an OpenAPI document`);
   return value;
+}
+
+/** The value of the work of a parser. @throws UsageError if the document is not what the parser expects. */
+function orDescriptionError<Value>(label: string, work: () => Value): Value {
+  try {
+    return work();
+  } catch (thrown) {
+    throw new InputError(`description ${label}: ${parserReason(thrown)}`);
+  }
 }
 
 function parserReason(thrown: unknown): string {

@@ -72,9 +72,13 @@ export function matchOperations(
 
 function collectionsOf({ noun }: TableOperation, matches: Matches): Collections {
   const ofNoun = [...matches].filter(([id]) => operations[id].noun === noun);
-  const bound = ofNoun.flatMap(([, match]) => (match.state === 'bound' ? match.operations : []));
+  const pathsOf = (isOfRecord: boolean) =>
+    ofNoun.flatMap(([id, { state, operations: matching }]) =>
+      state === 'bound' && takesId(id) === isOfRecord ? matching.map(collectionOf) : [],
+    );
+  const lists = pathsOf(false);
   const isTied = ofNoun.some(([id, { state }]) => state === 'ambiguous' && !takesId(id));
-  return { paths: new Set(bound.map(collectionOf)), isTied };
+  return { paths: new Set(lists.length > 0 ? lists : pathsOf(true)), isTied };
 }
 
 function toCandidate(

@@ -11,7 +11,7 @@ import { isIdName, isNameWithin, nounOf, wordsOf } from './words.ts';
 
 /** The paths of a noun's operations that are bound already. */
 export interface Collections {
-  /** The patterns of their paths, without the id of a record: `/v1/pets`. */
+  /** The patterns of those of its list and its create; if neither is bound, of the others without the id: `/v1/pets`. */
   readonly paths: ReadonlySet<string>;
   /** Whether several operations fit its list or its create, so that the path of the collection is not certain. */
   readonly isTied: boolean;

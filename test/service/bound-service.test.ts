@@ -3,6 +3,7 @@ import { toOpenApi } from '../../src/api/openapi.ts';
 import { bindTo } from '../helpers/bound.ts';
 import { ambiguous, warehouse } from '../helpers/descriptions.ts';
 import { type RecordingServer, recordingServer, type Seen } from '../helpers/recording-server.ts';
+import { runAt } from '../helpers/run-cli.ts';
 
 // What a bound service is sent beyond the shapes of adapting.test.ts: its own paths and methods, what its bodies require,
 // and nothing that it would refuse.
@@ -114,6 +115,15 @@ const text = { type: 'string' };
 const id = { name: 'id', in: 'path', required: true, schema: integer };
 const record = (properties: object) => ({ type: 'object', required: Object.keys(properties), properties });
 const document = (paths: object) => ({ openapi: '3.1.0', info: {}, paths });
+
+test('a service that is not bound is understood by our names alone', async () => {
+  await using service = await recordingServer({}, () => ({
+    body: { id: 1, name: 'Rex', category: { id: 1, name: 'Dogs' }, status: 'sold' },
+  }));
+  const refused = await runAt(service, 'pets get 1 --retries 0');
+  expect(refused).toMatchObject({ code: 6, stdout: '' });
+  expect(refused.stderr).toContain('/categoryId is required');
+});
 
 test('an export asks for the largest pages that the description allows', async () => {
   const description = toOpenApi();

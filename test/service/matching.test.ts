@@ -308,6 +308,12 @@ test.each([
   expect(await bind(shops.document, '--map', map)).toMatchObject({ code: 0, bound });
 });
 
+test('--map of the get does not move the other operations on one record', async () => {
+  const { document } = describe([...collection, 'GET /beasts/{id} : Pet', 'DELETE /beasts/{id}']);
+  const { bound } = await bind(document, '--map', 'getPet=GET /beasts/{id}');
+  expect(bound).toEqual({ listPets: 'GET /pets', createPet: 'POST /pets', getPet: 'GET /beasts/{id}' });
+});
+
 test.each([
   ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
   ['pets.name=title', 'no bound operation of pets has a field title'],
