@@ -76,7 +76,7 @@ export const nouns = {
   },
   inventory: {
     name: 'inventory',
-    singular: 'inventory entry of pet',
+    singular: 'the inventory entry of pet',
     plural: 'inventory entries',
     schema: 'InventoryItem',
     idField: 'petId',

@@ -84,7 +84,6 @@ export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
   },
   inventory: {
     ...nouns.inventory,
-    singular: 'the inventory entry of pet',
     fields: [
       { name: 'quantity', kind: 'quantity', summary: 'the stock count' },
       { name: 'status', kind: 'status', summary: 'the status of the pet' },
