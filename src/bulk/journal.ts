@@ -148,7 +148,7 @@ export class Journal {
   }
 }
 
-/** What a row wants, as members of a line. Built by hand, because there may be a million. */
+/** The members of a line that describe a row, put together from texts because there may be a million. @see bench/README.md */
 function membersOf({ line, intent, undoneRow }: Row): string {
   const undone = undoneRow ? `,"undoes":${undoneMembersOf(undoneRow)}` : '';
   if (intent.kind === 'add') return `"line":${line},"add":${intent.change}${undone}`;

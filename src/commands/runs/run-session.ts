@@ -43,7 +43,6 @@ export async function lockTarget(
   { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
   { lockWait = 0 }: WriteFlags,
 ): Promise<TargetLock> {
-  await (await context.printer()).check(summaryView);
   const { signal } = context.interrupts;
   return beforeWrites(async () => {
     const folder = runFolderOf(context);
@@ -75,6 +74,7 @@ export async function runSession(
   lock: TargetLock,
 ): Promise<void> {
   const { header, journal } = run;
+  await (await context.printer()).check(summaryView);
   if (journal) await lock.nameRun(journal.id);
   const { cwd: folder } = context.io;
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');
