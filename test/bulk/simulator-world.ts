@@ -183,7 +183,7 @@ export class World {
     const hangs = conduct.writeFaults + conduct.readFaults > 0;
     const argv = [
       ...[...words, '-o', 'json', '-H', `${SimulatedService.tag}: ${number}`],
-      ...(hangs ? ['--timeout', '100ms'] : []),
+      ...(hangs ? ['--timeout', '300ms'] : []),
     ];
     const io = fakeIo({ cwd: this.folder, env: this.env(step.alias) });
     let wasSignalled = false;
