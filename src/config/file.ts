@@ -61,8 +61,8 @@ export function unreadableConfig({ path, problem }: ConfigFile, outcome = ''): U
 }
 
 /**
- * The text of a file that says where requests go and which commands run. Synchronous, because loading
- * `node:fs/promises` costs every command 1.3 ms.
+ * The text of a file that says where requests go and which commands run. It is read synchronously,
+ * because loading `node:fs/promises` takes longer.
  *
  * @throws the system's error; Error, a clause, if another user owns the file or may write it.
  */

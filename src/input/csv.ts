@@ -20,7 +20,7 @@ export function cellPosition(record: SplitRecord, index: number): Position {
  * quote within an unquoted cell is an ordinary character.
  *
  * Own code, because csv-parse reports no column, gives the last line of a record with quoted newlines and the end of
- * the file for an unclosed quote, and took 9.9 s and 240 MB for a million rows.
+ * the file for an unclosed quote, and is slow (bench/README.md).
  */
 export class CsvSplitter implements RecordSplitter {
   private readonly delimiter: string;

@@ -77,7 +77,7 @@ export function yamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
 
 /**
  * RFC 4180, but lines end in LF. Newlines and tabs are kept, other controls become visible escapes. Text that a
- * spreadjob would run as a formula gets a leading `'`.
+ * spreadsheet would run as a formula gets a leading `'`.
  */
 export function csvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   const exceptions = keptInCsv(job);
@@ -98,10 +98,10 @@ export function toCsvCell(text: string): string {
   return sanitizeExcept(withGuard(text), keptInCsv({ isTerminal: false }));
 }
 
-/** Matches text that a spreadjob would run as a formula. */
+/** Matches text that a spreadsheet would run as a formula. */
 const formula = /^[=+\-@＝＋－＠\t\r\n]/;
 
-/** A text with a leading `'` if a spreadjob would run it as a formula. */
+/** A text with a leading `'` if a spreadsheet would run it as a formula. */
 export function withGuard(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }

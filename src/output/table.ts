@@ -6,7 +6,7 @@ import { nearTime, timeDistance } from './near-time.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
 
-/** The largest number of records in a frame, and of its lines. cli-table3 takes quadratic time: 10,000 lines take 10 s. */
+/** The largest number of records in a frame, and of its lines, because cli-table3 takes quadratic time. */
 const maxFramed = 300;
 const maxLines = 1000;
 
@@ -86,7 +86,7 @@ function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entit
 interface FrameColumn<Entity> {
   readonly column: Column<Entity>;
   readonly texts: readonly string[];
-  /** That of the widest text. */
+  /** The width of the widest text. */
   readonly width: number;
   /** The least width at which no word is cut. */
   readonly wordWidth: number;
@@ -115,7 +115,7 @@ async function drawFrame<Entity>(
   const wrapColumn = (texts: readonly string[], at: number) =>
     texts.map((text) => wrap(text, widths[at] ?? leastWidth, measure));
   const wrapped = frameColumns.map(({ texts }, at) => wrapColumn(texts, at));
-  // Each line is a row of its own: cli-table3 takes quadratic time for the lines of a cell too.
+  // Each line is a row of its own, because cli-table3 takes quadratic time for the lines of a cell too.
   const lines = records.flatMap((_, index) => {
     const cells = wrapped.map((column) => column[index] ?? []);
     const height = Math.max(...cells.map((cell) => cell.length));

@@ -58,7 +58,7 @@ export function printJson(value: unknown, indent = 0): string {
 
 /**
  * Escapes DEL, C1 and format controls (zero-width, bidirectional): legal in JSON, but unsafe in a terminal or a log. The
- * pattern is here because V8 takes most of a millisecond to create one with Unicode classes.
+ * pattern is created only here, because V8 takes long to create one with Unicode classes.
  */
 function escapeUnsafe(text: string): string {
   return text.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits);

@@ -51,7 +51,7 @@ export async function loadYaml(): Promise<Yaml> {
           intAsBigInt: true,
           merge: true,
           logLevel: 'error',
-          // The check takes quadratic time: 100,000 keys in one mapping take more than a minute.
+          // The check takes quadratic time in the keys of a mapping.
           uniqueKeys: text.length < 256 * 1024,
         }) as JsonValue,
       ),

@@ -1,5 +1,5 @@
 /**
- * Matches most text. The Unicode classes below take most of a millisecond to set up, so they are created only if
+ * Matches most text. V8 takes long to create the Unicode classes below, so they are created only if
  * needed.
  */
 const printable = /^[\x20-\x7e]*$/;

@@ -8,7 +8,7 @@ interface DocumentsOptions {
   readonly readOnly?: boolean | undefined;
 }
 
-/** RFC 8631, RFC 8288. */
+/** The links from `/` to the description and to its page. @see RFC 8288, RFC 8631 */
 const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
 
 /** The page runs only its own script and style, and sends requests only to its own server. */

@@ -31,7 +31,7 @@ export function toPulledStore(records: PulledRecords, from: string, at: Date): S
 function storeOf({ inventory, ...others }: PulledRecords, from: string): Store {
   const lists = Object.entries({
     ...others,
-    // Without the status, because that of the pet counts, which may have changed between the two lists.
+    // The status is left out: that of the pet counts, which may have changed between the two lists.
     inventory: inventory.map((item) => ({ ...item, status: undefined })),
   }).map(([name, list]) => [name, list.map(withoutNulls)]);
   try {

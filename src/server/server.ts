@@ -15,7 +15,7 @@ import type { Store } from './store.ts';
 interface ServerOptions extends ListenOptions {
   readonly store: Store;
   readonly readOnly?: boolean | undefined;
-  /** Requests to the API must bear it. */
+  /** The token that a request to the API must bear. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
 }

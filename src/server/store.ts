@@ -139,7 +139,7 @@ interface StoredOrder extends NewOrder {
 interface StoredItem {
   readonly petId: bigint;
   readonly quantity: number;
-  /** Always that of the pet. */
+  /** The status of the pet. */
   readonly status: PetStatus;
 }
 
