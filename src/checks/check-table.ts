@@ -1,17 +1,16 @@
 import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../process/errors.ts';
-import { type Check, type CheckContext, groupOf, groups } from './check.ts';
+import { type Check, groupOf, groups } from './check.ts';
 import type { Condition } from './condition.ts';
-import type { Finding } from './finding.ts';
 import { checkHttp, expectChecks } from './first-answer.ts';
 import { latencyChecks } from './latency-check.ts';
 import { lifecycleChecks } from './lifecycle-checks.ts';
 import { operationChecks } from './operation-checks.ts';
 import type { PossibleRecord } from './own-records.ts';
-import { checkConnection, checkDns, checkTls, tlsRules } from './reach.ts';
+import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { authChecks, errorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
-import { checkVersion, type VersionOptions } from './version-check.ts';
+import { type VersionOptions, versionCheck } from './version-check.ts';
 import { writeChecks } from './write-checks.ts';
 
 /** What to check, and how often. */
@@ -54,19 +53,13 @@ export const prerequisites: readonly string[] = [
 export function readChecks(options: SmokeOptions): Check[] {
   const { contract, hasTls, hasToken, maxLatencyMs, expect, waitFor } = options;
   const reads = readsOf(contract);
-  const checks = [
-    single('reach/dns', checkDns),
-    single('reach/connect', checkConnection),
-    ...(hasTls ? Object.entries(tlsRules) : []).map(([name, judge]) =>
-      single(`tls/${name}`, (context) => checkTls(context, judge)),
-    ),
-    single('reach/http', (context) =>
-      checkHttp(
-        context,
-        expect.find(({ path }) => path !== undefined),
-      ),
-    ),
-    ...(waitFor.length > 0 ? [single('reach/version', (context) => checkVersion(context, options))] : []),
+  const fallback = expect.find(({ path }) => path !== undefined);
+  const checks: Check[] = [
+    { id: 'reach/dns', run: checkDns },
+    { id: 'reach/connect', run: checkConnection },
+    ...(hasTls ? tlsChecks : []),
+    { id: 'reach/http', run: (context) => checkHttp(context, fallback) },
+    ...(waitFor.length > 0 ? [versionCheck(options)] : []),
     ...operationChecks(contract),
     ...errorChecks(reads),
     ...lifecycleChecks(reads),
@@ -75,11 +68,6 @@ export function readChecks(options: SmokeOptions): Check[] {
     ...expectChecks(expect),
   ];
   return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));
-}
-
-/** A check that always has one finding. */
-function single(id: string, find: (context: CheckContext) => Promise<Finding>): Check {
-  return { id, run: async (context) => [await find(context)] };
 }
 
 /** The selected checks of `--write`. @param records gets what they create. */

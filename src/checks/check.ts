@@ -106,8 +106,8 @@ export interface Check {
   readonly needs?: readonly string[] | undefined;
   /** True if only an answer shows whether there is something to check, so that `--dry-run` does not list it. */
   readonly isOptional?: boolean | undefined;
-  /** Returns its findings. A check without findings had nothing to check, and no report has it. */
-  run(context: CheckContext): Promise<readonly Finding[]>;
+  /** Returns what it finds. A check without findings had nothing to check, and no report has it. */
+  run(context: CheckContext): Promise<Finding | readonly Finding[]>;
 }
 
 /** The result of a check: the gravest of its findings, weighed. */

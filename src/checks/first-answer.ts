@@ -87,7 +87,7 @@ export function expectChecks(conditions: readonly Condition[]): Check[] {
     async run(context) {
       const reply = await askFor(context, condition);
       const difference = differenceTo(condition, reply, context.mask);
-      return [{ ...(difference ?? pass(condition.text)), ...detailsOf(reply) }];
+      return { ...(difference ?? pass(condition.text)), ...detailsOf(reply) };
     },
   }));
 }

@@ -13,7 +13,7 @@ export function latencyChecks(reads: readonly Operation[], limitMs: number): Che
     id: `latency/${operation.id}`,
     operation,
     needs: [`op/${operation.id}`],
-    run: async (context) => [await checkLatency(context, operation, limitMs)],
+    run: (context) => checkLatency(context, operation, limitMs),
   }));
 }
 

@@ -5,7 +5,7 @@ import { isSameValue } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import type { Check, CheckContext, Reply } from './check.ts';
-import { type Finding, FindingError, isRed, pass, skip, statusText, warn } from './finding.ts';
+import { type Finding, pass, skip, statusText, warn } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { sunsetDate } from './lifecycle-checks.ts';
 import { confirmFault, faultsOfList } from './list-checks.ts';
@@ -22,65 +22,64 @@ export function operationChecks(contract: Contract): Check[] {
     }),
   );
   const missing = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
-  return [...checks, ...missing.map(([id, why]) => ({ id: `op/${id}`, run: async () => [skip(why)] }))];
+  return [...checks, ...missing.map(([id, why]) => ({ id: `op/${id}`, run: async () => skip(why) }))];
 }
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const reply = await context.askOnce(operation);
   const finding = judgeRead(context, reply);
-  if (isRed(finding) || reply.status >= 300) return [finding];
-  return [finding, ...(await faultsOfList(context, reply))];
+  return reply.status < 300 ? [finding, ...(await faultsOfList(context, reply))] : [finding];
 }
 
 /** How many records of a list are asked for if others delete them at the same time. */
 const maxTries = 3;
 
 /** Asks for a record that a list shows. An operation without an id is asked once. */
-async function checkGet(context: CheckContext, operation: Operation): Promise<Finding[]> {
-  if (!idParameter(operation)) return [judgeRead(context, await context.askOnce(operation))];
+async function checkGet(context: CheckContext, operation: Operation): Promise<Finding | Finding[]> {
+  if (!idParameter(operation)) return judgeRead(context, await context.askOnce(operation));
   const { list, ids } = await findIds(context, operation);
   for (const id of ids.slice(0, maxTries)) {
     const reply = await context.askOnce(operation, { id });
-    const finding = judgeRead(context, reply);
-    // A fault other than that the record is missing, or a record that is gone as its sunset announced.
-    if (isGone(reply) !== isRed(finding)) return [finding];
+    const isRetired = hasEnded(reply, context.now());
+    const isMissing = isGone(reply) && !isRetired;
+    const findings = isMissing ? [] : [judgeRead(context, reply)];
+    if (isRetired) return findings;
     const faults = await confirmFault((isFirst) => compareWithList(context, reply, list, isFirst));
-    if (!isGone(reply)) return [finding, ...faults];
-    // Without a fault, somebody has deleted it since the list was read.
-    if (faults.length > 0) return faults;
+    // A missing record without a fault was deleted by somebody since the list was read.
+    if (!isMissing || faults.length > 0) return [...findings, ...faults];
   }
-  return [skip(`none of the records that ${list.id} showed is there`)];
+  return skip(`none of the records that ${list.id} showed is there`);
 }
 
 function isGone({ status }: Reply): boolean {
   return status === 404 || status === 410;
 }
 
+/** Whether an operation is gone since its sunset. */
+function hasEnded(reply: Reply, now: Date): boolean {
+  const end = reply.operation.deprecated ? sunsetDate(reply) : undefined;
+  return reply.status === 410 && end !== undefined && end <= now;
+}
+
+/** @throws FindingError if the answer is not as documented. */
 function judgeRead(context: CheckContext, reply: Reply): Finding {
   const { operation, status } = reply;
-  const end = operation.deprecated ? sunsetDate(reply) : undefined;
-  if (status === 410 && end && end <= context.now())
-    return warn('gone, as its sunset announced', detailsOf(reply));
+  if (hasEnded(reply, context.now())) return warn('gone, as its sunset announced', detailsOf(reply));
   // The service document does not state this path, so the service may use another.
   const isOtherPath = operation.source === 'chosen' && (status === 404 || status === 405);
   const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
-  try {
-    const { unchecked } = judge(reply, isOtherPath ? { hint } : {});
-    const count = operation.many ? `, ${counted(recordsOf(reply).length, 'record', 'records')}` : '';
-    const text = `${statusText(status)}${count}`;
-    if (unchecked === undefined) return pass(text, detailsOf(reply));
-    return warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(reply));
-  } catch (error) {
-    if (error instanceof FindingError) return error.finding;
-    throw error;
-  }
+  const { unchecked } = judge(reply, isOtherPath ? { hint } : {});
+  const count = operation.many ? `, ${counted(recordsOf(reply).length, 'record', 'records')}` : '';
+  const text = `${statusText(status)}${count}`;
+  if (unchecked === undefined) return pass(text, detailsOf(reply));
+  return warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(reply));
 }
 
 /**
  * Reads a record twice and compares it with its list.
  *
- * @param reply the answer of an earlier reading, after which the list was read.
- * @param isFirst whether that reading is the first of the two.
+ * @param reply the answer of an earlier reading of the record.
+ * @param isFirst whether that reading is the first of the two, and the list was read before it.
  * @returns the fault; undefined if the list, read again, agrees, because somebody has changed the record meanwhile.
  * @throws FindingError if a further reading is not as documented.
  */

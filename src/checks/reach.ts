@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { transportError } from '../client/transport/transport-error.ts';
 import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
-import type { CheckContext } from './check.ts';
+import type { Check, CheckContext } from './check.ts';
 import { type Finding, fail, pass, skip, warn } from './finding.ts';
 import { type Handshake, lookUp, openConnection, shakeHands } from './sockets.ts';
 
@@ -64,6 +64,10 @@ export async function checkTls(context: SocketContext, judge: JudgeHandshake): P
 
 /** In this order, because the date of a certificate that is not trusted means nothing. */
 export const tlsRules = { valid: judgeTrust, protocol: judgeProtocol, expiry: judgeExpiry } as const;
+
+export const tlsChecks = Object.entries(tlsRules).map(
+  ([name, judge]): Check => ({ id: `tls/${name}`, run: (context) => checkTls(context, judge) }),
+);
 
 function judgeTrust({ problem, hint }: Handshake, { address: { host } }: SocketContext): Finding {
   if (!problem) return pass('trusted');

@@ -18,11 +18,7 @@ export function errorChecks(reads: readonly Operation[]): Check[] {
     gets.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? gets[0];
   if (!operation) return [];
   return [
-    {
-      id: 'error/not-found',
-      operation,
-      run: async (context) => [await checkNotFound(context, operation)],
-    },
+    { id: 'error/not-found', operation, run: (context) => checkNotFound(context, operation) },
     { id: 'error/bad-request', operation, run: (context) => checkBadRequest(context, operation) },
   ];
 }
@@ -93,15 +89,13 @@ export function authChecks(contract: Contract, hasToken: boolean): Check[] {
   const secured = reads.filter((operation) => operation.secured);
   const first = firstRead(reads);
   if (secured.length === 0 && first && hasToken)
-    return [
-      { id: 'auth/missing', operation: first, run: async (context) => [await checkOpen(context, first)] },
-    ];
+    return [{ id: 'auth/missing', operation: first, run: (context) => checkOpen(context, first) }];
   if (secured.length === 0) return [];
   const why = 'the service takes no credential that a request can leave out, such as with mutual TLS';
   return Object.entries({ missing: undefined, wrong: wrongCredential }).map(([name, credential]) => ({
     id: `auth/${name}`,
     run: async (context) =>
-      contract.credentialPlaces.length === 0 ? [skip(why)] : checkAuth(context, secured, credential),
+      contract.credentialPlaces.length === 0 ? skip(why) : checkAuth(context, secured, credential),
   }));
 }
 

@@ -170,12 +170,15 @@ async function examineChecks(
     const findings = await check(context).catch((error: unknown) => {
       // A call that was cut says nothing about the service.
       const why = whyStopped(run);
-      if (why !== undefined && !(error instanceof FindingError)) return [skip(why)];
+      if (why !== undefined && !(error instanceof FindingError)) return skip(why);
       // The contract requires a parameter without a value.
-      return [error instanceof UsageError ? skip(error.message) : findingOfError(error)];
+      return error instanceof UsageError ? skip(error.message) : findingOfError(error);
     });
     const elapsedMs = monotonicMs() - startedMs;
-    const result = verdictOf({ id, operation, elapsedMs, findings, attempts }, weights(run));
+    const result = verdictOf(
+      { id, operation, elapsedMs, findings: [findings].flat(), attempts },
+      weights(run),
+    );
     if (result) results.push(result);
   }
   return results;

@@ -1,6 +1,6 @@
 import { retryAfter } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import type { CheckContext, RawReply } from './check.ts';
+import type { Check, CheckContext, RawReply } from './check.ts';
 import { type Condition, differenceTo, meetsHeader } from './condition.ts';
 import { type Finding, findingOfError, pass, statusText } from './finding.ts';
 import { askFor } from './first-answer.ts';
@@ -24,9 +24,12 @@ const minLookMs = 1000;
 const defaultPauseMs = 1000;
 
 /** Checks that the service is the deployment of `--wait-for`: every condition holds, again and again. */
-export async function checkVersion(context: CheckContext, options: VersionOptions): Promise<Finding> {
-  const fault = await lookOften(context, options, looksBefore);
-  return fault ?? pass(`held in ${looksBefore} looks, each on a new connection`);
+export function versionCheck(options: VersionOptions): Check {
+  const passed = pass(`held in ${looksBefore} looks, each on a new connection`);
+  return {
+    id: 'reach/version',
+    run: async (context) => (await lookOften(context, options, looksBefore)) ?? passed,
+  };
 }
 
 /** Checks after a round that the conditions still hold. @returns the failure; undefined if they do. */

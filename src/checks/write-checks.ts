@@ -50,7 +50,7 @@ export function writeChecks(contract: Contract, records: Set<PossibleRecord>): C
   const parents = new Map<WritableNoun, Promise<CreatedRecord>>();
   return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
-    if (typeof noun === 'string') return { id, run: async () => [skip(noun)] };
+    if (typeof noun === 'string') return { id, run: async () => skip(noun) };
     const needs = ancestorsOf(noun).map((ancestor) => `write/${ancestor.name}`);
     return {
       ...{ id, operation: noun.create, needs },

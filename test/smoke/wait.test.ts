@@ -66,7 +66,7 @@ describe.concurrent('the wait for a service', () => {
   );
 
   test('the report of a wait that runs out is that of its last round', async () => {
-    const flags = ['--wait', '4s', '--only', 'op/*Order*'];
+    const flags = ['--wait', '8s', '--only', 'op/*Order*'];
     const run = await smokeOf(on('/store/orders', refusing(500)), flags);
     expect(run.code).toBe(7);
     expect(run.rounds).toBeGreaterThan(1);
@@ -139,7 +139,6 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.check('reach/version').reason).toMatch(
       /is old; \d+ of \d+ answers came from another deployment, after waiting 1\.5 s$/,
     );
-    expect(run.rounds).toBeGreaterThan(1);
   });
 
   test('a rolling update is waited for to its end, although an old pod answers in the middle of a round', async () => {
