@@ -92,7 +92,8 @@ function toBody(tableOperation: TableOperation, from: DocumentOperation): Reques
   if (!body || !from.body) return body;
   const { mediaType, shape } = from.body;
   const isMerged = /merge-patch\+json/i.test(mediaType);
-  const ours = new Map([...fieldNamesOf(tableOperation, shape)].map(([name, written]) => [written, name]));
+  const names = fieldNamesOf(tableOperation, shape);
+  const ours = new Map([...names].map(([name, written]) => [written, name]));
   const toField = (written: string): [string, BodyField] => {
     const name = ours.get(written) ?? written;
     const schema = shape.fields.get(written);
@@ -113,12 +114,9 @@ function toBody(tableOperation: TableOperation, from: DocumentOperation): Reques
   const written = [...new Set([...shape.fields.keys(), ...shape.required])];
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
   const readOnly = written.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
-  // A field that is called like one of ours, and means something else, is not ours.
-  const isOurs = (name: string) => Number(ours.has(name));
-  const fields = written
-    .filter((name) => !readOnly.includes(name))
-    .sort((a, b) => isOurs(a) - isOurs(b))
-    .map(toField);
+  // A field that is called like one of ours, and means something else, cannot be set: the name is that of ours.
+  const isOther = (name: string) => names.has(name) && !ours.has(name);
+  const fields = written.filter((name) => !readOnly.includes(name) && !isOther(name)).map(toField);
   const unlisted = Object.entries(body.fields).map(([name, field]) => [name, { ...field, required: false }]);
   const isInPath = from.parameters.some(({ in: place }) => place === 'path');
   const described: RequestBody['fields'] = Object.fromEntries(written.length > 0 ? fields : unlisted);

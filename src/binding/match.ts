@@ -56,9 +56,12 @@ export function matchOperations(
   all: readonly DocumentOperation[],
   chosen: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
-  const matches = new Map<OperationId, Match>();
-  for (const [id, operation] of chosen)
-    matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
+  const matches = new Map<OperationId, Match>(
+    table.map(({ id }) => {
+      const operation = chosen.get(id);
+      return [id, operation ? { state: 'bound', operations: [operation], why: 'set by --map' } : missing];
+    }),
+  );
   // The list and the create of a noun come first: their paths decide which operations on one record belong to the same
   // collection.
   for (const tableOperation of table) {
@@ -67,8 +70,10 @@ export function matchOperations(
     const candidates = all.flatMap((operation) => toCandidate(tableOperation, operation, collections) ?? []);
     matches.set(tableOperation.id, choose(tableOperation, candidates, collections));
   }
-  return new Map(table.flatMap(({ id }) => (matches.has(id) ? [[id, matches.get(id) as Match]] : [])));
+  return matches;
 }
+
+const missing: Match = { state: 'missing', operations: [], why: 'its description has none' };
 
 function collectionsOf({ noun }: TableOperation, matches: Matches): Collections {
   const ofNoun = [...matches].filter(([id]) => operations[id].noun === noun);
@@ -184,6 +189,6 @@ function sortedWords(operationId: string): string {
 /** Explains why nothing was bound, by the nearest operation. */
 function nearMiss(candidates: readonly Candidate[]): Match {
   const nearest = candidates.find(({ isNamed }) => isNamed) ?? candidates[0];
-  if (!nearest?.obstacle) return { state: 'missing', operations: [], why: 'its description has none' };
+  if (!nearest?.obstacle) return missing;
   return { state: 'unbindable', operations: [nearest.operation], why: nearest.obstacle };
 }

@@ -111,9 +111,10 @@ function readMaps(values: readonly string[]): Maps {
     if (name !== undefined)
       setOnce(operations, findOperation(name, '--map'), { method: method.toUpperCase(), path });
     else if (written !== undefined) {
-      const names = fields.get(checkField(noun, field)) ?? new Map<string, string>();
+      const nounName = checkField(noun, field);
+      const names = fields.get(nounName) ?? new Map<string, string>();
       setOnce(names, field, written);
-      fields.set(noun as NounName, names);
+      fields.set(nounName, names);
     } else
       throw new UsageError(
         `--map ${value}: must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>`,
