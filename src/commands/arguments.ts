@@ -58,8 +58,8 @@ export function statusesFlag(summary: string) {
 }
 
 /** `--from`, which excludes the flags with these keys. */
-export function fromFlag(summary: string, others: readonly string[] = []) {
-  return value('--from <file or ->', summary, { parse: parseText, conflicts: others, offers: 'file' });
+export function fromFlag(summary: string, conflicts: readonly string[] = []) {
+  return value('--from <file or ->', summary, { parse: parseText, conflicts, offers: 'file' });
 }
 
 export const fieldFlag = values(

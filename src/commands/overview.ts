@@ -66,17 +66,17 @@ async function overviewText(
   ];
   const lines = (limit: number) =>
     sections.reduce((sum, { fixedLines, rows, total }) => {
-      const shown = Math.min(rows, limit);
-      return sum + 2 + fixedLines + shown + (total > shown ? 1 : 0);
+      const count = Math.min(rows, limit);
+      return sum + 2 + fixedLines + count + (total > count ? 1 : 0);
     }, 0);
   let limit = Math.max(...sections.map(({ rows }) => rows));
   while (isTerminal && limit > leastRows && lines(limit) > height) limit -= 1;
   const { bold, dim } = await context.style('stdout');
   const texts = sections.map(async ({ title, rows, total, draw, command }) => {
-    const shown = Math.min(rows, limit);
+    const count = Math.min(rows, limit);
     const all = command === undefined ? '' : `: ${commandLine(context, command)}`;
-    const more = total > shown ? `${dim(`and ${groupDigits(total - shown)} more${all}`)}\n` : '';
-    return `${bold(title)}\n${await draw(shown)}${more}`;
+    const more = total > count ? `${dim(`and ${groupDigits(total - count)} more${all}`)}\n` : '';
+    return `${bold(title)}\n${await draw(count)}${more}`;
   });
   return (await Promise.all(texts)).join('\n');
 }

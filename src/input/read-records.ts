@@ -140,12 +140,17 @@ interface Header {
 function readHeader<Row extends InputRow>(name: string, first: SplitRecord, layout: RowLayout<Row>): Header {
   const { cells = [], problem } = first;
   if (problem) throw headError(name, first, problem.message);
-  const known = layout.columnsWithoutHeader?.(cells);
-  const columns = known ?? cells.map((cell) => cell.trim());
+  const numbered = layout.columnsWithoutHeader?.(cells);
+  const columns = numbered ?? cells.map((cell) => cell.trim());
   const parser = layout.parserOf(columns, true);
-  if (typeof parser === 'function') return { columns, isWritten: !known };
+  if (typeof parser === 'function') return { columns, isWritten: !numbered };
   const names = columns.map((cell) => cell || "''").join(', ');
-  throw headError(name, first, `${parser.message}${known ? '' : `; the header has ${names}`}`, parser.hint);
+  throw headError(
+    name,
+    first,
+    `${parser.message}${numbered ? '' : `; the header has ${names}`}`,
+    parser.hint,
+  );
 }
 
 function headError(name: string, { line }: SplitRecord, message: string, hint?: string): InputError {

@@ -91,7 +91,7 @@ export async function readRows<Row extends InputRow>(
   const rows = all.filter(
     (row, index) => !conflicting.has(index) && (row.id === undefined || isSelected(row.id)),
   );
-  const others = all.length - conflicting.size - rows.length;
+  const unselected = all.length - conflicting.size - rows.length;
   const leftOut = (count: number, what: string) =>
     count === 0 ? [] : [`${name}: ${counted(count, 'row', 'rows')} ${count === 1 ? 'is' : 'are'} ${what}`];
   return {
@@ -100,7 +100,7 @@ export async function readRows<Row extends InputRow>(
     rows,
     invalid: issues,
     isList: isTable(format) || total !== 1 || input.isArray,
-    skipped: repeats + additions + others,
+    skipped: repeats + additions + unselected,
     warnings: [
       ...leftOut(issues.length, 'invalid and skipped'),
       ...examplesOf(issues).map((issue) => issueText(name, issue)),

@@ -202,9 +202,9 @@ function unreadNames(noun: NamedNoun, error: unknown): string {
 const maxNearest = 5;
 
 function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecord[]): CliError {
-  const wanted = caseless(name);
+  const plainName = caseless(name);
   const distance = (other: string) =>
-    other.includes(wanted) || wanted.includes(other) ? 0 : letterDistance(wanted, other);
+    other.includes(plainName) || plainName.includes(other) ? 0 : letterDistance(plainName, other);
   const ranked = [...new Set(records.map((record) => record.name))]
     .map((other) => ({ other, rank: distance(caseless(other)) }))
     .sort((a, b) => a.rank - b.rank);

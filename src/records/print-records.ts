@@ -29,10 +29,10 @@ export async function openView(
   const printer = await context.printer();
   const { field = '', column: nameColumn = '' } = noun.reference ?? {};
   const isOnTerminal = printer.format === 'table' && context.io.stdout.isTerminal;
-  const shown = columns.map(({ extra, ...column }) =>
+  const usualColumns = columns.map(({ extra, ...column }) =>
     extra && !(isOnTerminal && column.name === nameColumn) ? { ...column, extra } : column,
   );
-  const view = { noun: plural, columns: shown };
+  const view = { noun: plural, columns: usualColumns };
   const named = referenceFields[field];
   if (named === undefined || !printer.shows(view, nameColumn))
     return { view, readAllNames: async () => undefined, readNameFor: async () => undefined };

@@ -75,8 +75,8 @@ export async function writeRecords<Item>(
     );
   } catch (thrown) {
     const { done, failed, total } = batch.progress();
-    const others = failed === 0 ? '' : `, ${failed} failed`;
-    if (total > 1) await context.warn(`note: ${done - failed} of ${total} ${unit} were written${others}`);
+    const failures = failed === 0 ? '' : `, ${failed} failed`;
+    if (total > 1) await context.warn(`note: ${done - failed} of ${total} ${unit} were written${failures}`);
     else if (done > failed)
       await context.warn('note: the write succeeded, but its record could not be printed');
     if (!(thrown instanceof CliError)) throw thrown;
