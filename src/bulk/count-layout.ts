@@ -1,12 +1,6 @@
 import { toChange, toId, toQuantity, withoutZeros } from '../api/values.ts';
 import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
-import {
-  type ColumnMap,
-  type CountField,
-  countFields,
-  isColumnNumber,
-  normaliseName,
-} from '../input/column-map.ts';
+import { type CountField, countFields, isColumnNumber, normaliseName } from '../input/column-map.ts';
 import {
   type InputRecord,
   isProblem,
@@ -18,6 +12,7 @@ import {
 } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import type { Intent } from './decide.ts';
+import type { RunFlags } from './run-header.ts';
 
 /** A row of counts: the count that a pet is to have, or a change to add to it. */
 export interface CountRow {
@@ -27,14 +22,7 @@ export interface CountRow {
 }
 
 /** The flags that decide how counts are read. */
-export interface CountFlags {
-  readonly map: ColumnMap;
-  readonly thousands: ThousandsSeparator | null;
-  /** The rows are changes. */
-  readonly relative: boolean;
-  /** Adds up several changes of one pet. */
-  readonly sum: boolean;
-}
+export type CountFlags = Pick<RunFlags, 'map' | 'thousands' | 'relative' | 'sum'>;
 
 const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits alone';
 const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
@@ -63,14 +51,14 @@ export function countLayout(flags: CountFlags): RowLayout<CountRow> {
       return isProblem(columns) ? columns : createParser(names, columns, flags);
     },
     merge(first, second) {
-      const [there, here] = [first.intent, second.intent];
-      const total =
-        first.intent.kind === 'add' && here.kind === 'add' ? first.intent.change + here.change : 0;
-      if (here.kind === 'add' && sum && Number.isSafeInteger(total))
-        return { ...first, intent: { kind: 'add', change: total } };
-      if (here.kind === 'set' && describeIntent(here) === describeIntent(there)) return undefined;
+      const [earlier, intent] = [first.intent, second.intent];
+      const change = earlier.kind === 'add' && intent.kind === 'add' ? earlier.change + intent.change : 0;
+      if (intent.kind === 'add' && sum && Number.isSafeInteger(change))
+        return { ...first, intent: { kind: 'add', change } };
+      const [text, earlierText] = [describeIntent(intent), describeIntent(earlier)];
+      if (intent.kind === 'set' && text === earlierText) return undefined;
       return {
-        message: `pet ${second.id} has ${describeIntent(here)} on line ${second.line} and ${describeIntent(there)} on line ${first.line}`,
+        message: `pet ${second.id} has ${text} on line ${second.line} and ${earlierText} on line ${first.line}`,
         remedy: relative && !sum ? 'if they are several deliveries, --sum adds them up' : undefined,
       };
     },
@@ -109,14 +97,14 @@ function findColumns(names: readonly string[], { map, relative }: CountFlags): C
     const wanted = mapped === undefined ? synonyms : [normaliseName(mapped)];
     const matches = normalised.flatMap((name, index) => (wanted.includes(name) ? [index] : []));
     const [match, another] = matches;
-    if (another !== undefined)
-      return {
-        message: ambiguous(
-          field,
-          matches.map((index) => names[index] ?? ''),
-        ),
-        hint,
-      };
+    if (match !== undefined && another !== undefined) {
+      const columns = matches.map((index) => names[index]);
+      const isSame = normalised[match] === normalised[another];
+      const fault = isSame
+        ? `duplicate column ${columns[0]}`
+        : `the columns ${columns.join(' and ')} may both be ${field}`;
+      return { message: fault, hint };
+    }
     if (match !== undefined) indexes[field] = match;
     else if (mapped !== undefined) return { message: `no column ${mapped}, which --map names`, hint };
   }
@@ -130,13 +118,6 @@ function findColumns(names: readonly string[], { map, relative }: CountFlags): C
     message: `no column quantity (or qty, stock, count); ${change} is a column for --relative`,
     hint: 'if the rows are changes, add --relative',
   };
-}
-
-function ambiguous(field: CountField, names: readonly string[]): string {
-  const [first = '', second = ''] = names;
-  return normaliseName(first) === normaliseName(second)
-    ? `duplicate column ${first}`
-    : `the columns ${names.join(' and ')} may both be ${field}`;
 }
 
 function createParser(
@@ -163,14 +144,14 @@ function createParser(
     const { line } = record;
     const id = toId(withoutZeros(valueText(record, petId).trim()));
     if (id === undefined) return invalid(petId, idRule);
-    const written = numberAt(record, quantity);
+    const digits = numberAt(record, quantity);
     if (relative) {
-      const change = toChange(withoutZeros(written));
-      if (change === undefined) return invalid(quantity, changeRule, remedyFor(written));
+      const change = toChange(withoutZeros(digits));
+      if (change === undefined) return invalid(quantity, changeRule, remedyFor(digits));
       return { line, id, intent: { kind: 'add', change } };
     }
-    const value = toQuantity(withoutZeros(written));
-    if (value === undefined) return invalid(quantity, quantityRule, remedyFor(written));
+    const value = toQuantity(withoutZeros(digits));
+    if (value === undefined) return invalid(quantity, quantityRule, remedyFor(digits));
     if (expected === undefined || valueText(record, expected).trim() === '')
       return { line, id, intent: { kind: 'set', value } };
     const expectedValue = toQuantity(withoutZeros(numberAt(record, expected)));

@@ -69,7 +69,7 @@ export class Journal {
   plan(row: Row): void {
     const { id, before, after } = row;
     this.append(
-      `{"plan":${id},${membersOf(row)},"before":${print(before ?? null)},"after":${print(after ?? null)}}`,
+      `{"plan":${id},${membersOf(row)},"before":${valueText(before ?? null)},"after":${valueText(after ?? null)}}`,
     );
   }
 
@@ -152,17 +152,17 @@ export class Journal {
 function membersOf({ line, intent, undoneRow }: Row): string {
   const undone = undoneRow ? `,"undoes":${undoneMembersOf(undoneRow)}` : '';
   if (intent.kind === 'add') return `"line":${line},"add":${intent.change}${undone}`;
-  const expected = intent.expected === undefined ? '' : `,"expected":${print(intent.expected)}`;
-  return `"line":${line},"set":${print(intent.value)}${expected}${undone}`;
+  const expected = intent.expected === undefined ? '' : `,"expected":${valueText(intent.expected)}`;
+  return `"line":${line},"set":${valueText(intent.value)}${expected}${undone}`;
 }
 
 /** A row that an undo takes back, and of which nobody knows whether it was applied. */
 function undoneMembersOf(row: Row): string {
   const { before, after, mayBeApplied } = row;
-  const values = `"before":${print(before ?? null)},"after":${print(after ?? null)}`;
+  const values = `"before":${valueText(before ?? null)},"after":${valueText(after ?? null)}`;
   return `{${membersOf(row)},${values},"maybe":${mayBeApplied}}`;
 }
 
-function print(value: Value): string {
+function valueText(value: Value): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }

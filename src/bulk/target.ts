@@ -96,7 +96,7 @@ export async function holdTarget(
         },
       };
     if (monotonicMs() >= endMs) throw targetHeld(result, waitMs);
-    if (!isWaiting) await onWait(`waiting for ${wordsOf(result)}`);
+    if (!isWaiting) await onWait(`waiting for ${describeClaim(result)}`);
     await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), signal);
   }
 }
@@ -127,12 +127,12 @@ function targetHeld(holder: LiveClaim, waitMs: number): CliError {
   const waited = waitMs > 0 ? ` after a wait of ${waitMs / 1000} s` : '';
   return new CliError(
     'unavailable',
-    `${holder.target}: another run is using this target${waited}: ${wordsOf(holder)}`,
+    `${holder.target}: another run is using this target${waited}: ${describeClaim(holder)}`,
     { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
   );
 }
 
 /** `stock.csv, run r7, process 4711`. */
-function wordsOf({ process, name, run }: LiveClaim): string {
+function describeClaim({ process, name, run }: LiveClaim): string {
   return [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`].join(', ');
 }
