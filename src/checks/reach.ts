@@ -13,8 +13,8 @@ export type SocketContext = Pick<CheckContext, 'address' | 'signal' | 'now'>;
 const exitCode = exitCodes.unavailable;
 
 export async function checkDns({ address, signal }: SocketContext): Promise<Finding> {
-  const { absence, host } = address;
-  if (absence) return skip(absence);
+  const { whyUnchecked, host } = address;
+  if (whyUnchecked) return skip(whyUnchecked);
   if (isIP(host)) return pass(`${host} is an address`);
   try {
     const addresses = await lookUp(address, signal);
@@ -28,8 +28,8 @@ export async function checkDns({ address, signal }: SocketContext): Promise<Find
 }
 
 export async function checkConnection({ address, signal }: SocketContext): Promise<Finding> {
-  const { absence, host, port } = address;
-  if (absence) return skip(absence);
+  const { whyUnchecked, host, port } = address;
+  if (whyUnchecked) return skip(whyUnchecked);
   const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   try {
     await openConnection(address, signal);

@@ -19,7 +19,7 @@ export interface SocketAddress {
   /** Whether the service is reached over TLS. */
   readonly isEncrypted: boolean;
   /** Why the service's own socket cannot be checked; undefined if it can. */
-  readonly absence: string | undefined;
+  readonly whyUnchecked: string | undefined;
   readonly tls: TlsFiles;
   readonly env: Io['env'];
   /** The deadline of a lookup, of a connection and of a handshake. */
@@ -39,7 +39,7 @@ export function toAddress(
     host: bareHost(url.hostname),
     port: portOf(url),
     isEncrypted: url.protocol === 'https:' && !isEmbedded,
-    absence: isEmbedded
+    whyUnchecked: isEmbedded
       ? 'the embedded store has no socket'
       : proxy && `requests go through the proxy ${proxy.label}`,
   };

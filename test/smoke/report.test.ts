@@ -318,11 +318,8 @@ test('--repeat and --for give one case a check, with runs, failures and latency 
   expect(failed).toMatchObject({ result: 'fail', runs: 6, failures: 3, pointer: '/name' });
   expect(failed.reason).toBe('failed 3 of 6: the body lacks the field "name"');
   expect(failed.latency?.max).toBeGreaterThanOrEqual(failed.latency?.median ?? Infinity);
-  const startedMs = performance.now();
-  const timed = await smoke(flapping.url, [...only, '--for', '1200ms', '--every', '400ms']);
-  expect(performance.now() - startedMs).toBeGreaterThan(750);
-  expect(timed.runs).toBeGreaterThanOrEqual(2);
-  expect(timed.runs).toBeLessThanOrEqual(3);
+  const timed = await smoke(flapping.url, [...only, '--for', '8s', '--every', '4s']);
+  expect(timed.runs).toBe(2);
 });
 
 test('a service that was away in only some runs was reached: exit 7, not 6', async () => {

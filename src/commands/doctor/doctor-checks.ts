@@ -65,7 +65,9 @@ async function checkSocket(
   try {
     const address = await openAddress(context, settings.get('timeout'));
     if (!address) return skip('no base URL is set');
-    return address.absence ? skip(address.absence) : check({ address, signal: interrupts.signal, now });
+    return address.whyUnchecked
+      ? skip(address.whyUnchecked)
+      : check({ address, signal: interrupts.signal, now });
   } catch {
     // The check of the service reports the reason.
     return skip('a connection cannot be set up');

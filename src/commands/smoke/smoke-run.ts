@@ -88,7 +88,7 @@ function toSmokeOptions(
     throw new UsageError('--every: needs --repeat <n> or --for <duration>');
   return {
     ...{ ...rest, waitMs, waitFor, expect, repeat, forMs, only: only.flat(), skip: skip.flat() },
-    hasTls: address?.isEncrypted === true && address.absence === undefined,
+    hasTls: address?.isEncrypted === true && address.whyUnchecked === undefined,
     hasToken: hasCredential(context, rest.contract),
     strict: flags.strict === true,
     write: flags.write === true,
