@@ -42,8 +42,6 @@ type Position = CommandPlace & Pick<ParsedLine, 'group'>;
  */
 export async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
   const flagUses: FlagUse[] = [];
-  // The levels share the options of the global flags: to make all of them at each level would take a millisecond.
-  const options = new Map<Flag, Option>();
   const root = new Command(program.name);
   let position: Position = { path: [], entry: program, command: program, group: program };
   let entered = root;
@@ -59,15 +57,14 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
       getErrHasColors: () => false,
     });
 
-  function enter(command: Command, next: Position): void {
+  function enter(command: Command, next: Position, rest: readonly string[]): void {
     position = next;
     entered = command;
     command.helpOption(false).helpCommand(false).enablePositionalOptions();
     for (const [key, value] of Object.entries(command.parent?.opts() ?? {}))
       command.setOptionValue(key, value);
-    for (const [key, flag] of Object.entries(flagsOf(next.command))) {
-      const option = options.get(flag) ?? toOption(key, flag);
-      options.set(flag, option);
+    for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {})) {
+      const option = toOption(key, flag);
       command.addOption(option);
       command.on(`option:${option.name()}`, (text?: string | null) => flagUses.push({ key, flag, text }));
     }
@@ -78,16 +75,17 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
 
   function addVerbs(parent: Command, group: Group): void {
     for (const { name, aliases = [] } of group.verbs) parent.command(name).aliases(aliases);
-    parent.hook('preSubcommand', async (_, subcommand) => {
+    parent.hook('preSubcommand', async ({ args }, subcommand) => {
       const entry = group.verbs.find(({ name }) => name === subcommand.name());
       if (!entry) return;
       const command = await loadCommand(entry);
       const path = [...position.path, entry.name];
-      enter(subcommand, { path, entry, command, group: isGroup(command) ? command : group });
+      const next = { path, entry, command, group: isGroup(command) ? command : group };
+      enter(subcommand, next, args.slice(1));
     });
   }
 
-  enter(root, position);
+  enter(root, position, words);
   const problem = await root.parseAsync(words, { from: 'user' }).then(
     () => undefined,
     (thrown: unknown) => {
@@ -98,6 +96,15 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   const keys = Object.keys(('args' in position.command && position.command.args) || {});
   const args = Object.fromEntries(keys.map((key, at) => [key, entered.processedArgs[at]]));
   return { ...position, flagUses, flags: entered.opts(), args, operands: entered.args, problem };
+}
+
+/**
+ * Whether a flag of this level can stand among its words: not if the first one names a verb, to which commander then goes on.
+ * To make the options of a level takes a millisecond.
+ */
+function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {
+  const names = isGroup(command) ? command.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : [];
+  return !names.includes(words[0] ?? '') && words.some((word) => word.startsWith('-'));
 }
 
 function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {

@@ -109,9 +109,12 @@ test.each([
   expect(stderr).not.toContain('s3cret');
 });
 
-test('a usage error is one JSON object if the words ask for JSON', async () => {
-  const { stderr } = await runCli('pets list --nonsense -o json');
-  const message = "petstore pets list: unknown option '--nonsense'";
+test.each([
+  ['pets list --nonsense -o json', "petstore pets list: unknown option '--nonsense'"],
+  ['petz --json', "petstore: unknown command 'petz'"],
+  ['pets lst -o json', "petstore pets: unknown command 'lst'"],
+])('petstore %s is refused by one JSON object', async (line, message) => {
+  const { stderr } = await runCli(line);
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'usage', message } });
 });
 
