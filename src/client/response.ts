@@ -110,22 +110,22 @@ function parse(text: string): JsonValue {
  */
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
   const { noun, strict, result = nouns[noun].schema } = operation;
-  const value = isJsonObject(item) ? translateRecord(operation, item) : item;
+  const fault = (where: string, why: string) =>
+    invalidAnswer(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
+  if (!isJsonObject(item)) throw fault(pointer, item === undefined ? 'is required' : 'must be an object');
+  const value = translateRecord(operation, item);
   // A service may answer a delete with a part of the record.
   const isWhole = strict && operation.method !== 'DELETE';
   const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];
-  const checked = v.safeParse(schema, value);
-  if (checked.success && isJsonObject(value)) {
-    // Every field of an order is optional, so that any other object would do, such as `{"ok":true}`.
-    if (result !== 'Order' || Object.keys(schema.entries).some((name) => name in value))
-      return Object.assign(value, checked.output);
-    throw invalidAnswer(`the body is not an Order: ${pointer || 'it'} has none of its fields`);
+  const { success, output, issues } = v.safeParse(schema, value);
+  if (!success) {
+    const path = (issues[0].path ?? []).map(({ key }) => `/${String(key)}`).join('');
+    throw fault(`${pointer}${path}`, issueReason(issues[0]));
   }
-  const [issue] = checked.issues ?? [];
-  const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
-  const where = `${pointer}${path}` || 'it';
-  const why = issue ? issueReason(issue) : '';
-  throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`);
+  // Every field of an order is optional, so that any other object would do, such as `{"ok":true}`.
+  if (result === 'Order' && !Object.keys(schema.entries).some((name) => name in value))
+    throw fault(pointer, 'has none of its fields');
+  return Object.assign(value, output);
 }
 
 /** A clause if a record has another id than the requested one; undefined if it has that id, or none. */

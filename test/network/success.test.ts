@@ -170,6 +170,12 @@ describe('a service that refuses the connection, or whose name is unknown,', () 
   );
 });
 
+test('a list in place of an order is none', async () => {
+  const run = await against({ body: [] }, 'orders get 1');
+  expect(run).toMatchObject({ code: 6, stdout: '' });
+  expect(run.stderr).toContain('the body is not an Order: it must be an object');
+});
+
 test.each(['orders get 1', 'orders complete 1', 'orders create --pet 1'])(
   'an object that has no field of an order is none: %s',
   async (line) => {
