@@ -198,11 +198,11 @@ const inventory = {
   records: recordFormat('petId', 'quantity', 'status'),
 } as const;
 
-const petBody = toBody('NewPet', ['name', 'categoryId'], ['status']);
-const categoryBody = toBody('NewCategory', ['name'], ['description']);
-const orderBody = toBody('Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']);
-const entryBody = toBody('InventoryItem', ['petId', 'quantity', 'status'], []);
-const countBody = toBody('InventoryUpdate', ['quantity'], []);
+const petBody = bodyFormat('NewPet', ['name', 'categoryId'], ['status']);
+const categoryBody = bodyFormat('NewCategory', ['name'], ['description']);
+const orderBody = bodyFormat('Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']);
+const entryBody = bodyFormat('InventoryItem', ['petId', 'quantity', 'status'], []);
+const countBody = bodyFormat('InventoryUpdate', ['quantity'], []);
 
 const usual = {
   many: false,
@@ -215,7 +215,7 @@ const usual = {
   source: 'chosen',
 } as const;
 
-function list<Result extends ResultName, const Filter extends QueryName>(
+function listOperation<Result extends ResultName, const Filter extends QueryName>(
   collection: Collection<Result>,
   ...filters: readonly Filter[]
 ) {
@@ -232,7 +232,7 @@ function list<Result extends ResultName, const Filter extends QueryName>(
   return { ...collection, ...usual, ...kind, parameters };
 }
 
-function create<Result extends ResultName, Body extends RequestBody>(
+function createOperation<Result extends ResultName, Body extends RequestBody>(
   collection: Collection<Result>,
   body: Body,
 ) {
@@ -240,12 +240,12 @@ function create<Result extends ResultName, Body extends RequestBody>(
   return { ...collection, ...usual, ...kind, body };
 }
 
-function get<Result extends ResultName>(collection: Collection<Result>, idName: string) {
+function getOperation<Result extends ResultName>(collection: Collection<Result>, idName: string) {
   const kind = { method: 'GET', success: [200], errors: [400, 404], example: { id: '1' } } as const;
   return { ...collection, ...usual, ...kind, ...atRecord(collection, idName) };
 }
 
-function update<Result extends ResultName, Body extends RequestBody>(
+function updateOperation<Result extends ResultName, Body extends RequestBody>(
   collection: Collection<Result>,
   idName: string,
   body: Body,
@@ -254,7 +254,7 @@ function update<Result extends ResultName, Body extends RequestBody>(
   return { ...collection, ...usual, ...kind, ...atRecord(collection, idName), body };
 }
 
-function remove<Result extends ResultName>(collection: Collection<Result>, idName: string) {
+function deleteOperation<Result extends ResultName>(collection: Collection<Result>, idName: string) {
   const kind = { method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] } as const;
   return { ...collection, ...usual, ...kind, ...atRecord(collection, idName) };
 }
@@ -266,81 +266,81 @@ function atRecord({ path }: Collection, idName: string) {
 }
 
 const table = {
-  listPets: { ...list(pets, 'status', 'categoryId'), summary: 'List pets' },
+  listPets: { ...listOperation(pets, 'status', 'categoryId'), summary: 'List pets' },
   createPet: {
-    ...create(pets, petBody),
+    ...createOperation(pets, petBody),
     summary: 'Create a pet',
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
-  getPet: { ...get(pets, 'petId'), summary: 'Get a pet', deprecated: true, source: 'stated' },
+  getPet: { ...getOperation(pets, 'petId'), summary: 'Get a pet', deprecated: true, source: 'stated' },
   updatePet: {
-    ...update(pets, 'petId', petBody),
+    ...updateOperation(pets, 'petId', petBody),
     summary: 'Replace a pet',
     example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } },
   },
   deletePet: {
-    ...remove(pets, 'petId'),
+    ...deleteOperation(pets, 'petId'),
     summary: 'Delete a pet',
     errors: [400, 404, 409, 412],
     example: { id: '25' },
   },
-  listCategories: { ...list(categories), summary: 'List categories' },
+  listCategories: { ...listOperation(categories), summary: 'List categories' },
   createCategory: {
-    ...create(categories, categoryBody),
+    ...createOperation(categories, categoryBody),
     summary: 'Create a category',
     example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
   },
-  getCategory: { ...get(categories, 'categoryId'), summary: 'Get a category' },
+  getCategory: { ...getOperation(categories, 'categoryId'), summary: 'Get a category' },
   updateCategory: {
-    ...update(categories, 'categoryId', categoryBody),
+    ...updateOperation(categories, 'categoryId', categoryBody),
     summary: 'Replace a category',
     example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } },
   },
   deleteCategory: {
-    ...remove(categories, 'categoryId'),
+    ...deleteOperation(categories, 'categoryId'),
     summary: 'Delete a category',
     errors: [400, 404, 409, 412],
     example: { id: '6' },
   },
   listOrders: {
-    ...list(orders, 'petId', 'complete'),
+    ...listOperation(orders, 'petId', 'complete'),
     summary: 'List orders',
     hideTryIt: true,
     source: 'stated',
   },
   createOrder: {
-    ...create(orders, orderBody),
+    ...createOperation(orders, orderBody),
     summary: 'Create an order',
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
   },
-  getOrder: { ...get(orders, 'orderId'), summary: 'Get an order' },
+  getOrder: { ...getOperation(orders, 'orderId'), summary: 'Get an order' },
   updateOrder: {
-    ...update(orders, 'orderId', orderBody),
+    ...updateOperation(orders, 'orderId', orderBody),
     summary: 'Replace an order',
     stability: 'beta',
     example: { id: '1', body: { id: 1, petId: 1, quantity: 3, complete: true } },
   },
-  deleteOrder: { ...remove(orders, 'orderId'), summary: 'Delete an order', example: { id: '1' } },
-  listInventory: { ...list(inventory, 'status'), summary: 'List inventory entries' },
+  deleteOrder: { ...deleteOperation(orders, 'orderId'), summary: 'Delete an order', example: { id: '1' } },
+  listInventory: { ...listOperation(inventory, 'status'), summary: 'List inventory entries' },
   createInventory: {
-    ...create(inventory, entryBody),
+    ...createOperation(inventory, entryBody),
     summary: 'Create the inventory entry of a pet',
     description: 'A new pet has an entry of quantity 0: this creates one again after it has been deleted.',
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
-  getInventory: { ...get(inventory, 'petId'), summary: 'Get the inventory entry of a pet' },
+  getInventory: { ...getOperation(inventory, 'petId'), summary: 'Get the inventory entry of a pet' },
   updateInventory: {
-    ...update(inventory, 'petId', countBody),
+    ...updateOperation(inventory, 'petId', countBody),
     summary: 'Set the stock count of a pet',
     partial: true,
     success: [200, 201],
     example: { id: '1', body: { quantity: 12 } },
   },
   deleteInventory: {
-    ...remove(inventory, 'petId'),
+    ...deleteOperation(inventory, 'petId'),
     summary: 'Delete the inventory entry of a pet',
     stability: 'experimental',
     example: { id: '2' },
@@ -372,7 +372,7 @@ function recordFormat(...fields: readonly string[]): RecordFormat {
 }
 
 /** The fields are stated here too, because loading the schemas would slow down `help`. */
-function toBody<const Name extends BodyName>(
+function bodyFormat<const Name extends BodyName>(
   name: Name,
   required: readonly (keyof BodyOf<Name> & string)[],
   optional: readonly (keyof BodyOf<Name> & string)[],

@@ -22,7 +22,7 @@ export function toOperation(
   const success = successStatuses(responses);
   const [tag] = listOf(source.tags);
   const answer = readAnswer(tableOperation, from);
-  const body = toBody(tableOperation, from);
+  const body = readBody(tableOperation, from);
   const isMapped = ([name, written]: readonly [string, string]) =>
     [answer.records.names[name], body?.fields[name]?.wireName].includes(written);
   const mapped = [...fieldMap]
@@ -87,7 +87,7 @@ function isPartial(
 }
 
 /** The body of a bound operation; that of the table if the document describes none. */
-function toBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
+function readBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;
   const { mediaType, shape } = from.body;

@@ -63,10 +63,10 @@ function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
 }
 
 /** Headers that only the connection or the client may set, and a name that no object can have as a field of its own. */
-const ownFields =
+const reservedFields =
   /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 
 /** Whether a description may ask for a header of this name. @see RFC 9110, 5.1 */
 export function isFieldName(name: string): boolean {
-  return isToken(name) && !ownFields.test(name);
+  return isToken(name) && !reservedFields.test(name);
 }

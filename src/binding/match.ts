@@ -12,7 +12,7 @@ import {
   takesId,
 } from './path.ts';
 import { recordsIn, type TableOperation } from './record-format.ts';
-import { nounOf, nounOfSchema, wordsOf } from './words.ts';
+import { nounOf, nounOfSchema, singularWords } from './words.ts';
 
 // How an operation of the table is found in a document. A wrong binding is worse than a missing one, because it decides
 // what `delete` deletes.
@@ -127,7 +127,7 @@ function evidenceOf(
   if (allNames.some((schemaName) => (nounOfSchema(schemaName) ?? noun) !== noun)) return undefined;
   const evidence = { why: `its path is about ${noun}`, isNamed: false };
   if (isOfNoun || nounOf(segment) === noun) return evidence;
-  if (synonyms[wordsOf(segment).join(' ')] !== noun) return undefined;
+  if (synonyms[singularWords(segment).join(' ')] !== noun) return undefined;
   const map = mapFlag(tableOperation, operation);
   return { ...evidence, obstacle: `${segment} may be something else: if it is ${noun}, add ${map}` };
 }
@@ -140,7 +140,7 @@ function changeOfCount(
   if (id !== 'updateInventory') return undefined;
   const summary = typeof source.summary === 'string' ? source.summary : '';
   const verb = /^(add|adjust|increment|decrement|increas|decreas)(e|ed|ing|ment)?$/;
-  const word = [...wordsOf(operationId), ...wordsOf(summary)].find((text) => verb.test(text));
+  const word = [...singularWords(operationId), ...singularWords(summary)].find((text) => verb.test(text));
   return word && `it says ${word}, and so may not set the count`;
 }
 
@@ -183,7 +183,7 @@ function isNounAlone(noun: NounName, path: string): boolean {
 
 /** The words of an operationId: case, word order and plurals do not matter. */
 function sortedWords(operationId: string): string {
-  return wordsOf(operationId).sort().join(' ');
+  return singularWords(operationId).sort().join(' ');
 }
 
 /** Explains why nothing was bound, by the nearest operation. */

@@ -4,7 +4,7 @@ import type { JsonValue } from '../process/exact-json.ts';
 import { isFieldName } from './credential-places.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
-import { compactName, wordsOf } from './words.ts';
+import { compactName, singularWords } from './words.ts';
 
 // What the parameters of an operation are for, and how its list is divided into pages. The role that a query parameter
 // plays is decided by its name and its type; each role is played by at most one, and each plays at most one.
@@ -191,7 +191,7 @@ const sizeWords = ['size', 'count', 'per', 'limit', 'total'];
 
 /** Whether the name of a parameter or a header says that it leads through a list. */
 function isPagingName(name: string): boolean {
-  const words = wordsOf(name);
+  const words = singularWords(name);
   return words.some((word) => pagingWords.includes(word)) && !words.some((word) => sizeWords.includes(word));
 }
 

@@ -4,7 +4,7 @@ import { type DocumentOperation, formatRoute, pathPattern } from './document.ts'
 import { isFilterName } from './parameters.ts';
 import { isRecord, type TableOperation } from './record-format.ts';
 import { shapeOf } from './schema.ts';
-import { isIdName, isNameWithin, nounOf, wordsOf } from './words.ts';
+import { isIdName, isNameWithin, nounOf, singularWords } from './words.ts';
 
 // What the path of an operation says: whether it is of the right form for a list, a create or an operation on one record,
 // and whether it lies at the list or the create of its noun.
@@ -93,7 +93,7 @@ function readRecord(
   const stated = operation.parameters.find(({ in: place, name }) => place === 'path' && name === parameter);
   const isInteger = shapeOf(stated?.schema).kind === 'integer';
   const isNoun = nounOf(segment) === noun;
-  const isIdOfNoun = isIdName(parameter, noun) && (isOfNoun || isNoun || wordsOf(parameter).length > 1);
+  const isIdOfNoun = isIdName(parameter, noun) && (isOfNoun || isNoun || singularWords(parameter).length > 1);
   if (!isIdOfNoun && !(isOfNoun && isInteger && isNameWithin(parameter, segment))) {
     const record = nouns[noun].idName.replace(/Id$/, '');
     const obstacle = `its ${parameter} may be the id of something else: if it is that of the ${record}, ${map}`;

@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { type NounName, type Operation, operations } from '../api/operations.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Shape, shapeOf } from './schema.ts';
-import { compactName, nounOf, wordsOf } from './words.ts';
+import { compactName, nounOf, singularWords } from './words.ts';
 
 // How the schemas of a document write the records of a noun: under which names, and inside which envelope.
 
@@ -29,7 +29,7 @@ export function fieldNamesOf(
   const free = [...shape.fields.keys()].filter((name) => !mapped.has(name));
   const names = new Map<string, string>();
   for (const field of recordFieldsOf(noun)) {
-    const spellings = field === 'id' ? ['id', `${wordsOf(noun).join('')}id`] : [field.toLowerCase()];
+    const spellings = field === 'id' ? ['id', `${singularWords(noun).join('')}id`] : [field.toLowerCase()];
     const isSpelled = (name: string) => name === field || spellings.includes(compactName(name));
     const name = fieldMap.get(field) ?? (free.includes(field) ? field : free.find(isSpelled));
     if (name !== undefined && shape.fields.has(name)) names.set(field, name);

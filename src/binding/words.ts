@@ -7,8 +7,8 @@ const nounNames = Object.keys(nouns) as NounName[];
 
 /** The noun of a word in a path or a field: `pets` or `pet` for pets. Undefined for every other word. */
 export function nounOf(word: string | undefined): NounName | undefined {
-  const words = wordsOf(word ?? '').join(' ');
-  return nounNames.find((noun) => wordsOf(noun).join(' ') === words);
+  const words = singularWords(word ?? '').join(' ');
+  return nounNames.find((noun) => singularWords(noun).join(' ') === words);
 }
 
 /** The noun whose records and bodies have a schema of this name in the service's specification. */
@@ -27,12 +27,12 @@ export function isIdName(name: string, noun: NounName): boolean {
 
 /** Whether a parameter's name can only mean the id of a collection's records: `animal_id` or `number` of `animals`. */
 export function isNameWithin(name: string, collection: string): boolean {
-  const allowed = [...wordsOf(collection), 'id', 'no', 'nr', 'number', 'key', 'identifier'];
-  return wordsOf(name).every((word) => allowed.includes(word));
+  const allowed = [...singularWords(collection), 'id', 'no', 'nr', 'number', 'key', 'identifier'];
+  return singularWords(name).every((word) => allowed.includes(word));
 }
 
 /** The words of a name in lower case, each in the singular. */
-export function wordsOf(name: string): string[] {
+export function singularWords(name: string): string[] {
   const parts = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()

@@ -1,7 +1,7 @@
 import type { CredentialPlace } from '../../api/contract.ts';
 import { nouns } from '../../api/nouns.ts';
 import type { NounName, OperationId } from '../../api/operations.ts';
-import { bind, type Maps } from '../../binding/bind.ts';
+import { bind, type Maps } from '../../binding/binding.ts';
 import type { Description } from '../../binding/description.ts';
 import { formatRoute, type Route, serversOf } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';

@@ -49,7 +49,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   const isRead = reads.includes(method);
   if (input !== undefined && isRead) throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || isRead || method === 'DELETE';
-  const json = isQuery || fields.length === 0 ? undefined : toBody(fields, operation);
+  const json = isQuery || fields.length === 0 ? undefined : bodyOf(fields, operation);
   const body = input === undefined ? json : await readBodyFile(context, input);
   const hasType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header));
   const request: RawRequest = {
@@ -131,7 +131,7 @@ function readField(written: string): RawField {
 }
 
 /** The fields as a JSON object, each with its type in the operation. @throws UsageError for invalid JSON. */
-function toBody(fields: readonly RawField[], operation: Operation | undefined): string {
+function bodyOf(fields: readonly RawField[], operation: Operation | undefined): string {
   const types = operation?.body ? bodyTypes(operation.body.name) : new Map<string, string>();
   const values = fields.map((field) => {
     const type = types.get(field.key) ?? operation?.body?.fields[field.key]?.bounds?.type;
