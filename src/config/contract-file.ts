@@ -22,11 +22,27 @@ interface BoundContract {
   readonly boundAt: string;
 }
 
-/**
- * What a contract is stored for: the profile that it was bound with, whose key `contract` names its file, or without one
- * its origin.
- */
-export type BindingKey = { readonly profile: string } | { readonly origin: string };
+/** A profile, whose key `contract` names the file of its contract, or an origin. */
+export interface BindingOwner {
+  /** Undefined for an origin. */
+  readonly profile: string | undefined;
+  /** The words for it: `profile staging`, or the origin. */
+  readonly name: string;
+  /** The flags that name it in a command line. */
+  readonly flags: string;
+  /** The path of its contract, relative to the config file. */
+  readonly path: string;
+}
+
+export function profileOwner(profile: string): BindingOwner {
+  const path = join('contracts', `${encodeURIComponent(profile)}.json`);
+  return { profile, name: `profile ${profile}`, flags: `--profile ${shellWord(profile)}`, path };
+}
+
+export function originOwner(origin: string): BindingOwner {
+  const path = join('contracts', 'origins', `${encodeURIComponent(origin)}.json`);
+  return { profile: undefined, name: origin, flags: `--base-url ${origin}`, path };
+}
 
 const version = 7;
 
@@ -46,75 +62,66 @@ export function readBoundContract(
   { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
 ): Contract | undefined {
   if (io.env[builtInVariable]) return undefined;
-  const key = profile ? { profile: profile.value } : { origin };
+  const owner = profile ? profileOwner(profile.value) : originOwner(origin);
   const { value: path, givenBy } = explain('contract');
   if (path !== undefined) {
-    const bound = readContract(path, key);
-    if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, key);
+    const bound = readContract(path, owner);
+    if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, owner);
     if (bound.origin === origin) return bound.contract;
-  } else if (profile && existsSync(contractPath(io, key)))
-    throw unusable(contractPath(io, key), 'an earlier version of this program wrote it', key);
+  } else if (profile && existsSync(contractPath(io, owner)))
+    throw unusable(contractPath(io, owner), 'an earlier version of this program wrote it', owner);
   const formerFile = join(dirname(resolvePaths(io).configFile), 'contract.json');
   if (existsSync(formerFile))
     throw new InputError(
       `contract ${formerFile}: an earlier version of this program wrote it, for every address`,
-      `bind again with \`petstore api bind <file or URL>${bindingFlags(key)}\` if this service needs it, and remove the file`,
+      `bind again with \`petstore api bind <file or URL> ${owner.flags}\` if this service needs it, and remove the file`,
     );
-  return readContract(contractPath(io, { origin }), { origin })?.contract;
+  const ofOrigin = originOwner(origin);
+  return readContract(contractPath(io, ofOrigin), ofOrigin)?.contract;
 }
 
-/** The path of a contract, next to the config file. */
-function contractPath(io: Io, key: BindingKey): string {
-  return join(dirname(resolvePaths(io).configFile), relativePath(key));
-}
-
-function relativePath(key: BindingKey): string {
-  if ('profile' in key) return join('contracts', `${encodeURIComponent(key.profile)}.json`);
-  return join('contracts', 'origins', `${encodeURIComponent(key.origin)}.json`);
-}
-
-/** The flags that name a binding in a command line. */
-function bindingFlags(key: BindingKey): string {
-  return 'profile' in key ? ` --profile ${shellWord(key.profile)}` : ` --base-url ${key.origin}`;
+function contractPath(io: Io, { path }: BindingOwner): string {
+  return join(dirname(resolvePaths(io).configFile), path);
 }
 
 /** Undefined if there is no such file. @throws UsageError if it cannot be read or does not hold a contract. */
-function readContract(path: string, key: BindingKey): BoundContract | undefined {
+function readContract(path: string, owner: BindingOwner): BoundContract | undefined {
   try {
     return fromStored(parseJson(readTrusted(path)) as object as StoredContract);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw unusable(path, systemReason(error), key);
+    throw unusable(path, systemReason(error), owner);
   }
 }
 
-function unusable(path: string, why: string, key: BindingKey): InputError {
-  const flags = bindingFlags(key);
+function unusable(path: string, why: string, { flags }: BindingOwner): InputError {
   return new InputError(
     `contract ${path}: ${why}`,
-    `bind again with \`petstore api bind <file or URL>${flags}\`, or go back to the built-in contract with \`petstore api unbind${flags}\``,
+    `bind again with \`petstore api bind <file or URL> ${flags}\`, or go back to the built-in contract with \`petstore api unbind ${flags}\``,
   );
 }
 
 /** Replaces the stored contract, completely or not at all, and names it in its profile. */
-export async function writeContract(io: Io, key: BindingKey, bound: BoundContract): Promise<void> {
-  const path = contractPath(io, key);
+export async function writeContract(io: Io, owner: BindingOwner, bound: BoundContract): Promise<void> {
+  const path = contractPath(io, owner);
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   await ensurePrivateFolder(dirname(path));
   await writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
-  if (!('profile' in key)) return;
+  const { profile } = owner;
+  if (profile === undefined) return;
   const { editConfig, setValue } = await import('./edit.ts');
-  await editConfig(io, (config) => setValue(config, { ...key, key: 'contract' }, relativePath(key)));
+  await editConfig(io, (config) => setValue(config, { profile, key: 'contract' }, owner.path));
 }
 
 /** Removes a contract and its name in the profile. Returns whether there was one. */
-export async function removeContract(io: Io, key: BindingKey): Promise<boolean> {
-  const path = contractPath(io, key);
+export async function removeContract(io: Io, owner: BindingOwner): Promise<boolean> {
+  const path = contractPath(io, owner);
   const { unlink } = await import('node:fs/promises');
   let wasNamed = false;
-  if ('profile' in key) {
+  const { profile } = owner;
+  if (profile !== undefined) {
     const { editConfig, unsetValue } = await import('./edit.ts');
-    wasNamed = await editConfig(io, (config) => unsetValue(config, { ...key, key: 'contract' }));
+    wasNamed = await editConfig(io, (config) => unsetValue(config, { profile, key: 'contract' }));
   }
   return await unlink(path).then(
     () => true,

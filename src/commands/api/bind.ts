@@ -6,7 +6,7 @@ import type { Description } from '../../binding/description.ts';
 import { formatRoute, type Route, serversOf } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
-import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
+import { originOwner, profileOwner, removeContract, writeContract } from '../../config/contract-file.ts';
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
@@ -43,16 +43,17 @@ export async function bindDescription(
   const { settings } = context;
   const { origin, basePath, note } = addressOf(settings, description);
   if (note !== undefined) await context.warn(note);
-  const key = bindingKey(settings, origin);
+  const { profile } = settings;
+  const owner = profile ? profileOwner(profile.value) : originOwner(origin);
   const { dryRun } = context.flags;
   if (!dryRun) {
     const boundAt = context.now().toISOString();
     const bound = { ...contract, basePath };
-    await writeContract(context.io, key, { contract: bound, origin, source: description.url, boundAt });
+    await writeContract(context.io, owner, { contract: bound, origin, source: description.url, boundAt });
   }
   // After the binding is kept, because a reader that leaves early ends the command.
   await show();
-  const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${nameOfKey(key)}`;
+  const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${owner.name}`;
   await context.warn(`${summary(matches)}; ${outcome}`);
   const tokenNote = credentialNote(settings, contract.credentialPlaces);
   if (tokenNote !== undefined) await context.warn(tokenNote);
@@ -65,11 +66,12 @@ export async function unbind(context: Context): Promise<void> {
   const baseUrl = context.settings.get('base-url');
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const { origin } = new URL(baseUrl);
-  const active = bindingKey(context.settings, origin);
-  for (const key of [active, { origin }])
-    if (await removeContract(context.io, key))
-      return context.print(`${nameOfKey(key)} has the built-in contract again`);
-  await context.print(`${nameOfKey(active)} was not bound`);
+  const { profile } = context.settings;
+  const active = profile ? profileOwner(profile.value) : originOwner(origin);
+  for (const owner of [active, originOwner(origin)])
+    if (await removeContract(context.io, owner))
+      return context.print(`${owner.name} has the built-in contract again`);
+  await context.print(`${active.name} was not bound`);
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
@@ -86,15 +88,6 @@ function noBaseUrl(command: string): UsageError {
     `${command}: no base URL is set, and a binding belongs to an address`,
     'give --base-url <url>, or name a profile with --profile <name>',
   );
-}
-
-/** A binding belongs to the active profile, or to the origin if there is none. */
-function bindingKey({ profile }: Settings, origin: string): BindingKey {
-  return profile ? { profile: profile.value } : { origin };
-}
-
-function nameOfKey(key: BindingKey): string {
-  return 'profile' in key ? `profile ${key.profile}` : key.origin;
 }
 
 /**
