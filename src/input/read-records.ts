@@ -61,7 +61,7 @@ interface InputRecords<Row> {
   readonly format: InputFormat | undefined;
   /** False for a lone JSON object; true for every list, even of one record. */
   readonly isArray: boolean;
-  readonly batches: AsyncGenerator<ParsedRecord<Row>[]>;
+  readonly pages: AsyncGenerator<ParsedRecord<Row>[]>;
 }
 
 /**
@@ -77,15 +77,15 @@ export async function readRecords<Row extends InputRow>(
 ): Promise<InputRecords<Row>> {
   const input = await splitInput(bytes(), name, (cells) => layout.isHeader(cells));
   const { format } = input;
-  async function* batches(): AsyncGenerator<ParsedRecord<Row>[]> {
+  async function* pages(): AsyncGenerator<ParsedRecord<Row>[]> {
     const isOfTable = format !== undefined && isTable(format);
     const parse = createParser(layout, isOfTable);
     let header: Header | undefined;
-    for await (const batch of input.batches) {
-      const broken = batch.find(({ isBroken }) => isBroken);
+    for await (const page of input.pages) {
+      const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem)
         throw headError(name, broken, broken.problem.message, 'the file may be cut off: nothing was sent');
-      let rows = isOfTable && batch.some(isBlank) ? batch.filter((record) => !isBlank(record)) : batch;
+      let rows = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
       const [first] = rows;
       if (isOfTable && !header && first) {
         header = readHeader(name, first, layout);
@@ -97,7 +97,7 @@ export async function readRecords<Row extends InputRow>(
       });
     }
   }
-  return { format, isArray: input.isArray, batches: batches() };
+  return { format, isArray: input.isArray, pages: pages() };
 }
 
 export function isProblem(result: object): result is Problem {

@@ -58,8 +58,8 @@ export async function readRows<Row extends InputRow>(
     return { line, column, ...problem, kind: conflict, fields: layout.fieldsOf(row) };
   };
   let [total, repeats, additions] = [0, 0, 0];
-  for await (const batch of input.batches)
-    for (const [record, row] of batch) {
+  for await (const page of input.pages)
+    for (const [record, row] of page) {
       total += 1;
       if (isProblem(row)) {
         const { columnName, ...problem } = row;

@@ -114,9 +114,9 @@ async function originalRows<Row extends InputRow>(
   const byLine = new Map<number, Reject[]>();
   for (const reject of rejects) byLine.set(reject.line, [...(byLine.get(reject.line) ?? []), reject]);
   const rows: RejectedRow[] = [];
-  const { batches } = await readRecords(source, layout);
-  for await (const batch of batches)
-    for (const [record, row] of batch) {
+  const { pages } = await readRecords(source, layout);
+  for await (const page of pages)
+    for (const [record, row] of page) {
       const candidates = byLine.get(record.line);
       if (!candidates) continue;
       const recordId = isProblem(row) ? undefined : row.id;

@@ -19,8 +19,8 @@ interface SplitInput {
   readonly format: InputFormat | undefined;
   /** Whether it is one JSON array. */
   readonly isArray: boolean;
-  /** Records in order, in batches as they arrive. */
-  readonly batches: AsyncIterable<readonly SplitRecord[]>;
+  /** Records in order, in pages as they arrive. */
+  readonly pages: AsyncIterable<readonly SplitRecord[]>;
 }
 
 /** Whether an input has rows of cells, which are all text. */
@@ -38,7 +38,7 @@ const delimiters = [',', ';', '\t', '|'] as const;
  * memory, JSON is read whole. The first record of CSV is its header.
  *
  * @param name of the input, for errors. Its extension, or else the text, decides the format.
- * @throws InputError, also while the batches are read, if the input is not UTF-8, or is JSON that cannot be split or is
+ * @throws InputError, also while the pages are read, if the input is not UTF-8, or is JSON that cannot be split or is
  *   too large.
  */
 export async function splitInput(
@@ -48,11 +48,11 @@ export async function splitInput(
 ): Promise<SplitInput> {
   const pieces = piecesOf(decodeUtf8(bytes, name));
   const head = await readHead(pieces);
-  if (head.trim() === '') return { format: undefined, isArray: false, batches: (async function* () {})() };
+  if (head.trim() === '') return { format: undefined, isArray: false, pages: (async function* () {})() };
   const { format, rest } = detectFormat(head, name, isHeader);
   const isDocument = format.kind === 'json';
-  const batches = isDocument ? splitWhole(rest, pieces, name) : splitPieces(rest, pieces, format);
-  return { format, isArray: isDocument && rest.trimStart().startsWith('['), batches };
+  const pages = isDocument ? splitWhole(rest, pieces, name) : splitPieces(rest, pieces, format);
+  return { format, isArray: isDocument && rest.trimStart().startsWith('['), pages };
 }
 
 async function* splitPieces(

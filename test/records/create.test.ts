@@ -46,13 +46,6 @@ test.each([
   expect((await shop.run(`${noun} get ${created.id}`)).code).toBe(5);
 });
 
-test("exits 1 with the service's own code if the service refuses", async () => {
-  const run = await runCli('--offline orders create --pet 999 -o json');
-  expect(run).toMatchObject({ code: 1, stdout: '' });
-  const error = { kind: 'failed', code: 'unknown_reference', status: 422 };
-  expect(JSON.parse(run.stderr).error).toMatchObject(error);
-});
-
 const person = { terminals: ['stdin', 'stderr'] } as const;
 
 test.each([

@@ -15,8 +15,8 @@ async function read(
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
   const records: SplitRecord[] = [];
-  const { batches } = await splitInput(pieces(), name, isHeader);
-  for await (const batch of batches) records.push(...batch);
+  const { pages } = await splitInput(pieces(), name, isHeader);
+  for await (const page of pages) records.push(...page);
   return records;
 }
 

@@ -103,13 +103,6 @@ test('what is only sent back is not compared with the answer', async () => {
   expect(JSON.parse(putOf(server)?.body ?? '')).toMatchObject({ version: 1 });
 });
 
-test('an answer of 204 is a success without a record to print', async () => {
-  await using server = await recordingServer({}, ({ method }) =>
-    method === 'PUT' ? { status: 204 } : { body: rex },
-  );
-  expect(await runAt(server, 'pets update 3 --name x -o json')).toMatchObject({ code: 0, stdout: '' });
-});
-
 test.each([
   ['999 --name x', 5],
   ['998 999 --status sold', 5],
@@ -121,18 +114,6 @@ test.each([
   const before = await shop.json('pets list');
   expect(await shop.run(`pets update ${words}`)).toMatchObject({ code, stdout: '' });
   expect(await shop.json('pets list')).toEqual(before);
-});
-
-test('a dry run reads the record and shows the PUT', async () => {
-  await using server = await petService({ etag: '"v7"' });
-  const run = await runAt(server, 'pets update 3 --name x --dry-run -o json');
-  expect(JSON.parse(run.stdout)).toMatchObject({
-    method: 'PUT',
-    url: `${server.url}/pets/3`,
-    headers: { 'if-match': '"v7"' },
-    body: { name: 'x', categoryId: 1, status: 'sold' },
-  });
-  expect(server.calls()).toEqual(['GET /pets/3']);
 });
 
 test('an update, an adjustment and a set show a person what changed', async () => {
