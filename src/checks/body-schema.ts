@@ -38,8 +38,8 @@ export function checkBody(
 }
 
 /**
- * The value of synchronous work; undefined if it takes more processor time. If other processes keep the processor busy, the
- * work begins again with more time by the clock.
+ * The value of synchronous work; undefined if it takes more processor time than the limit. If other processes use the
+ * processor meanwhile, the work begins again with more time by the clock.
  */
 function withinProcessorTime<Value>(limitMs: number, work: () => Value): Value | undefined {
   for (let clockMs = limitMs; ; clockMs *= 2) {
@@ -59,7 +59,7 @@ interface SchemaValidator {
   readonly unreadable: string | undefined;
 }
 
-/** The schemas of a description may be large, and each is used many times in a run. */
+/** The validator of each schema: a schema may be large, and is used many times in a run. */
 const validators = new WeakMap<JsonObject, SchemaValidator>();
 
 function prepare(schema: JsonObject, definitions: JsonObject | undefined): SchemaValidator {
@@ -81,7 +81,7 @@ function createValidator(schema: JsonObject): SchemaValidator {
   return { validator: new Validator(root as Schema, '2020-12', true), root, unreadable: unreadable[0] };
 }
 
-/** A fault of a value. */
+/** The place of a body that breaks a rule of its schema. */
 interface SchemaFault {
   /** The rule that it breaks, a clause. */
   readonly reason: string;
@@ -142,7 +142,7 @@ const expectations: Readonly<Record<string, (rule: JsonObject) => string>> = {
   false: () => 'absent',
 };
 
-/** @param rule its type may be missing if it has the format of an integer. */
+/** The type that a rule demands, such as `an integer (int64)`; without a type it has the format of an integer. */
 function typeText({ type = 'integer', format }: JsonObject): string {
   const names = [type].flat().map((name) => (name === 'null' ? 'null' : withArticle(String(name))));
   return names.join(' or ') + (typeof format === 'string' ? ` (${format})` : '');

@@ -39,7 +39,7 @@ const patterns = {
 } as const;
 const partNames = Object.keys(patterns) as (keyof typeof patterns)[];
 
-/** @throws UsageError that shows the grammar and where the text leaves it. */
+/** Reads the value of a flag. @throws UsageError that shows the grammar and where the text leaves it. */
 export function parseCondition(text: string, flag: string): Condition {
   let condition: Condition = { text, values: [] };
   const names = new Set<string>();

@@ -85,7 +85,10 @@ export function documentedAnswer({ operation, status }: Reply): DocumentedAnswer
 
 const documentSchemas = new Map<string, JsonObject>();
 
-/** A schema of the service's specification with everything that it refers to. The same object each time, so that it is prepared once. */
+/**
+ * A schema of the service's specification with everything that it refers to. Returns the same object each time, because its
+ * validator is kept by the object.
+ */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
   const record = reference('schemas', name);

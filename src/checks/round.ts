@@ -26,7 +26,7 @@ export interface Round extends Service, Pick<CheckContext, 'deployment'> {
   readonly foreignBefore: number;
 }
 
-/** @param deployment counts the answers of all rounds of a wait. */
+/** Begins a round. @param deployment counts the answers of all rounds of a wait. */
 export function startRound(service: Service, deployment = new Deployment([], service.client)): Round {
   return { ...service, deployment, replies: new Map(), foreignBefore: deployment.foreignAnswers };
 }

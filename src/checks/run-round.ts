@@ -18,7 +18,7 @@ export interface Observer {
   print(line: string): Promise<void>;
 }
 
-/** A run of the checks. */
+/** A run of the checks: what it tests and how, where it shows its progress, and the signals that end it. */
 export interface SmokeRun {
   readonly service: Service;
   readonly options: SmokeOptions;
@@ -31,7 +31,7 @@ export interface SmokeRun {
   readonly abandoned: AbortSignal;
 }
 
-/** Aborts a controller after a time, for a reason, a clause. */
+/** Aborts a controller after a time. @param why a clause. */
 export function abortLater(controller: AbortController, ms: number, why: string): void {
   setTimeout(() => controller.abort(new StoppedError(why)), Math.min(ms, longestTimerMs)).unref();
 }
@@ -88,6 +88,7 @@ function withVersion(run: SmokeRun, results: readonly CheckResult[], fault: Find
   });
 }
 
+/** What decides on a verdict beside the findings. */
 function weights({ options: { strict }, service: { mask } }: SmokeRun) {
   return { strict, mask };
 }
@@ -109,7 +110,7 @@ function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
   return [...results, { ...fault, id: 'reach/steady', elapsedMs: 0 }];
 }
 
-/** The results of a round and of the write checks after it, which clean up. */
+/** Runs the write checks after a round, and removes their records. @returns the results of both. */
 export async function withWriteChecks(
   run: SmokeRun,
   { round, results, obstacle }: RoundResult,

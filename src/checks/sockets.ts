@@ -26,7 +26,7 @@ export interface SocketAddress {
   readonly timeoutMs: number;
 }
 
-/** @param isEmbedded true if the service runs in this process. */
+/** The address of a base URL. @param isEmbedded true if the service runs in this process. */
 export function toAddress(
   baseUrl: string,
   isEmbedded: boolean,
@@ -69,7 +69,9 @@ export interface Handshake {
   readonly protocol: string;
 }
 
-/** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
+/**
+ * Performs a TLS handshake. It offers old versions too, and accepts any certificate, to see what the service offers.
+ */
 export async function shakeHands(address: SocketAddress, signal: AbortSignal): Promise<Handshake> {
   const { host, port, tls, env } = address;
   const socket = connectTls({
@@ -92,7 +94,7 @@ export async function shakeHands(address: SocketAddress, signal: AbortSignal): P
   }
 }
 
-/** A signal ends the work too, because a lookup or a handshake would end only at its deadline. */
+/** Waits for work until its deadline, or until the signal: a lookup does not listen to a signal. */
 function within<Value>(
   { timeoutMs }: SocketAddress,
   signal: AbortSignal,

@@ -33,7 +33,7 @@ import { jsonId, recordOf } from './records.ts';
 import { faultOf } from './round.ts';
 import { newName, type WritableNoun, writableNouns } from './writable-nouns.ts';
 
-/** The records of a run of the write checks. */
+/** The context of a write check, with the records of its run. */
 interface WriteContext extends CheckContext {
   /** Gets what the creates made, or may have made, and loses what is certainly not there. */
   readonly records: Set<PossibleRecord>;
@@ -190,7 +190,7 @@ async function update(context: CheckContext, created: CreatedRecord): Promise<bo
   return true;
 }
 
-/** Only what shows our name is changed and deleted. */
+/** Checks that a record shows the name that we gave, because only such a record may be deleted. */
 async function expectOurs(context: CheckContext, created: CreatedRecord): Promise<void> {
   if ((await ownerOf(context, created)) !== 'us')
     throw new FindingError(fail(`${created.noun.name} ${created.id} does not show the name that we gave`));
@@ -214,7 +214,7 @@ async function checkRemoval(context: CheckContext, { noun, id }: CreatedRecord):
 async function checkReadBack(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
   const { get } = created.noun;
   const reply = get && (await context.ask(get, { id: created.id }));
-  // A read that is missing or retired is the matter of its own check; the list then shows the record.
+  // If the contract has no such GET, or it is retired, the list shows the record.
   if (!reply || (reply.status === 410 && get.deprecated)) return expectOurs(context, created);
   compare(reply, 'read back', sent);
 }
