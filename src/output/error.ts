@@ -28,9 +28,10 @@ export function errorSentence(error: CliError): string {
   return request === '' ? errorMessage(error) : `${errorMessage(error)} (${request})`;
 }
 
-/** What an error says of itself: what is wrong, whether its write may have been applied, and the addition. */
-export function errorMessage({ message, details: { applied, addition } }: CliError): string {
-  return joined([message, applied && uncertainty, addition]) ?? '';
+/** What an error says of itself: what is wrong, whether its request may have been applied, and the addition. */
+export function errorMessage({ message, details: { applied, method, addition } }: CliError): string {
+  // The error of a run has no request: it says how many rows are unknown.
+  return joined([message, applied && method && uncertainty, addition]) ?? '';
 }
 
 const uncertainty = 'the request may or may not have been applied';
