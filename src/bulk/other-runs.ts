@@ -111,10 +111,10 @@ const openElsewhere = 'open_elsewhere';
 
 function outcomeOf({ run, change, state, isUndone }: Booking, wanted: number): Outcome {
   if (state === 'open') {
-    const [who, how, verb] = isUndone
-      ? ['the undo of run', 'finish that undo', 'undo']
-      : ['run', 'resume that run', 'resume'];
-    const message = `${who} ${run} of this delivery has this row open: ${how}, or look at the count`;
+    const [what, way, verb] = isUndone
+      ? [`the undo of run ${run} may have taken this row back`, 'finish that undo', 'undo']
+      : [`run ${run} of this delivery may have booked this row`, 'resume that run', 'resume'];
+    const message = `${what}: ${way}, or look at the count`;
     return { state: 'unknown', reason: { code: openElsewhere, message, settledBy: [verb, run] } };
   }
   if (change === wanted)

@@ -21,7 +21,7 @@ export function chooseResume(list: RunList, target: string, runId: string | unde
     if (older.length === 0) return { go: 'nothing', info: last };
     const names = older.map(({ id, header }) => `${id} (${header.name})`);
     throw new UsageError(
-      `resume: the last run, ${last.id}, is ${last.state}; unfinished ${older.length === 1 ? 'is' : 'are'} ${names.join(', ')}`,
+      `resume: the last run, ${last.id}, is ${last.state}; still unfinished: ${names.join(', ')}`,
       `name one: petstore resume ${older[0]?.id}`,
     );
   }

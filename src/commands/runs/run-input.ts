@@ -99,7 +99,7 @@ async function checkEqualRows(context: Context, list: RunList, run: Run, isWritt
   if (!equal) return;
   const { id, header, undo, open } = equal.info;
   const count = equal.count === 1 ? '1 row equals a row' : `${equal.count} rows equal rows`;
-  const what = `${name}: ${count} of run ${id} (${header.name}), which has booked them or has them open`;
+  const what = `${name}: ${count} of run ${id} (${header.name}), which has booked them, or may have`;
   if (!equal.isHalf || !isWritten) return context.warn(`warning: ${what}`);
   const ways = [
     ...(open > 0 && !undo ? [`go on with it: ${commandLine(context, ['resume', id])}`] : []),
