@@ -65,21 +65,19 @@ export class Journal {
     for (const row of invalid) this.append(printJson({ invalid: { ...row } as never }));
   }
 
-  /** A row that is to be written. */
-  plan(row: Row): void {
-    const { id, before, after } = row;
-    this.append(
-      `{"plan":${id},${membersOf(row)},"before":${valueText(before ?? null)},"after":${valueText(after ?? null)}}`,
-    );
-  }
-
   /**
-   * The plan is complete and on the disk when this returns.
+   * Keeps a plan, which is on the disk when this returns.
    *
-   * @param number of the plan among all plans on the target.
+   * @param planNumber the number of the plan among all plans on the target.
    */
-  planned(number: number): void {
-    this.append(`{"planned":${number}}`);
+  keepPlan(rows: readonly Row[], planNumber: number): void {
+    for (const row of rows) {
+      const { id, before = null, after = null, outcome } = row;
+      const values = `"before":${valueText(before)},"after":${valueText(after)}`;
+      if (outcome) this.outcome(row, false);
+      else this.append(`{"plan":${id},${membersOf(row)},${values}}`);
+    }
+    this.append(`{"planned":${planNumber}}`);
     this.sync();
   }
 

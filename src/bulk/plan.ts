@@ -1,4 +1,5 @@
 import { eachAtPace, type Pace } from '../client/pace.ts';
+import { monotonicMs } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
 import { decide, type Outcome, type Row } from './decide.ts';
 import { isPerhapsWritten } from './rows.ts';
@@ -14,6 +15,7 @@ export interface Plan {
   readonly changes: readonly Row[];
   /** The strong tags of the records that were read by themselves. */
   readonly etags: ReadonlyMap<Row, string>;
+  readonly elapsedMs: number;
 }
 
 /** With fewer rows than this each record is read by itself, with its ETag; otherwise the whole list is read. */
@@ -32,6 +34,7 @@ export async function makePlan(
   pace: Pace,
   progress: { read: number },
 ): Promise<Plan> {
+  const startedMs = monotonicMs();
   const pending = new Map<bigint, Row>();
   for (const row of rows) pending.set(row.id, row);
   const etags = new Map<Row, string>();
@@ -56,7 +59,8 @@ export async function makePlan(
   if (noun.canGet)
     await eachAtPace(pace, [...pending.values()], async (row) => take(row, await noun.read(row.id)));
   for (const row of [...pending.values()]) take(row, { record: undefined });
-  return { rows, changes: rows.filter(({ outcome }) => !outcome), etags };
+  const changes = rows.filter(({ outcome }) => !outcome);
+  return { rows, changes, etags, elapsedMs: monotonicMs() - startedMs };
 }
 
 /** Decides a row by a reading of its record, and keeps the value to write on the row. */

@@ -35,6 +35,14 @@ interface UnreadableRun {
   readonly problem: CliError;
 }
 
+/** A run whose plan is in its journal. */
+export interface RunStart {
+  readonly id: string;
+  readonly journal: Journal;
+  /** The number of the plan on the target. */
+  readonly planNumber: number;
+}
+
 /** The runs of a folder at one moment. */
 export interface RunList {
   readonly folder: string;
@@ -104,15 +112,14 @@ export function nextPlan({ runs }: RunList, target: string): number {
 /**
  * Creates the next run, and removes journals without a plan and old ones.
  *
- * @param write gets its id, its journal, and the number of its plan, and must write and synchronise a whole plan.
- * @returns its id.
+ * @param write must keep a whole plan in the journal.
  * @throws CliError `failed`; then the run does not exist.
  */
 export async function createRun(
   folder: string,
   target: string,
-  write: (id: string, journal: Journal, planNumber: number) => void,
-): Promise<string> {
+  write: (start: RunStart) => void,
+): Promise<RunStart> {
   await ensureRunFolder(folder);
   // Whoever finds a journal without a plan under this lock knows that its process has ended.
   return withLock(
@@ -124,9 +131,10 @@ export async function createRun(
       const id = `r${numberOf(last) + 1}`;
       const journal = new Journal(journalPath(folder, id));
       try {
-        write(id, journal, nextPlan(list, target));
+        const start = { id, journal, planNumber: nextPlan(list, target) };
+        write(start);
         await syncPath(folder);
-        return id;
+        return start;
       } catch (error) {
         journal.close();
         await rm(journal.path, { force: true }).catch(() => {});

@@ -9,8 +9,9 @@ import { defaultFlags, type RunHeader } from './run-header.ts';
 // How records become those of a file. A `Run` is made from an input, from a run that it undoes (which-run.ts chooses it), or
 // from the journal of a run that goes on; other-runs.ts marks the rows that other runs have booked or written. A `Session`
 // (session.ts) carries it out: it reads the records and asks `decide` for each row (plan.ts), keeps the plan in a journal
-// (journal.ts), writes row by row (write-row.ts), writes the rejects (reject-rows.ts) and returns a report (report.ts).
-// Later, read-journal.ts reads what a session has kept, and run-store.ts lists all runs. target.ts keeps other processes away.
+// (journal.ts), writes row by row (write-row.ts), keeps the outcomes (outcome-log.ts), writes the rejects (reject-rows.ts) and
+// returns a report (report.ts). Later, read-journal.ts reads what a session has kept, and run-store.ts lists all runs.
+// target.ts keeps other processes away.
 
 /** What is to be done. */
 export interface Run {

@@ -187,8 +187,12 @@ async function writeSession(
     read: () => ({ done: progress.written, total, failed: progress.failed, concurrency: pace.limit }),
   };
   try {
-    await beforeWrites(async () => lock.nameRun(await session.begin(plan)));
-    const write = () => session.write(plan, rejects);
+    const start = await beforeWrites(async () => {
+      const begun = await session.begin(plan);
+      await lock.nameRun(begun.id);
+      return begun;
+    });
+    const write = () => session.write(plan, start, rejects);
     return total > 0 ? await withProgress(context, activity, write) : await write();
   } finally {
     clearTimeout(timer);
