@@ -17,12 +17,12 @@ import { type Match, type Matches, matchOperations } from './match.ts';
 import { isParameter, takesId } from './path.ts';
 import type { TableOperation } from './record-format.ts';
 
-// From the description of a service to a contract: description.ts reads it, document.ts lists its operations, match.ts finds
-// ours among them by their paths (path.ts) and schemas (fit.ts says which of them cannot be called), and
-// bound-operation.ts writes each down with the service's own parameters and pages (parameters.ts), names (record-format.ts)
-// and answers (answers.ts). All of that happens once, in `api bind`. adapt.ts translates at every call.
+// The folder turns the description of a service into a contract. description.ts reads the description, and document.ts
+// lists its operations. match.ts finds ours among them by their paths (path.ts) and schemas; fit.ts tells which of them
+// cannot be called. bound-operation.ts writes each down with the service's own parameters and pages (parameters.ts), names
+// (record-format.ts) and answers (answers.ts). All of that happens once, in `api bind`. adapt.ts translates at every call.
 
-/** The values of --map. */
+/** The values of `--map`. */
 export interface Maps {
   /** The routes that the user chose, by operation; a path may have values in place of its parameters. */
   readonly operations: ReadonlyMap<OperationId, Route>;
@@ -85,14 +85,14 @@ function checkMapped(bound: readonly Operation[], noun: NounName, field: string,
   throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
 }
 
-/** Why an operation is not bound, a clause that says what to do if something can be done. */
+/** Says why an operation is not bound and, if there is a remedy, what to do: a clause. */
 function whyMissing(id: OperationId, { state, operations: [nearest], why }: Match): string {
   if (!nearest) return why;
   if (state === 'unbindable') return `${formatRoute(nearest)} does not fit: ${why}`;
   return `${why}; choose with --map ${id}='${formatRoute(nearest)}'`;
 }
 
-/** The operation that the user chose, with the given values in its path. It may have any method. */
+/** Finds the operation that the user chose, of any method, and puts the values of the route into its path. */
 function findOperationAt(
   all: readonly DocumentOperation[],
   tableOperation: TableOperation,
@@ -123,7 +123,7 @@ function findOperationAt(
   return operation;
 }
 
-/** The operation with the values of a path in place of its own parameters; undefined if it has another path. */
+/** Puts the values of a path in place of the parameters; undefined if the operation has another path. */
 function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
   const segmentsOf = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');
   const values = segmentsOf(path);

@@ -41,7 +41,7 @@ export interface DocumentOperation {
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Every operation below the description's own servers, in the document's order. */
+/** Lists every operation below the description's own servers, in the document's order. */
 export function operationsIn({ document, url }: Description): DocumentOperation[] {
   const shared = serversOf(document, url);
   return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
@@ -76,7 +76,7 @@ function isPath(path: string): boolean {
   return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
-/** A path without the names of its parameters, so that paths can be compared: `/pets/{}`. */
+/** Leaves the names of the parameters out of a path, so that paths can be compared: `/pets/{}`. */
 export function pathPattern(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
@@ -87,7 +87,7 @@ export interface Route {
   readonly path: string;
 }
 
-/** A route as people write it: `GET /pets`. */
+/** Writes a route as people do: `GET /pets`. */
 export function formatRoute({ method, path }: Route): string {
   return `${method} ${path}`;
 }
@@ -99,7 +99,7 @@ export function successStatuses(responses: JsonObject): number[] {
     .map(Number);
 }
 
-/** The JSON of a `content` object: application/json first, then any type that ends with +json. */
+/** Finds the JSON in a `content` object: application/json first, then any type that ends with +json. */
 export function jsonContent(content: JsonValue | undefined): JsonContent | undefined {
   const media = objectOf(content);
   const types = Object.keys(media);
@@ -110,7 +110,7 @@ export function jsonContent(content: JsonValue | undefined): JsonContent | undef
   return { mediaType, schema, shape: shapeOf(schema) };
 }
 
-/** The parameters of the path template first; a parameter of the operation overrides one of its path item. */
+/** Lists the parameters, those of the path template first. One of the operation overrides one of its path item. */
 function parametersOf(
   path: string,
   ofPath: JsonValue | undefined,
@@ -150,8 +150,8 @@ function isJsonType(type: string): boolean {
 }
 
 /**
- * The base URLs of a document, or of a part that has its own: absolute and without a trailing slash, with the defaults of
- * their variables.
+ * Lists the base URLs of a document, or of a part of it that has servers: absolute, without a trailing slash, and with the
+ * defaults of their variables.
  *
  * @param url that of the document. Relative servers are resolved against it; if it is a file, against the base URL.
  */

@@ -11,7 +11,7 @@ import {
 } from './record-format.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
-/** Why an operation cannot be called as the one of the table, whatever its path, a clause. */
+/** Says why an operation cannot be called as that of the table, whatever its path: a clause. */
 export function obstacleTo(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
   const { body, takesNoJson, parameters } = operation;
   const { unmet } = toParameters(operation, tableOperation.id);
@@ -43,7 +43,7 @@ function lacks(noun: string, label: string, fields: readonly string[]): string {
   return `its ${label} has no field ${fields.join(', ')}: if it has another name, add --map ${noun}.${first}=<name>`;
 }
 
-/** Why the records of an answer cannot be read; a write may be answered with anything but a record of other types. */
+/** Says why the records of an answer cannot be read. A write may have any answer but a record with fields of other types. */
 function wrongAnswer(
   tableOperation: TableOperation,
   { answer, answersNoJson }: DocumentOperation,

@@ -14,8 +14,8 @@ import {
 import { recordsIn, type TableOperation } from './record-format.ts';
 import { nounOf, nounOfSchema, singularWords } from './words.ts';
 
-// How an operation of the table is found in a document. A wrong binding is worse than a missing one, because it decides
-// what `delete` deletes.
+// The rules by which an operation of the table is found in a document. A wrong binding is worse than a missing one, because
+// it decides what `delete` deletes.
 //
 // 1. Only an operation at a path of the right form counts: a list or a create without a parameter in its path, an
 //    operation on one record with the record's own id as the last segment and no other parameter, beside the list or the
@@ -31,7 +31,7 @@ export interface Match {
   readonly state: 'bound' | 'ambiguous' | 'unbindable' | 'missing';
   /** The one that is bound, those that fit equally well, or the near miss. */
   readonly operations: readonly DocumentOperation[];
-  /** A clause. */
+  /** The reason, a clause. */
   readonly why: string;
 }
 
@@ -108,7 +108,7 @@ function toCandidate(
 /** Other words that services have for the nouns: they bind nothing, but show which operations may be meant. */
 const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
 
-/** Why an operation is taken for that of the table: the name of its schema, else its path. */
+/** Tells why an operation is taken for that of the table: by the name of its schema, else by its path. */
 function evidenceOf(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -132,7 +132,7 @@ function evidenceOf(
   return { ...evidence, obstacle: `${segment} may be something else: if it is ${noun}, add ${map}` };
 }
 
-/** Why an operation does not set a count, a clause. */
+/** Says why an operation does not set a count, a clause; undefined if nothing speaks against it. */
 function changeOfCount(
   { id }: TableOperation,
   { operationId = '', source }: DocumentOperation,
@@ -181,7 +181,7 @@ function isNounAlone(noun: NounName, path: string): boolean {
   return nounOf(first) === noun && rest.every(isParameter);
 }
 
-/** The words of an operationId: case, word order and plurals do not matter. */
+/** Puts the words of an operationId in order: case, word order and plurals do not matter. */
 function sortedWords(operationId: string): string {
   return singularWords(operationId).sort().join(' ');
 }

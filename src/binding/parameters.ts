@@ -6,8 +6,8 @@ import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 import { compactName, singularWords } from './words.ts';
 
-// What the parameters of an operation are for, and how its list is divided into pages. The role that a query parameter
-// plays is decided by its name and its type; each role is played by at most one, and each plays at most one.
+// The parameters of an operation, and the pages of its list. The name and the type of a query parameter decide which role it
+// plays. A parameter plays at most one role, and at most one parameter plays a role.
 
 /** A part that a query parameter can play: a filter of ours, or one in the division into pages. */
 interface Role {
@@ -115,7 +115,7 @@ interface BoundParameters {
 }
 
 /**
- * The parameters by the table's names. A required parameter that the table does not have is called `query name` or
+ * Names the parameters as the table does. A required parameter that the table does not have is called `query name` or
  * `header name`, so that it is not confused with one of the table; an optional one is left out.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
@@ -145,19 +145,19 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
   return { parameters, unmet };
 }
 
-/** The value that asks for the first page. */
+/** Returns the value that asks for the first page. */
 function firstPosition(parameter: DocumentParameter, role: RoleName | undefined): string | undefined {
   if (role === 'page') return String(typeOf(parameter).first ?? 1);
   return role === 'offset' ? '0' : undefined;
 }
 
-/** Bounds of a parameter. Every value is sent as text, so the type string is left out. */
+/** Returns the bounds of a parameter, without the type string: every value is sent as text. */
 function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   const { type, ...bounds } = boundsOf(schema) ?? {};
   return type === 'string' ? bounds : boundsOf(schema);
 }
 
-/** The only value that a description allows, or its default. */
+/** Returns the only value that a description allows, or its default. */
 function fixedValue({ schema }: DocumentParameter): string | undefined {
   const { const: constant, enum: choices, default: fallback } = objectOf(schema);
   const [only, ...others] = listOf(choices);
@@ -166,7 +166,7 @@ function fixedValue({ schema }: DocumentParameter): string | undefined {
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
 
-/** How the pages of a list follow each other, by its parameters and by the fields and headers of its answer. */
+/** Tells how the pages of a list follow each other, by its parameters and by the fields and headers of its answer. */
 export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
   const byRole = parametersByRole(operation, id);
   const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];
@@ -215,7 +215,7 @@ const nextNames = /^(next|nextcursor|nextpagetoken|nexttoken|nextpage|nexturl|ne
 /** Fields of an answer that may hold the next one a level deeper. */
 const outerNames = /^(paging|pagination|page|meta|metadata|links?|cursors?|next|pageinfo)$/;
 
-/** The fields that lead from an answer to its link or cursor to the next page. */
+/** Finds the fields that lead from an answer to its link or cursor to the next page. */
 function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
   if (answer?.shape.kind !== 'object') return undefined;
   const nextField = ({ fields }: Shape) =>

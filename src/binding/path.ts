@@ -6,8 +6,8 @@ import { isRecord, type TableOperation } from './record-format.ts';
 import { shapeOf } from './schema.ts';
 import { isIdName, isNameWithin, nounOf, singularWords } from './words.ts';
 
-// What the path of an operation says: whether it is of the right form for a list, a create or an operation on one record,
-// and whether it lies at the list or the create of its noun.
+// The path of an operation tells whether it can be a list, a create or an operation on one record, and whether it lies at
+// the list or the create of its noun.
 
 /** The paths of a noun's operations that are bound already. */
 export interface Collections {
@@ -17,13 +17,13 @@ export interface Collections {
   readonly isTied: boolean;
 }
 
-/** What the path of an operation says. */
+/** The result of reading the path of an operation. */
 export interface PathReading {
-  /** The segment that says what it is about. */
+  /** The segment that names the collection. */
   readonly segment: string;
   /** Whether it lies at the path of a bound operation of the noun, or is a search of it. */
   readonly isOfNoun: boolean;
-  /** Why an operation there is not taken, a clause. */
+  /** The reason for not binding an operation there, a clause. */
   readonly obstacle?: string | undefined;
 }
 
@@ -33,17 +33,17 @@ export function takesId(id: OperationId): boolean {
   return !many && method !== 'POST';
 }
 
-/** The path of the collection that an operation is about, as a pattern: `/pets/{}` is in `/pets`. */
+/** Returns the path of the collection that an operation is about, as a pattern: `/pets/{}` is in `/pets`. */
 export function collectionOf({ path }: DocumentOperation): string {
   return pathPattern(path).replace(/\/\{\}$/, '');
 }
 
-/** The flag that makes an operation that of the table, whatever the rules say. */
+/** Returns the flag that binds an operation as that of the table, whatever the rules say. */
 export function mapFlag({ id }: TableOperation, operation: DocumentOperation): string {
   return `--map ${id}='${formatRoute(operation)}'`;
 }
 
-/** What the path of an operation says; undefined if the operation cannot be that of the table. */
+/** Reads the path of an operation; undefined if the operation cannot be that of the table. */
 export function readPath(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -66,7 +66,7 @@ export function readPath(
   return reading.obstacle ? reading : readRecord(tableOperation, operation, collections, parameter, reading);
 }
 
-/** The path of a list or a create. `findByTag` is a search; `findByStatus` is a list with a filter of ours. */
+/** Reads the path of a list or a create. `findByTag` is a search; `findByStatus` is a list with a filter of ours. */
 function readCollection(id: OperationId, reading: PathReading): PathReading | undefined {
   const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(reading.segment) ?? [];
   if (filterName === undefined) return reading;
@@ -74,7 +74,7 @@ function readCollection(id: OperationId, reading: PathReading): PathReading | un
 }
 
 /**
- * The path of an operation on one record. Its last segment must be the id of that record, and it must lie beside the list
+ * Reads the path of an operation on one record. Its last segment must be the id of that record, and it must lie beside the list
  * or the create of its noun: `/v1/pet/{id}` is beside `/v1/pets`, and `/archive/pets/{id}` is not in `/pets`. If neither is
  * bound, the path must be a single segment and the id.
  *
@@ -112,7 +112,7 @@ function readRecord(
   return { ...reading, obstacle };
 }
 
-/** The path of an update that has the id in its body; or as a near miss, of the entry of a pet: `/pets/{petId}/inventory`. */
+/** Reads the path of an update that has the id in its body, or that of the entry of a pet: `/pets/{petId}/inventory`. */
 function readWithoutId(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -131,7 +131,7 @@ function readWithoutId(
   return { segment, isOfNoun: false, obstacle };
 }
 
-/** Why an operation below other records is not taken, a clause. --map can give their id, unless the noun is one of ours. */
+/** Says why an operation below other records is not bound. `--map` can give their id, unless they are of a noun of ours. */
 function furtherParameter(
   tableOperation: TableOperation,
   operation: DocumentOperation,

@@ -4,11 +4,11 @@ import type { JsonValue } from '../process/exact-json.ts';
 import { type Shape, shapeOf } from './schema.ts';
 import { compactName, nounOf, singularWords } from './words.ts';
 
-// How the schemas of a document write the records of a noun: under which names, and inside which envelope.
+// The schemas of a document tell under which names, and inside which envelope, a service writes the records of a noun.
 
 /** An operation of the table, which the binding looks for in a document. */
 export interface TableOperation extends Operation {
-  /** What the user says that the service calls the fields of the noun, by our names. */
+  /** The names that `--map` gives to the fields of the noun, by our names. */
   readonly fieldMap: ReadonlyMap<string, string>;
 }
 
@@ -18,8 +18,8 @@ export function recordFieldsOf(noun: NounName): string[] {
 }
 
 /**
- * The service's name of each field of ours that the schema of a body or a record has: as the user says, by our names, or
- * in other spellings.
+ * Finds the fields of ours in the schema of a body or a record: by the names that the user gives, by our names, or in other
+ * spellings. Returns the service's names by ours.
  */
 export function fieldNamesOf(
   { noun, fieldMap }: Pick<TableOperation, 'noun' | 'fieldMap'>,
@@ -54,7 +54,7 @@ const keys: Readonly<Record<NounName, readonly string[]>> = {
   inventory: ['petId', 'quantity'],
 };
 
-/** The key fields that a schema lacks; undefined if it describes a record of the noun. */
+/** Returns the key fields that a schema lacks; undefined if it describes a record of the noun. */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
   const lacking = keys[tableOperation.noun].filter((field) => !names.has(field));
@@ -76,7 +76,7 @@ interface RecordContent {
   readonly shape: Shape;
 }
 
-/** The record or the records in the answer of an operation; undefined if the answer of a list has no list. */
+/** Finds the record or the records in the answer of an operation; undefined if the answer of a list has no list. */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   return tableOperation.many ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
 }
@@ -84,7 +84,7 @@ export function recordsIn(tableOperation: TableOperation, answer: Shape): Record
 /** Fields of an envelope in which a list lies one level deeper. */
 const outer = /^(_embedded|data|result|response)$/;
 
-/** The list in an answer: the answer itself, or the one array of records in an object. */
+/** Finds the list in an answer: the answer itself, or the only array of records in an object. */
 function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items) };
   const lists = listsIn(tableOperation, answer);
@@ -97,7 +97,7 @@ function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | 
   return undefined;
 }
 
-/** The arrays among the fields of an object whose items may be records of the noun. */
+/** Finds the arrays among the fields of an object whose items may be records of the noun. */
 function listsIn(tableOperation: TableOperation, { fields }: Shape): RecordContent[] {
   const lists = [...fields].flatMap(([field, schema]): RecordContent[] => {
     const { kind, items } = shapeOf(schema);
@@ -110,7 +110,7 @@ function listsIn(tableOperation: TableOperation, { fields }: Shape): RecordConte
 /** Fields of an envelope that hold one record, beside those called like the noun. */
 const inner = /^(data|result|item|record)$/;
 
-/** The record in an answer: the whole, or the one record of the noun in an envelope. */
+/** Finds the record in an answer: the whole, or the only record of the noun in an envelope. */
 function recordIn(tableOperation: TableOperation, whole: Shape): RecordContent {
   if (whole.kind !== 'object' || isRecord(tableOperation, whole)) return { envelope: [], shape: whole };
   const inside = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {

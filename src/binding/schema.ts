@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 
 const namesBySchema = new WeakMap<object, Set<string>>();
 
-/** The names that a document gives to a schema: those of its component and of the references to it. */
+/** Lists the names that a document gives to a schema: those of its component and of the references to it. */
 export function namesOf(schema: JsonValue | undefined): readonly string[] {
   return [...(namesBySchema.get(objectOf(schema)) ?? [])];
 }
@@ -29,12 +29,12 @@ export interface Shape {
   readonly items: JsonValue | undefined;
 }
 
-/** The value if it is an object, or an object without fields: a description may have anything anywhere. */
+/** Returns the value if it is an object, else an empty one: a description may have anything anywhere. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The value if it is an array, or an empty one. */
+/** Returns the value if it is an array, else an empty one. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
@@ -56,14 +56,14 @@ export function shapeOf(schema: JsonValue | undefined): Shape {
   };
 }
 
-/** The members of a schema's compositions and then the schema itself, each once. */
+/** Lists the members of a schema's compositions and then the schema itself, each once. */
 function partsOf(schema: JsonValue | undefined, visited = new Set<object>()): JsonObject[] {
   if (!isJsonObject(schema) || visited.has(schema)) return [];
   visited.add(schema);
   return [...compositionMembers(schema).flatMap((member) => partsOf(member, visited)), schema];
 }
 
-/** The names of a schema, and of a member that is all that it consists of. */
+/** Lists the names of a schema, and those of its only member if it consists of nothing else. */
 function namesOfWhole(schema: JsonValue | undefined, depth = 0): readonly string[] {
   const whole = objectOf(schema);
   const [member, ...others] = compositionMembers(whole);
@@ -102,7 +102,7 @@ function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
 }
 
-/** The bounds that a schema puts on a value, those of its compositions included; undefined if it puts none. */
+/** Collects the bounds of a schema and of its compositions; undefined if it has none. */
 export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
   const bounds: Bounds = Object.assign({}, ...partsOf(schema).map(boundsOfPart));
   return Object.keys(bounds).length === 0 ? undefined : bounds;
@@ -124,7 +124,7 @@ function boundsOfPart(schema: JsonObject): Bounds {
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
 }
 
-/** The lowest value of a number, or the highest. @param inwards 1 for the lowest, -1 for the highest. */
+/** Returns the lowest value of a number, or the highest. @param inwards 1 for the lowest, -1 for the highest. */
 function limitOf(schema: JsonObject, inwards: 1 | -1): number | bigint | undefined {
   const [stated, outside] =
     inwards === 1
@@ -160,7 +160,7 @@ const exampleTexts: Readonly<Record<string, string>> = {
 };
 const longestExample = 200;
 
-/** An example for messages and questions, made from the examples, choices, types and lower bounds of a schema. */
+/** Makes an example for messages and questions from the examples, choices, types and lower bounds of a schema. */
 export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
   if (!isJsonObject(schema)) return 'text';
   const [first] = listOf(schema.examples);
