@@ -67,7 +67,7 @@ export function takesField({ body }: Operation, name: string): boolean {
   return body !== undefined && Object.hasOwn(body.fields, name);
 }
 
-/** The required fields of a body that are missing; the id of an update is added to every body that has it. */
+/** Lists the required fields that values lack. The id of an update is not among them, because each request adds it. */
 export function lackingFields(
   { body, noun }: Operation,
   values: Readonly<Record<string, unknown>>,
@@ -87,7 +87,7 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
   return levels.some((level) => 'x-hideTryItPanel' in level && level['x-hideTryItPanel'] === true);
 }
 
-/** The field of a view that holds its original. It is not enumerable, so it is never printed, sent or copied. */
+/** The key of the service's own object inside a view. It is not enumerable, so it is never printed, sent or copied. */
 const original = Symbol('original');
 
 /** A record by our names, and the object of the service that it was made from, if that has others. */
@@ -95,12 +95,12 @@ export interface RecordView {
   readonly [original]?: JsonObject;
 }
 
-/** A view with these fields of a record of the service. */
+/** Makes a view of a record of the service. */
 export function toView(fields: JsonObject, record: JsonObject): JsonObject & RecordView {
   return Object.defineProperty(fields, original, { value: record });
 }
 
-/** The record as the service sent it. */
+/** Returns the record as the service sent it. */
 export function originalOf<Record extends object>(record: Record & RecordView): Record | JsonObject {
   return record[original] ?? record;
 }

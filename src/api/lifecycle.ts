@@ -2,9 +2,10 @@ import { dayOf } from '../process/text.ts';
 import { fieldValue, type HttpFields, linkTarget } from './http.ts';
 import type { Operation } from './operations.ts';
 
-/** A date from a header; undefined if the header is malformed. */
+/** The value of a header that holds a date. */
 interface HeaderDate {
   readonly text: string;
+  /** Undefined if the header is malformed. */
   readonly date: Date | undefined;
   /** True if it has the form of an earlier draft: `true` or an HTTP date. */
   readonly older?: true;
