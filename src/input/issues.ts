@@ -60,7 +60,7 @@ export function invalidInput(
   return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
 }
 
-/** The flag that lets most of the rows pass. Leaving rows out is only right if few are wrong. */
+/** The flag that lets most of the rows pass. `--skip-invalid` is offered only if few rows are wrong. */
 function hintFor(
   issues: readonly Issue[],
   conflicts: number,

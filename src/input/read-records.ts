@@ -25,7 +25,7 @@ export interface InputRecord extends Position {
 export interface InputRow {
   /** The line on which it begins, from 1. */
   readonly line: number;
-  /** Where it begins there, from 1; undefined if no other row begins on that line. */
+  /** The column at which it begins, from 1; undefined if no other row begins on that line. */
   readonly column?: number | undefined;
   /** The id of the record; undefined if the row creates one. */
   readonly id?: bigint | undefined;
@@ -44,11 +44,11 @@ export interface RowLayout<Row extends InputRow> {
   columnsWithoutHeader?(cells: readonly string[]): readonly string[] | undefined;
   /** The parser of records with these columns, or what is wrong with the columns. */
   parserOf(columns: readonly string[], isTable: boolean): RowParser<Row> | Problem;
-  /** What becomes of a second row of one id: undefined if it repeats the first, a row with both, or a conflict. */
+  /** Merges a second row of one id into the first: undefined for a repeat, a row with both, or the problem of a conflict. */
   merge(first: Row, second: Row): Row | Problem | undefined;
   /** The columns of a row that the command reads. */
   fieldsOf(row: Row): RowFields;
-  /** True if an input without a byte is a list of nothing, such as the ids that another command has printed. */
+  /** True if an empty input is an empty list, such as the ids that another command has printed. */
   readonly mayBeEmpty?: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface Position {
 export interface Problem {
   /** Names column and value if one of them is wrong; a clause without a full stop. */
   readonly message: string;
-  /** What problems of one kind share, whatever the values are: by default the message. */
+  /** The same for all problems of one kind, whatever the values are. By default the message. */
   readonly kind?: string | undefined;
   /** The name of the column that is wrong; undefined if it is not one column. */
   readonly columnName?: string | undefined;

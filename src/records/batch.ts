@@ -64,7 +64,7 @@ export class Batch<Item, Result> {
     return ordered;
   }
 
-  /** Does the work for one item after the other; the next begins when the result of the one before has been used. */
+  /** Does the work for one item after the other. An item begins when the caller has used the result before it. */
   async *oneByOne(): AsyncGenerator<NonNullable<Result>> {
     for (const [index, item] of this.untilStopped()) {
       const result = await this.settle(index, item);
@@ -77,14 +77,14 @@ export class Batch<Item, Result> {
     return { done: this.succeeded.size + failed, failed, total: this.items.length };
   }
 
-  /** The items that were not done, each with its error; without one, nothing was sent for it. */
+  /** The items that were not done, each with its error. Nothing was sent for an item without an error. */
   failures(): readonly { readonly item: Item; readonly error: CliError | undefined }[] {
     return this.items.flatMap((item, index) =>
       this.succeeded.has(index) ? [] : [{ item, error: this.errors.get(index) }],
     );
   }
 
-  /** The error of a lone item; a ManyError if some of several items have failed; undefined if none has. */
+  /** The error of the batch: that of a lone item, or a ManyError for several items. Undefined if none has failed. */
   error(): CliError | undefined {
     const { reason } = this.stopping;
     const { unit } = this.options;
@@ -104,7 +104,7 @@ export class Batch<Item, Result> {
     return new ManyError(`${failed} of ${total} ${unit} failed${rest}`, all, done - failed);
   }
 
-  /** Meanwhile the first signal begins no further of several items, and a second one ends the command. */
+  /** Runs `work`. Until it ends, the first signal lets no further of several items begin, and a second one ends the command. */
   async stopAtSignal<Value>({ interrupts, warn }: Context, work: () => Promise<Value>): Promise<Value> {
     if (this.items.length < 2) return work();
     let isStopping = false;
@@ -139,7 +139,7 @@ export class Batch<Item, Result> {
       if (error === undefined) return undefined;
       if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
       this.errors.set(index, error);
-      // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
+      // Ids from the command line are all tried. A file may have too many records for that.
       if (this.options.place && wouldAllFail(error)) this.stopping.stop(error);
       return undefined;
     }

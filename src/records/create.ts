@@ -35,7 +35,7 @@ export async function createRecords(context: Context, noun: RecordNoun, flags: R
 }
 
 /**
- * The fields to ask the user for: none, or all that were not given if one that is required or wanted is missing.
+ * The fields to ask the user for: all that the flags do not give, if a required or a wanted one is missing; else none.
  *
  * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
  */

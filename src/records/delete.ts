@@ -22,7 +22,7 @@ export async function deleteByIdsOrFile(
 }
 
 /**
- * Deletes the records with these ids, trying all of them, after asking by name; reports on stderr which were deleted.
+ * Asks with the names of the records, and deletes each of them, even if others fail. Reports each deletion on stderr.
  */
 export async function deleteRecords(
   context: Context,
@@ -45,7 +45,7 @@ export async function deleteRecords(
 }
 
 /**
- * Deletes the records whose ids are in a file, after asking with their number; reports each on stderr as it is deleted.
+ * Asks with the number of the records in a file, and deletes each of them. Reports each deletion on stderr.
  * What was not done goes to a file of rejects.
  */
 async function deleteFromFile(access: Access, path: string): Promise<void> {

@@ -56,7 +56,7 @@ function checkRecord({ noun, operation }: Access, before: JsonObject, record: Js
   const old = before as Body;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
-  // As in an update, null in a field that the program knows leaves the field out.
+  // Null in a field that the program knows leaves the field out, as in an update.
   const present = Object.fromEntries(
     Object.entries(record).filter(
       ([name, value]) => value !== null || !Object.hasOwn(fieldSchemas(noun), name),

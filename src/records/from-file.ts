@@ -90,7 +90,7 @@ export function placeInFile(
 /**
  * Writes the records that were certainly not done to a file that can be given to `--from` again, if others were done:
  * `<input>.rejects.<ext>`, or the next free name. A record that may have been created, or was made with other values, is
- * named on stderr in its place, so that the file creates nothing twice. Then throws the error of the writes.
+ * named on stderr instead, so that the file creates nothing twice. Then throws the error of the writes.
  */
 export async function endFile<Row extends RecordRow>(
   { context, noun }: Access,

@@ -32,7 +32,7 @@ export async function getRecords(
   if (error) throw error;
 }
 
-/** The ids; for an unknown name an error, so that the other records are still printed. */
+/** The id for each argument, or the error for an unknown name, so that the other records are still printed. */
 async function resolveEach(
   { names, noun }: Access,
   idsOrNames: readonly IdOrName[],
@@ -81,8 +81,8 @@ async function waitUntil(
 }
 
 /**
- * Reads a record at once, then after each pause, and once more right before the time is over; that reading has twice the
- * time of the one before.
+ * Reads a record at once, then after each pause, and once more right before the time is over. The last reading has twice
+ * the time of the one before.
  *
  * @returns the record if the condition holds, else why it did not hold last.
  */

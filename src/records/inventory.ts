@@ -38,7 +38,7 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
   let sum: Sum | undefined;
   try {
     await writeRecord(access, async (refusal) => {
-      // To add again what may have been added would count it twice.
+      // Adding again what may have been added would count it twice.
       if (refusal?.details.applied === 'unknown') throw refusal;
       const before = await readRecord<InventoryItem>(access.client, 'inventory', petId);
       // A proxy that sends a request twice passes on the 412 of the second one.
@@ -57,7 +57,7 @@ function mayBeApplied({ kind, message, details }: CliError): CliError {
   return new CliError(kind, message, { ...details, applied: 'unknown' });
 }
 
-/** The write of a count. @param before the entry that alone may be changed. */
+/** The write of a count. @param before the entry as it was read: only this state of it is changed. */
 function countWrite(petId: bigint, quantity: number, before: Answer<InventoryItem> | undefined): Write {
   const input = { id: petId, body: { quantity }, before: before?.value };
   return { operation: 'updateInventory', input, ifMatch: before?.etag };

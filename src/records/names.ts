@@ -103,7 +103,7 @@ export class Names {
     return Object.fromEntries(resolved);
   }
 
-  /** The names of all of them; none if the service has no such list. Never rejects. */
+  /** The names of all pets or all categories. Empty if the service has no such list. Never rejects. */
   async namesOf(noun: NamedNoun): Promise<NameList> {
     if (!this.isListed(noun)) return { nameById: new Map() };
     try {

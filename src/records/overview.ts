@@ -83,7 +83,7 @@ export async function readOverview(context: Context, client: Client, below: numb
 }
 
 /**
- * A warning for each cause that parts are missing for, which names them: `warning: counts and orders are missing: …`.
+ * A warning for each cause, which names the parts that are missing: `warning: counts and orders are missing: …`.
  *
  * @param parts each part's list, or the error of its reading.
  * @throws CliError the first of the errors if all parts are missing.

@@ -14,7 +14,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 export type Body = Readonly<Record<string, unknown>>;
 
 /**
- * How the values of a field are given as a flag, as a cell of a file and as an answer. A `name` tells records apart, a
+ * How people write the values of a field: as a flag, as a cell of a file, as an answer. A `name` tells records apart, a
  * `reference` is the id or the name of another record.
  */
 export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
@@ -117,7 +117,7 @@ export function flagOf(field: Field): string {
  * fields of a bound service, are columns that only `--fields` shows.
  *
  * @param operation whose records are shown; undefined for our fields alone.
- * @param names those of the records that the noun refers to, by id.
+ * @param names the names of the records that the noun refers to, by id.
  */
 export function viewOf(
   { plural, idField, fields, reference }: RecordNoun,

@@ -64,7 +64,7 @@ export async function writeOnce(access: Access, prepare: PrepareWrite, pace?: Pa
       const before = printJson(write.input.before);
       const isUnchanged = () => printJson(write.input.before) === before;
       write = await prepare(error);
-      // Those who change one record at the same time do not meet again and again.
+      // A random pause keeps two writers of one record from colliding again.
       if (!isUnchanged()) await sleep(retryDelay(repeats + 1), access.context.interrupts.signal);
       else {
         write = await prepare(error);
