@@ -2,6 +2,8 @@
 export type Measure = (text: string) => number;
 
 const ascii = /^[\x20-\x7e]*$/;
+/** Latin letters, which never join with the next character. */
+const latin = /^[\x20-\xac\xae-\u02ff]*$/;
 
 /**
  * Returns a function that measures the texts. Loads string-width (CJK, emoji, combining marks) only if one of them
@@ -33,7 +35,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 /** The characters of a text as people count them (grapheme clusters), in linear time. */
 export function charactersOf(text: string): string[] {
-  if (ascii.test(text)) return Array.from(text);
+  if (latin.test(text)) return Array.from(text);
   segmenter ??= new Intl.Segmenter();
   const characters: string[] = [];
   for (let start = 0; start < text.length; ) {
