@@ -161,11 +161,9 @@ function createGuard(listensOn: string, origins: readonly string[]) {
     const isKnown = isLoopbackHost(name) || name === serverHost || (isWildcard && isIP(name) !== 0);
     return isKnown;
   };
-  let lastHost: string | undefined;
   return ({ host = '', origin }: IncomingMessage['headers']): void => {
-    if (host !== lastHost && !isThisServer(host))
+    if (!isThisServer(host))
       throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server`);
-    lastHost = host;
     const isAllowed =
       origin === undefined || origins.includes(origin) || isThisServer(origin.replace(/^https?:\/\//i, ''));
     if (!isAllowed)
