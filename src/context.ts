@@ -32,7 +32,7 @@ export interface Runtime {
 }
 
 /** Everything that a command works with. What takes time to open is opened when it is first asked for, once. */
-export interface Context extends Runtime, Notices {
+export interface Context extends Runtime, Pick<Notices, 'print' | 'warn' | 'lifecycle'> {
   /** The flags of the command line, parsed. */
   readonly flags: GlobalFlags;
   readonly settings: Settings;
@@ -50,8 +50,6 @@ export interface Context extends Runtime, Notices {
   printer(format?: OutputFormat): Promise<Printer>;
   /** The colours of a stream: --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
-  /** Closes what was opened. */
-  close(): Promise<void>;
   now(): Date;
   /** The exit code if the command ends without an error. */
   exitCode: number;

@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
+import { createNotices, type Notices } from './output/notices.ts';
 import { race } from './process/deadline.ts';
 import { AnsweredError, CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
@@ -24,16 +25,28 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const { flags, name, usesConfig } = commandLine;
   const file = usesConfig ? readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
   const settings = resolveSettings(runtime.io, flags, file);
-  const context = openContext(runtime, flags, settings, name);
-  const { interrupts } = runtime;
+  const { interrupts, io } = runtime;
+  const hasJsonErrors = ['json', 'jsonl'].includes(settings.get('output'));
+  const notices = createNotices({
+    io,
+    // A completion must not disturb the line that is typed.
+    isQuiet: settings.get('quiet') || name === '',
+    hasJsonErrors,
+    showsLifecycle: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
+    commandName: name,
+  });
+  const { context, close } = openContext(runtime, { flags, settings, notices });
   const running = commandLine.run(context);
   try {
-    return await race({ signals: [interrupts.signal] }, () => running);
-  } catch (error) {
-    return await report(interrupts.signal.aborted ? await endingError(error, running) : error, context);
+    const exitCode = await race({ signals: [interrupts.signal] }, () => running);
+    await notices.printAll();
+    return exitCode;
+  } catch (thrown) {
+    const error = interrupts.signal.aborted ? await endingError(thrown, running) : thrown;
+    return await report(error, context, { notices, hasJsonErrors });
   } finally {
     interrupts.release();
-    await context.close();
+    await close();
   }
 }
 
@@ -48,7 +61,11 @@ async function endingError(signalError: unknown, running: Promise<unknown>): Pro
   return isSame ? workError : signalError;
 }
 
-async function report(thrown: unknown, context: Context): Promise<number> {
+async function report(
+  thrown: unknown,
+  context: Context,
+  { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
+): Promise<number> {
   const { io, interrupts } = context;
   if (thrown instanceof AnsweredError) return exitCodes.done;
   // A reader that leaves early changes no exit code.
@@ -56,11 +73,11 @@ async function report(thrown: unknown, context: Context): Promise<number> {
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   // A program that reads the error as JSON expects exactly one object on stderr.
-  if (!context.hasJsonErrors) await context.printNotices();
+  if (!hasJsonErrors) await notices.printAll();
   const { errorJson, errorText } = await import('./output/error.ts');
   const show = (text: string, indent: number) => prose(io, text, indent);
-  const text = context.hasJsonErrors
-    ? errorJson(error, context.takeNotices())
+  const text = hasJsonErrors
+    ? errorJson(error, notices.take())
     : errorText(error, await context.style('stderr'), show);
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // After Ctrl-C the terminal shows `^C`.

@@ -6,7 +6,7 @@ import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token-source.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
 import type { Prompt } from './input/question.ts';
-import { createNotices } from './output/notices.ts';
+import type { Notices } from './output/notices.ts';
 import { Printer } from './output/print.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
@@ -22,17 +22,18 @@ export function openRuntime(processIo: Io): Runtime {
   return { io, secrets, liveLine, interrupts: createInterrupts(io) };
 }
 
-/**
- * Makes the context of a command from its flags and its settings.
- *
- * @param commandName for notices, such as `pets get`.
- */
+/** What a command line says: its flags, the settings, and where its notices go. */
+interface CommandParts {
+  readonly flags: GlobalFlags;
+  readonly settings: Settings;
+  readonly notices: Notices;
+}
+
+/** Makes the context of a command, and the function that closes the clients that it opens. */
 export function openContext(
   runtime: Runtime,
-  flags: GlobalFlags,
-  settings: Settings,
-  commandName: string,
-): Context {
+  { flags, settings, notices }: CommandParts,
+): { readonly context: Context; close(): Promise<void> } {
   const { io, interrupts, liveLine } = runtime;
   const quiet = settings.get('quiet');
   const clients: Client[] = [];
@@ -50,13 +51,7 @@ export function openContext(
   };
   const context: Context = {
     ...runtime,
-    ...createNotices({
-      io,
-      isQuiet: quiet,
-      hasJsonErrors: ['json', 'jsonl'].includes(settings.get('output')),
-      showsLifecycle: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
-      commandName,
-    }),
+    ...notices,
     flags,
     settings,
     quiet,
@@ -84,12 +79,12 @@ export function openContext(
       });
     },
     now: () => new Date(),
-    async close() {
-      liveLine.close();
-      await Promise.all(clients.map((client) => client.close()));
-    },
   };
-  return context;
+  const close = async () => {
+    liveLine.close();
+    await Promise.all(clients.map((client) => client.close()));
+  };
+  return { context, close };
 }
 
 /** The embedded store has the built-in contract; a service has the one that is bound to its profile or its origin. */

@@ -17,7 +17,7 @@ import { type Action, commandName, flagsOf, isGroup, type Program } from './verb
 export interface CommandLine {
   /** The flags that several commands share, parsed. */
   readonly flags: GlobalFlags;
-  /** The names of the command, such as `pets get`. */
+  /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;
   /** Whether it may depend on the config. Help and the version do not open it, and work whatever it holds. */
   readonly usesConfig: boolean;
@@ -93,7 +93,6 @@ function actionLine(line: ParsedLine): Task {
   const run = async (context: Context) => {
     await checkSettings(context, action);
     await action.run(context, values);
-    await context.printNotices();
     return context.exitCode;
   };
   return { usesConfig: action.wrongSettings !== 'unread', run };

@@ -5,8 +5,6 @@ import { prose } from './fold.ts';
 
 /** What a command prints for a person on stderr, beside progress and errors. */
 export interface Notices {
-  /** Whether an error is printed as JSON: the format of the output decides. */
-  readonly hasJsonErrors: boolean;
   /**
    * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never
    * rejects: a closed stderr must not change what the command does.
@@ -20,14 +18,15 @@ export interface Notices {
   /** Life cycle notices (deprecation, stability) of the operations that this command used. */
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
-  takeNotices(): string[];
+  take(): string[];
   /** Writes them to stderr; the life cycle notices only if somebody may act on them. */
-  printNotices(): Promise<void>;
+  printAll(): Promise<void>;
 }
 
 interface NoticesOptions {
   readonly io: Io;
   readonly isQuiet: boolean;
+  /** Whether an error is printed as JSON. */
   readonly hasJsonErrors: boolean;
   /** Whether life cycle notices are shown: on a terminal outside of CI, or with -v. */
   readonly showsLifecycle: boolean;
@@ -48,18 +47,17 @@ export function createNotices(options: NoticesOptions): Notices {
     if (!isQuiet) await io.stderr.write(`${prose(io, line)}\n`).catch(() => {});
   };
   return {
-    hasJsonErrors,
     print,
     async warn(line) {
       if (hasJsonErrors) notes.push(line);
       else await print(line);
     },
     lifecycle,
-    takeNotices() {
+    take() {
       const lines = [...notes.splice(0), ...takeLifecycle()];
       return isQuiet ? [] : lines;
     },
-    async printNotices() {
+    async printAll() {
       for (const line of notes.splice(0)) await print(line);
       const lines = takeLifecycle();
       if (showsLifecycle) for (const line of lines) await print(line);
