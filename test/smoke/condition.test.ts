@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differenceTo, meetsHeader, parseCondition } from '../../src/checks/condition.ts';
+import { differenceTo, parseCondition } from '../../src/checks/condition.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const answer = {
@@ -87,21 +87,4 @@ test.each([
   expect(parse).toThrow(UsageError);
   expect(parse).toThrow(`--wait-for '${text}': `);
   expect(parse).toThrow(why);
-});
-
-test('the hint for another method is not the grammar', () => {
-  const [error] = [() => parseCondition('POST /pets 201', '--expect')].map((parse) => {
-    try {
-      return parse();
-    } catch (thrown) {
-      return thrown as UsageError;
-    }
-  });
-  expect(error).toMatchObject({ details: { hint: 'petstore smoke changes nothing but with --write' } });
-});
-
-test('whether an answer comes from this deployment is asked of its header alone', () => {
-  const condition = parseCondition('200 header x-commit=4f2a9c1 /n=9', '--wait-for');
-  expect(meetsHeader(condition, answer.fields)).toBe(true);
-  expect(meetsHeader(condition, { 'x-commit': 'old' })).toBe(false);
 });
