@@ -53,31 +53,31 @@ try {
   printHeader(`Start-up, Node ${process.version}`, 'node -e 0', 'petstore');
   const rows = [
     ['`petstore --version`', petstore(['--version']), '<= 1.2'],
-    ['`petstore --help`', petstore(['--help']), '<= 1.4'],
-    ['`petstore pets --help`', petstore(['pets', '--help']), '<= 1.4'],
+    ['`petstore --help`', petstore(['--help']), '<= 1.45'],
+    ['`petstore pets --help`', petstore(['pets', '--help']), '<= 1.45'],
     [
       '`petstore pets list`, http, URL by environment',
       petstore(['pets', 'list'], { PETSTORE_BASE_URL: url }),
-      '<= 2.2',
+      '<= 2.3',
     ],
     [
       '`petstore pets list`, http, URL in a profile',
       petstore(['--profile', 'bench', 'pets', 'list']),
-      '<= 2.3',
+      '<= 2.4',
     ],
-    ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 1.8'],
+    ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 2.1'],
     [
       '`petstore inventory apply`, http, 10 rows, none differs',
       petstore(['inventory', 'apply', stock, '--yes'], { PETSTORE_BASE_URL: url }),
     ],
-    ['completion of a command', petstore(['__complete', '--', '']), '<= 1.4'],
-    ['completion of a flag', petstore(['__complete', '--', 'pets', 'list', '--']), '<= 1.4'],
-    ['completion of a value', petstore(['__complete', '--', 'pets', 'list', '--status', '']), '<= 1.4'],
-    ['completion of a profile', petstore(['__complete', '--', '--profile', '']), '<= 1.4'],
+    ['completion of a command', petstore(['__complete', '--', '']), '<= 1.45'],
+    ['completion of a flag', petstore(['__complete', '--', 'pets', 'list', '--']), '<= 1.45'],
+    ['completion of a value', petstore(['__complete', '--', 'pets', 'list', '--status', '']), '<= 1.45'],
+    ['completion of a profile', petstore(['__complete', '--', '--profile', '']), '<= 1.45'],
     [
       'completion of a pet, offline',
       petstore(['__complete', '--', '--offline', 'pets', 'get', '']),
-      '<= 1.7',
+      '<= 1.8',
     ],
   ];
   for (const [name, figure, target] of rows) await compare({ name, baseline: empty, figure, target });
