@@ -35,9 +35,9 @@ export async function listRecords(context: Context, noun: RecordNoun, listing: L
     return watchRecords(access, { intervalMs: watch, limit, read: () => readPages(access, listing) });
   }
   const pages = await readPages(access, listing);
-  const { view, readAllNames } = await openView(access);
+  const { view, readNames } = await openView(access, true);
   // The first page is read at the same time as the names.
-  const [first, note] = await Promise.all([pages.next(), readAllNames()]);
+  const [first, note] = await Promise.all([pages.next(), readNames()]);
   if (note) await context.warn(note);
   let isEmpty = true;
   async function* all() {

@@ -6,23 +6,25 @@ import type { Access } from './access.ts';
 import { isIdText } from './parse-values.ts';
 import { viewOf } from './record-nouns.ts';
 
-/** A view whose columns may show the names of other records; each reading of names returns a note if it failed. */
+/** A view whose columns may show the names of other records. */
 interface NamedView {
   readonly view: View<JsonObject>;
-  /** Reads the names for a whole list. Never rejects. */
-  readAllNames(): Promise<string | undefined>;
-  /** Reads the name for one record, if it is not read yet. Never rejects. */
-  readNameFor(record: JsonObject): Promise<string | undefined>;
+  /**
+   * Waits for the names that a record needs, or all records of a list. Never rejects.
+   *
+   * @returns a note for the user if they could not be read.
+   */
+  readNames(record?: JsonObject): Promise<string | undefined>;
 }
 
 /**
  * The view of a noun. A table on a terminal has the names of other records even if their column is `extra`.
  *
- * @param isReading whether the records are being read: then categories are read at the same time.
+ * @param isList whether all records are shown: then the reading of all names begins at once, beside that of the records.
  */
 export async function openView(
   { context, names, noun, operation }: Access,
-  isReading = false,
+  isList: boolean,
 ): Promise<NamedView> {
   const nameById = new Map<bigint, string>();
   const { noun: plural, columns } = viewOf(noun, operation, nameById);
@@ -35,24 +37,22 @@ export async function openView(
   const view = { noun: plural, columns: usualColumns };
   const named = referenceFields[field];
   if (named === undefined || !printer.shows(view, nameColumn))
-    return { view, readAllNames: async () => undefined, readNameFor: async () => undefined };
-  const readAllNames = async () => {
-    const { nameById: read, note } = await names.namesOf(named);
-    for (const [id, name] of read) nameById.set(id, name);
+    return { view, readNames: async () => undefined };
+  const readAll = async () => {
+    const { nameById: all, note } = await names.namesOf(named);
+    for (const [id, name] of all) nameById.set(id, name);
     if (named === 'categories' && (printer.format === 'csv' || printer.format === 'tsv'))
       dropAmbiguous(nameById);
     return note;
   };
-  let categories = isReading && named === 'categories' ? readAllNames() : undefined;
+  // There are few categories, and a service cannot be asked for some of them.
+  if (isList || named === 'categories') {
+    const reading = readAll();
+    return { view, readNames: () => reading };
+  }
   return {
     view,
-    readAllNames,
-    async readNameFor({ [field]: id }) {
-      // There are few categories, and a service cannot be asked for some of them.
-      if (named === 'categories') {
-        categories ??= readAllNames();
-        return categories;
-      }
+    async readNames({ [field]: id = null } = {}) {
       if (typeof id !== 'bigint' || nameById.has(id)) return undefined;
       const { name, note } = await names.nameOfPet(id);
       if (name !== undefined) nameById.set(id, name);
@@ -75,11 +75,11 @@ export async function printAll(
   reading: Promise<readonly JsonObject[]>,
   asList: boolean,
 ): Promise<void> {
-  const [records, { view, readNameFor }] = await Promise.all([reading, openView(access, true)]);
+  const [records, { view, readNames }] = await Promise.all([reading, openView(access, false)]);
   const [first] = records;
   if (first === undefined) return;
   const notes = new Set<string | undefined>();
-  for (const record of records) notes.add(await readNameFor(record));
+  for (const record of records) notes.add(await readNames(record));
   for (const note of notes) if (note !== undefined) await access.context.warn(note);
   const printer = await access.context.printer();
   await (asList ? printer.records([records], view) : printer.record(first, view));
@@ -89,10 +89,10 @@ export async function printAll(
 export async function printLive(access: Access, records: AsyncGenerator<JsonObject>): Promise<void> {
   const first = await records.next();
   if (first.done) return;
-  const { view, readNameFor } = await openView(access);
+  const { view, readNames } = await openView(access, false);
   async function* pages() {
     for (let next: IteratorResult<JsonObject> = first; !next.done; next = await records.next()) {
-      const note = await readNameFor(next.value);
+      const note = await readNames(next.value);
       if (note !== undefined && next === first) await access.context.warn(note);
       yield [next.value];
     }

@@ -91,8 +91,8 @@ async function readPoll(
   const { sort } = access.context.flags;
   access.names.forget();
   const records = await collectRecords(await read(), sort === undefined ? limit : undefined);
-  const { view, readAllNames } = await openView(access);
-  await readAllNames();
+  const { view, readNames } = await openView(access, true);
+  await readNames();
   if (sort !== undefined) records.sort(compareBy(view, sort));
   const before = new Set(last?.map((record) => printJson(record)));
   const listed = records.slice(0, limit);
