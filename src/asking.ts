@@ -61,14 +61,14 @@ function declined(what: string): UsageError {
   return new UsageError(`${what}: not confirmed, nothing was written`, undefined, 'declined');
 }
 
-/** The name of the target: its profile, or the host of a base URL without a profile. */
+/** Returns the name of the target: its profile, or the host of a base URL without a profile. */
 function nameToConfirm(settings: Settings): string {
   if (settings.offline) return offlineProfile;
   const { service, profile } = settings;
   return profile?.value ?? (service === undefined ? '' : new URL(service).host);
 }
 
-/** The user must see which service is affected. There is only one embedded store, so it needs no host. */
+/** Says which service is affected; nothing for the embedded store, because there is only one. */
 function serviceText(settings: Settings): string {
   const { service, profile } = settings;
   if (service === undefined) return '';
@@ -76,8 +76,8 @@ function serviceText(settings: Settings): string {
 }
 
 /**
- * A clause that says why no question can be asked; undefined if one can. An answer is never read from a pipe: if the
- * command has read its input from stdin, it asks on the terminal itself.
+ * Says in a clause why no question can be asked; undefined if questions are possible. An answer is never read from a pipe: a
+ * command that has read its input from stdin asks on the terminal itself.
  */
 export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
   const hasKeyboard =

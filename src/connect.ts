@@ -17,7 +17,7 @@ import { type ClientUse, type Context, commandLine } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
-/** The client that the settings call for: a service at a base URL, or the server in this process. */
+/** Makes the client that the settings call for: of the service at the base URL, or of the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags } = context;
   const address = settings.offline ? embeddedOrigin : settings.service;
@@ -35,7 +35,7 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
 }
 
 /**
- * A client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
+ * Makes a client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
  * own origins. It sends headers of `--header`, and the client certificate, only to the service's origin; headers also to
  * any origin if no service is set.
  */
@@ -133,7 +133,7 @@ interface ExtrasTarget {
   readonly places: readonly CredentialPlace[] | undefined;
 }
 
-/** The common fields, the credential, and the user's own headers. */
+/** Collects the common fields, the credential, and the user's own headers. */
 async function readExtras(
   { secrets, warn, readToken, settings }: Context,
   { baseUrl, headers, places }: ExtrasTarget,
@@ -153,7 +153,7 @@ async function readExtras(
   return { fields, parameter, credential: isAdded ? '--header' : credential?.source };
 }
 
-/** A shorter value, as in `X-Debug: true`, may be a word of the output. */
+/** A shorter value, such as that of `X-Debug: true`, may be a word of the output. */
 const minSecretLength = 8;
 
 /** Adds the value of --header, and the part after a scheme such as Bearer. */
@@ -170,7 +170,7 @@ function tokenField(credential: Credential | undefined): HeaderField[] {
   return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];
 }
 
-/** The transport to a service. @throws UsageError if a proxy or a certificate cannot be used. */
+/** Opens the transport to a service. @throws UsageError if a proxy or a certificate cannot be used. */
 async function openTransport(
   context: Context,
   baseUrl: string,
@@ -195,7 +195,7 @@ async function openTransport(
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
-/** The certificates and the key that the settings name, read and checked, and for https those of SSL_CERT_FILE. */
+/** Reads and checks the certificates and the key that the settings name, and for https those of SSL_CERT_FILE. */
 async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
   const { settings, io } = context;
   const { SSL_CERT_FILE: roots } = io.env;
@@ -214,7 +214,7 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
 }
 
 /**
- * The address of the service, for the checks of DNS, TCP and TLS; undefined if no base URL is set.
+ * Returns the address of the service, for the checks of DNS, TCP and TLS; undefined if no base URL is set.
  *
  * @param timeoutMs the deadline of each of these.
  */

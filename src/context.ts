@@ -20,7 +20,7 @@ import { shellWord } from './process/text.ts';
  */
 export type ClientUse = 'records' | 'bulk';
 
-/** What there is before the command line is read. */
+/** The parts of a context that exist before the command line is read. */
 export interface Runtime {
   /** The streams and the environment; its streams are safe to write to. */
   readonly io: Io;
@@ -44,7 +44,7 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'warn' | 'life
   readToken(source: TokenSource): Promise<string>;
   /** @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
-  /** Undefined if questions are impossible: a stream is not a terminal, TERM is dumb, CI is set, or --no-input was given. */
+  /** Opens the prompt; undefined if questions are impossible: a stream is not a terminal, TERM is dumb, CI is set, or --no-input was given. */
   prompt(): Promise<Prompt> | undefined;
   /** @param format for a command with a default of its own; else the format of the settings. */
   printer(format?: OutputFormat): Promise<Printer>;
@@ -55,7 +55,7 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'warn' | 'life
   exitCode: number;
 }
 
-/** A command line of this program with the same target as this one. */
+/** Writes a command line of this program that has the same target as this one. */
 export function commandLine({ flags }: Context, words: readonly string[]): string {
   const { profile, baseUrl, offline } = flags;
   const place = [

@@ -53,7 +53,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
 /** How long the work of an interrupted command may take to end, in milliseconds. */
 const endMs = 200;
 
-/** The error of an interrupted command: its own if there is one, because that knows more, or else that of the signal. */
+/** Chooses the error of an interrupted command: that of its work, which says more, else that of the signal. */
 async function endingError(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
   const workError = await race({ leftMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =

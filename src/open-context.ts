@@ -15,7 +15,7 @@ import type { Io } from './process/io.ts';
 import { createSecrets } from './process/secrets.ts';
 import { createInterrupts } from './process/signals.ts';
 
-/** Prepares the streams and the signals. An error in the command line may quote the token, so it is known first. */
+/** Prepares the streams and the signals. The secrets come first, because an error in the command line may quote the token. */
 export function openRuntime(processIo: Io): Runtime {
   const secrets = createSecrets(processIo.env);
   const { io, liveLine } = openStreams(processIo, secrets);
@@ -87,7 +87,7 @@ export function openContext(
   return { context, close };
 }
 
-/** The embedded store has the built-in contract; a service has the one that is bound to its profile or its origin. */
+/** Reads the contract: the built-in one for the embedded store, else the one that is bound to the profile or the origin. */
 async function readContract(io: Io, settings: Settings): Promise<Contract> {
   const { service } = settings;
   if (service === undefined) return builtInContract;
@@ -100,7 +100,7 @@ async function readTokenOf({ io, interrupts }: Runtime, settings: Settings, sour
   return readToken(source, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
 }
 
-/** The function, which is called once for each value of its first argument; later calls return what it returned. */
+/** Wraps a function so that it runs once for each value of its first argument; later calls return the same result. */
 function onceForEach<Args extends readonly unknown[], Value>(
   make: (...args: Args) => Value,
 ): (...args: Args) => Value {

@@ -15,10 +15,10 @@ import {
   type Program,
 } from './verb.ts';
 
-/** The longest wait for names that must be looked up, in milliseconds. */
+/** How long a Tab waits for names from the service, in milliseconds. */
 const patienceMs = 300;
 
-/** Stands for the word at the cursor: commander puts it into the flag or argument that this word will belong to. */
+/** Stands for the word at the cursor. Commander puts it into the flag or argument to which the word will belong. */
 const cursorMark = '\0';
 
 /** A command line that is being typed. */
@@ -62,7 +62,7 @@ export async function complete(unfinished: Unfinished, context: Context, program
 }
 
 interface Completions {
-  /** The part of the current word that stays: `--status=`, or `sold,` of a list of values. */
+  /** The part of the current word that is typed already and stays: `--status=`, or `sold,` in a list of values. */
   readonly stem: string;
   readonly offers: readonly Offer[] | 'file';
 }
@@ -98,14 +98,14 @@ function offersOf(commands: readonly CommandName[]): Offer[] {
   return commands.map(({ name, summary }) => ({ word: name, summary }));
 }
 
-/** The argument at an index; an argument such as `<id...>` also covers all later ones. */
+/** Returns the argument at an index. An argument such as `<id...>` also covers all later ones. */
 function argumentAt({ args = {} }: Action, place: number): Argument | undefined {
   const all = Object.values(args);
   const last = all.at(-1);
   return all[place] ?? (last && takesMany(last) ? last : undefined);
 }
 
-/** An empty list if the values are not available in time: completion never reports an error. */
+/** Returns an empty list if the values are not available in time, because completion never reports an error. */
 async function valuesFor(
   { choices, offers = [] }: Argument,
   cursor: Cursor,
@@ -119,7 +119,7 @@ async function valuesFor(
   return race({ leftMs: patienceMs }, async () => program.lookUp(source, context, cursor)).catch(() => []);
 }
 
-/** Ignores case, as the commands do when they look up names. */
+/** Compares without regard to case, as the commands do when they look up names. */
 function startsAlike(word: string, prefix: string): boolean {
   return word.toLowerCase().startsWith(prefix.toLowerCase());
 }

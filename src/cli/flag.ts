@@ -41,7 +41,7 @@ export interface Flag<Value = unknown> extends Argument<Value> {
   readonly isList?: boolean | undefined;
   /** The heading that help lists it under. */
   readonly group?: string | undefined;
-  /** The topic of help that explains it: the help of a verb then only names it. */
+  /** The topic of help that explains it. The help of a verb then only names the flag. */
   readonly topic?: string | undefined;
   /** Keys of flags that cannot be combined with it. */
   readonly conflicts?: readonly string[] | undefined;
@@ -166,24 +166,24 @@ export function parseWord<Word extends string>(words: readonly Word[]): (text: s
   };
 }
 
-/** The summary of a flag or argument, with its choices. */
+/** Returns the summary of a flag or argument with its choices. */
 export function meaningOf({ summary, choices }: Argument): string {
   return choices ? `${summary} (one of ${inWords(choices)})` : summary;
 }
 
-/** `csv, json`; punctuation is quoted: `'.', ','`. */
+/** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
 function inWords(choices: readonly string[]): string {
   return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 
 type WithSyntax = Pick<Argument, 'syntax'>;
 
-/** `--output` of `-o, --output <format>`; `id or name` of `<id or name...>`. */
+/** Returns the name in a syntax: `--output` in `-o, --output <format>`, `id or name` in `<id or name...>`. */
 export function nameOf({ syntax }: WithSyntax): string {
   return /--[\w-]+/.exec(syntax)?.[0] ?? syntax.slice(1, -1).replace('...', '');
 }
 
-/** Whether an argument takes all words that follow: `<id...>`. */
+/** Returns whether an argument takes all words that follow, such as `<id...>`. */
 export function takesMany({ syntax }: WithSyntax): boolean {
   return syntax.includes('...');
 }

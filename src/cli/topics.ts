@@ -3,7 +3,7 @@ import { fold, leastRoom } from '../output/fold.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
-/** Help topics: pages that belong to no single command, by the words after `petstore help`. */
+/** The words after `petstore help` that name a page about several commands. */
 export const topicNames = [
   'flags',
   'environment',
@@ -53,19 +53,19 @@ const tables: Readonly<Record<string, readonly Item[]>> = {
 
 type ManualSection = 'description';
 
-/** What `topics.txt` holds. */
+/** Reads the topics in `topics.txt`. */
 export async function readTopics(): Promise<Readonly<Record<TopicName | ManualSection, Topic>>> {
   const { default: text } = await import('./topics.txt?raw');
   const topics = text.split(/^# /m).slice(1).map(toTopic);
   return Object.fromEntries(topics) as Record<TopicName | ManualSection, Topic>;
 }
 
-/** The text of a topic, folded to a width. */
+/** Folds the text of a topic to a width. */
 export function formatTopic({ title, blocks }: Topic, width: number): string {
   return `${[title, ...blocks].map((block) => formatBlock(block, width)).join('\n\n')}\n`;
 }
 
-/** A block folded to a width. */
+/** Folds a block to a width. */
 export function formatBlock(block: Block, width: number): string {
   if (typeof block === 'string') return fold(block, width);
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');

@@ -10,7 +10,7 @@ export interface CommandName {
   readonly aliases?: readonly string[];
   /** One line, an imperative, without a full stop. */
   readonly summary: string;
-  /** The operation that it calls: help shows its deprecation and stability. */
+  /** The operation that it calls. Help shows whether this is deprecated, beta or experimental. */
   readonly operation?: OperationId;
 }
 
@@ -59,7 +59,7 @@ export interface Program extends CommandName, Group {
 /** A word that completion offers, alone or with its description. */
 export type Offer = string | { readonly word: string; readonly summary: string };
 
-/** What stands before the word that is being completed. */
+/** The command line before the word that is being completed. */
 export interface Cursor {
   /** The group of the command. */
   readonly group: Group;
@@ -82,7 +82,7 @@ export interface CommandPlace {
   readonly command: Action | Group;
 }
 
-/** Every command below a group, each before those that it contains. */
+/** Lists every command below a group; a group comes before its own commands. */
 export async function* commandsOf(group: Group, path: readonly string[] = []): AsyncGenerator<CommandPlace> {
   for (const entry of group.verbs) {
     const place = { path: [...path, entry.name], entry, command: await loadCommand(entry) };
@@ -110,7 +110,7 @@ export function verb<Args extends Record<string, Argument> = None, Flags extends
   return definition;
 }
 
-/** A top-level command that acts itself. Its name is in the list of commands. */
+/** A top-level command without verbs. Its name is in the list of commands. */
 export function action<
   Args extends Record<string, Argument> = None,
   Flags extends Record<string, Flag> = None,
@@ -122,15 +122,18 @@ export function isGroup(command: object): command is Group {
   return 'verbs' in command;
 }
 
-/** Every flag that a command takes, its own first, by key; a group takes those of writes if a verb of it may write. */
+/**
+ * Returns every flag that a command takes, its own first. A group also takes the flags of writes if one of its verbs may
+ * write.
+ */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
-  // The commands at the top level are not loaded to find out.
+  // A top-level command may write; loading it to find out would take too long.
   const mayWrite = (verb: Command) => 'load' in verb || ('write' in verb && verb.write);
   const hasWrites = isGroup(command) && command.verbs.some(mayWrite);
   return { ...commandFlags(command), ...globalFlags, ...(hasWrites && writeFlags) };
 }
 
-/** The flags of this command only. */
+/** Returns the flags of this command without those that every command takes. */
 export function commandFlags(command: Action | Group): Record<string, Flag> {
   if (isGroup(command)) return { ...command.flags };
   const preview = command.write === 'planned' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;

@@ -87,21 +87,21 @@ function settingValues(context: Context, { operands: [key = ''] }: Cursor): read
   return (isSettingKey(key) && keyRules[key].choices) || [];
 }
 
-/** A whole list; empty if a command would have to be run for the token: it may ask for something, and outlive the key. */
+/** Reads a whole list. It is empty with a token-command, because that may ask the user, and may outlive the Tab. */
 async function readAll<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
   return collectRecords(client.list(operation));
 }
 
-/** Pets by id, or by name once a letter of it is typed. A name that would be read as an id or a flag has none. */
+/** Offers pets by id, or by name once a letter is typed. A name that reads like an id or a flag is left out. */
 function petOffers(pets: readonly Pet[], { prefix }: Cursor): Offer[] {
   if (isIdText(prefix)) return pets.map(({ id, name }) => ({ word: `${id}`, summary: name }));
   const names = pets.map(({ name }) => name).filter((name) => !isIdText(name) && !name.startsWith('-'));
   return [...new Set(names)];
 }
 
-/** Each category by its name; by its id if several have the name, or if it would be read as an id or a flag. */
+/** Offers each category by its name; by its id if several have the name, or if it reads like an id or a flag. */
 function categoryOffers(categories: readonly Category[]): Offer[] {
   const lowerNames = categories.map(({ name }) => name.toLowerCase());
   const shared = new Set(lowerNames.filter((name, at) => lowerNames.indexOf(name) !== at));
@@ -112,7 +112,7 @@ function categoryOffers(categories: readonly Category[]): Offer[] {
   );
 }
 
-/** Open orders with the names of their pets: completing an order twice makes no sense. */
+/** Offers open orders with the names of their pets, because an order is completed only once. */
 function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const nameOf = (petId: bigint | null | undefined) =>
@@ -131,7 +131,7 @@ async function runs({ io }: Context): Promise<Offer[]> {
   }));
 }
 
-/** The groups of checks, and the checks of one operation each. */
+/** Offers the groups of checks, and the check of each operation. */
 async function checkNames(): Promise<Offer[]> {
   const { operationIds, operations } = await import('../api/operations.ts');
   const { groups } = await import('../checks/check.ts');

@@ -46,13 +46,13 @@ export function readConfigFile(io: Io): ConfigFile {
   }
 }
 
-/** What a missing config file holds, for commands that do not read it. */
+/** Returns an empty config, for commands that do not read the file. */
 export function emptyConfigFile(io: Io): ConfigFile {
   const path = resolvePaths(io).configFile;
   return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
 }
 
-/** The error about a config file with a problem. @param outcome a clause. */
+/** Makes the error about a config file with a problem. @param outcome what becomes of the file, a clause. */
 export function unreadableConfig({ path, problem }: ConfigFile, outcome = ''): UsageError {
   return new InputError(
     `${path}: ${problem}${outcome}`,
@@ -61,7 +61,7 @@ export function unreadableConfig({ path, problem }: ConfigFile, outcome = ''): U
 }
 
 /**
- * The text of a file that says where requests go and which commands run. It is read synchronously,
+ * Reads a file that says where requests go and which commands run. It does so synchronously,
  * because loading `node:fs/promises` takes longer.
  *
  * @throws the system's error; Error, a clause, if another user owns the file or may write it.
@@ -92,7 +92,7 @@ function checkTrusted(stats: Stats): void {
     throw new Error(`others may write it (${access}), so nothing of it is used`);
 }
 
-/** The content of a config file; an empty file is an empty config. @throws Error if the text is not a JSON object. */
+/** Parses a config file; an empty file is an empty config. @throws Error if the text is not a JSON object. */
 function parseConfig(text: string): JsonObject {
   const json = text.replace(/^\ufeff/, '').trim();
   if (json === '') return {};
@@ -117,13 +117,13 @@ export interface Address {
   readonly key: string;
 }
 
-/** The place that `timeout` or `profiles.staging.timeout` names; `profile` is that of `--profile`. */
+/** Parses an address such as `timeout` or `profiles.staging.timeout`. @param profile the value of `--profile`. */
 export function parseAddress(text: string, profile: string | undefined): Address {
   const [, name, key] = /^profiles\.(.+)\.([^.]+)$/.exec(text) ?? [];
   return name !== undefined && key !== undefined ? { profile: name, key } : { profile, key: text };
 }
 
-/** The text of an address; the inverse of `parseAddress`. */
+/** Writes an address as text. This is the inverse of `parseAddress`. */
 export function formatAddress({ profile, key }: Address): string {
   return profile === undefined ? key : `profiles.${profile}.${key}`;
 }

@@ -32,7 +32,7 @@ const truth = {
 };
 const path = { parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
 
-/** Every key that the config file and a profile may hold: its values, and the other places that can set it. */
+/** The keys that the config file and a profile may hold. A flag and a variable for each are derived from its row. */
 const rules = {
   'base-url': {
     summary: 'address of the service',
@@ -183,7 +183,7 @@ export function variableName(key: SettingKey): string {
   return `PETSTORE_${key.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** A key's summary and its default, for help. */
+/** Describes a key for help: its summary and its default. */
 export function describeKey(key: SettingKey): string {
   const { summary, fallback } = keyRules[key];
   return fallback === undefined ? summary : `${summary} (default ${fallback})`;
@@ -243,7 +243,7 @@ export function maskValue(key: string, value: JsonValue): JsonValue {
   return rest.length === 0 ? name : `${name} ***`;
 }
 
-/** Why a value is not allowed for a key, a clause; undefined if it is allowed. */
+/** Says in a clause why a value is not allowed for a key; undefined if it is allowed. */
 export function valueProblem(key: SettingKey, text: string): string | undefined {
   try {
     keyRules[key].parse(text);

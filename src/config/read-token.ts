@@ -14,8 +14,8 @@ const maxBytes = 64 * 1024;
 const outputMs = 100;
 
 /**
- * The text that a command prints on stdout. It runs without a shell and with an empty stdin. Its stderr is shown after
- * it has ended, because only then is the token known, which must be masked in it.
+ * Runs a command and returns what it prints on stdout. It runs without a shell and with an empty stdin. Its stderr is shown
+ * after it has ended, because the token must be masked in it and is not known earlier.
  *
  * @param limitMs the command is killed after this time.
  * @throws CliError `auth` if it cannot be started, fails, prints too much or takes too long. The error names only its
@@ -68,7 +68,7 @@ export async function runTokenCommand(
 }
 
 /**
- * The text of a token file, which may be a pipe: `PETSTORE_TOKEN_FILE=<(pass show petstore)`.
+ * Reads a token file, which may be a pipe: `PETSTORE_TOKEN_FILE=<(pass show petstore)`.
  *
  * @param limitMs how long it may take.
  * @throws CliError `auth` if it cannot be read, is too long or takes too long.

@@ -12,7 +12,7 @@ interface TokenTarget {
   readonly places: readonly CredentialPlace[];
 }
 
-/** What happens to the token; decided before it is read. */
+/** Whether and where the token is sent. This is decided before the token is read. */
 type TokenPlan =
   | {
       readonly kind: 'withheld';
@@ -55,8 +55,8 @@ export function planToken(settings: Settings, { baseUrl, places }: TokenTarget):
 }
 
 /**
- * The place of the token: the header that the config names, else the place in the service's description, unless that
- * allows Authorization.
+ * Chooses the place of the token: the header that the config names, else the place in the service's description, unless
+ * that allows Authorization.
  */
 export function credentialPlace(settings: Settings, places: readonly CredentialPlace[]): CredentialPlace {
   const header = { in: 'header', name: settings.get('auth-header') } as const;
@@ -74,7 +74,7 @@ export function isSamePlace(a: CredentialPlace, b: CredentialPlace): boolean {
   return a.in === b.in && (a.in === 'header' ? isSameName : a.name === b.name);
 }
 
-/** Words for a place in a request, such as `the header X-Key`. */
+/** Describes a place in a request, such as `the header X-Key`. */
 export function describePlace({ in: place, name, scheme }: CredentialPlace): string {
   if (scheme) return `the ${place} ${name} as ${scheme}`;
   return place === 'query' ? `the query parameter ${name}` : `the ${place} ${name}`;
@@ -92,7 +92,7 @@ export interface Credential {
 /** The capabilities that reading a credential needs. */
 interface CredentialReader {
   readToken(source: TokenSource): Promise<string>;
-  /** Gets the token. */
+  /** Keeps the token, so that it is masked. */
   readonly secrets: Secrets;
   /** Shows why a token is not sent. */
   warn(line: string): Promise<void>;
@@ -151,7 +151,7 @@ function toBasic(secret: string): string {
 const longestReadMs = 10_000;
 
 /**
- * The token of a source. One newline at the end of a file or of a command's output is dropped.
+ * Reads the token of a source. One newline at the end of a file or of a command's output is dropped.
  *
  * @param signal ends a token-command.
  * @throws CliError `auth` if it cannot be read, or takes longer than a call may take, or than 10 s.

@@ -51,14 +51,14 @@ export const explain = verb({
   },
 });
 
-/** What happens to a token that is set. */
+/** Says whether the token is sent, and where. */
 async function tokenUse({ contract }: Context, settings: Settings): Promise<string> {
   const { service: baseUrl } = settings;
   if (baseUrl === undefined) return 'set';
   const { credentialPlaces: places } = await contract();
   const plan = planToken(settings, { baseUrl, places });
   if (plan?.kind === 'withheld') return `set, not sent: ${plan.why}`;
-  // Shown only if a description moves it; otherwise the row of auth-header shows it.
+  // Without a description that moves the token, the row of auth-header already says its place.
   const isMoved = plan?.kind === 'sent' && places.includes(plan.place);
   return isMoved ? `set, sent in ${describePlace(plan.place)}` : 'set';
 }

@@ -91,7 +91,7 @@ const get = verb({
   },
 });
 
-/** The value of the file alone, for the chosen profile. */
+/** Finds the value that the file gives, for the chosen profile. */
 function find({ io, flags }: Context, text: string): JsonValue | undefined {
   const file = readConfigFile(io);
   if (text === 'profile') return file.active;
@@ -104,7 +104,7 @@ function find({ io, flags }: Context, text: string): JsonValue | undefined {
   const { PETSTORE_PROFILE, HOME } = io.env;
   const { profile } = flags;
   const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
-  // Asking for this value alone shows all of it.
+  // Lists mask this value; a user who asks for it alone gets all of it.
   return key === 'token-command' ? setting.text || undefined : formatSetting(key, setting);
 }
 

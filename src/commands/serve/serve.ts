@@ -72,7 +72,7 @@ function newShop({ data, save, empty, pets }: ServeFlags): Store {
   return pets === undefined ? seedStore() : generateStore(pets);
 }
 
-/** How long the shop is left alone after a save, in milliseconds. */
+/** How long the next save waits after a save, in milliseconds. */
 const pauseMs = 500;
 
 /**
