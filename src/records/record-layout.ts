@@ -185,8 +185,7 @@ function toFields(
   // An id stands for each name until the names are looked up.
   const withIds = { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) };
   const checked = checkFields(noun, withIds, missing);
-  const standIns = names.map(([name, value]) => [name, name === 'categoryId' ? { id: 0n, name: value } : 0n]);
-  if (isNew) client.toRequest(operation.id, { body: { ...checked, ...Object.fromEntries(standIns) } });
+  if (isNew) client.toRequest(operation.id, { body: checked });
   return { ...checked, ...Object.fromEntries(names) };
 }
 

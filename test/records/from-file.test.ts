@@ -31,16 +31,6 @@ test.each([
   expect(run).toEqual({ code: 0, stdout: `${JSON.stringify(created)}\n`, stderr: '' });
 });
 
-test('creates in the order of the file', async () => {
-  using shop = openShop();
-  const names = Array.from({ length: 30 }, (_, at) => `pet ${at}`);
-  const stdin = lines(names.map((name) => ({ name, categoryId: 1 })));
-  const { stdout } = await shop.run('pets create --from - --yes --fields id,name -o tsv --no-header', {
-    stdin,
-  });
-  expect(stdout).toBe(names.map((name, at) => `${26 + at}\t${name}\n`).join(''));
-});
-
 test.each(['csv', 'json'])(
   'creates from a list as %s, and leaves the ids out with a note',
   async (format) => {
