@@ -161,7 +161,8 @@ class Replay implements JournalImage {
   hasEnded = false;
   bytes = 0;
   planned = 0;
-  private planning: JournalLine[] = [];
+  /** The rows of a plan whose `planned` has not come yet. */
+  private planning: JournalRow[] = [];
   private readonly path: string;
 
   constructor(path: string, { id, header, started }: JournalHead) {
@@ -174,9 +175,10 @@ class Replay implements JournalImage {
   /** @param end the offset of the end of the line, in bytes. */
   take(line: JournalLine, end: number): void {
     const { plan, row, invalid, planned, ended, set, add } = line;
-    if (plan !== undefined || (row !== undefined && (set !== undefined || add !== undefined)))
-      this.planning.push(line);
-    else if (row !== undefined) this.takeOutcome(BigInt(row), line);
+    if (plan !== undefined) this.planning.push(toPlannedRow(BigInt(plan), line));
+    else if (row !== undefined && (set !== undefined || add !== undefined))
+      this.planning.push(this.settle(toJournalRow(BigInt(row), line), line));
+    else if (row !== undefined) this.settle(this.rows.get(BigInt(row)), line);
     else if (invalid !== undefined) this.invalid.push(invalid);
     else if (ended !== undefined) this.takeEnd(line as RunEnd);
     else if (planned !== undefined) this.takePlan(planned);
@@ -184,35 +186,36 @@ class Replay implements JournalImage {
     if (this.planning.length === 0) this.bytes = end;
   }
 
-  private takePlan(number: number): void {
-    for (const line of this.planning) {
-      const id = BigInt(line.plan ?? line.row ?? 0);
-      const row = this.rows.get(id) ?? { ...toRow(id, line), readings: [], outcomeAtEnd: undefined };
+  private takePlan(planNumber: number): void {
+    for (const plannedRow of this.planning) {
+      const { id, before, after, isSent, mayBeApplied, outcome } = plannedRow;
+      const row = this.rows.get(id) ?? plannedRow;
       this.rows.set(id, row);
-      if (line.row !== undefined) this.takeOutcome(id, line);
-      else {
-        row.before = toValue(line.before);
-        row.after = toValue(line.after);
-        row.outcome = undefined;
-        // Until its outcome or the end of the session is read, it may have been sent.
-        row.isSent = true;
-        row.mayBeApplied = true;
-        row.readings.push({ planNumber: number, before: row.before });
+      if (!outcome) {
+        row.before = before;
+        row.after = after;
+        row.readings.push({ planNumber, before: before ?? null });
       }
+      row.isSent = isSent;
+      row.mayBeApplied = mayBeApplied;
+      row.outcome = outcome;
     }
     this.planning = [];
-    this.planned = number;
+    this.planned = planNumber;
     this.end = undefined;
   }
 
-  private takeOutcome(id: bigint, { state, reason, sent = false, maybe = false }: JournalLine): void {
-    const row = this.rows.get(id);
+  private settle(
+    row: JournalRow | undefined,
+    { state, reason, sent = false, maybe = false }: JournalLine,
+  ): JournalRow {
     if (state === undefined || !states.includes(state))
       throw unreadable(this.path, 'it has an unknown outcome');
     if (!row) throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
     row.outcome = { state, reason };
     row.isSent = sent;
     row.mayBeApplied = maybe;
+    return row;
   }
 
   private takeEnd(end: RunEnd): void {
@@ -225,6 +228,20 @@ class Replay implements JournalImage {
       row.mayBeApplied = false;
     }
   }
+}
+
+function toJournalRow(id: bigint, line: JournalLine): JournalRow {
+  return Object.assign(toRow(id, line), { readings: [], outcomeAtEnd: undefined });
+}
+
+/** A row to write. It may have been sent until its outcome or the end of the session is read. */
+function toPlannedRow(id: bigint, line: JournalLine): JournalRow {
+  const row = toJournalRow(id, line);
+  row.before = toValue(line.before);
+  row.after = toValue(line.after);
+  row.isSent = true;
+  row.mayBeApplied = true;
+  return row;
 }
 
 function toRow(id: bigint, { line = 0, set, add, expected, undoes }: RowMembers): Row {
