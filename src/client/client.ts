@@ -102,7 +102,7 @@ export function createClient(options: ClientOptions): Client {
     const { ifMatch, isUnchecked } = callOptions;
     const operation = offeredOperation(contract, id);
     const wireInput = toWireInput(operation, input);
-    const allFields = ifMatch === undefined ? fields : { ...fields, 'if-match': ifMatch };
+    const allFields = ifMatch === undefined ? fields : Object.assign({}, fields, { 'if-match': ifMatch });
     if (!isUnchecked) checkInput(operation, wireInput, allFields);
     const request = toRequest(operation, wireInput, { baseUrl, fields: allFields });
     return { client: options, operation, request, options: callOptions };

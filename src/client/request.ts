@@ -37,10 +37,11 @@ interface RequestBase {
 export function toRequest(operation: Operation, input: CallInput, base: RequestBase): HttpRequest {
   const { method, parameters, body } = operation;
   const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
-  const fields = headerFields(operation, input, base.fields);
-  if (!body) return { method, url, fields };
-  fields['content-type'] = body.mediaType;
-  return { method, url, fields, body: printJson(input.body) };
+  const ownFields = headerFields(operation, input);
+  if (body) ownFields['content-type'] = body.mediaType;
+  // Not a spread with further members, which takes V8 ten times as long.
+  const fields = Object.assign({}, base.fields, ownFields);
+  return body ? { method, url, fields, body: printJson(input.body) } : { method, url, fields };
 }
 
 /** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
@@ -100,14 +101,16 @@ const unsafePath = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/i;
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {
   if (unsafePath.test(path) || !path.startsWith('/'))
     throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
-  return path.replace(/[^\x21-\x7e]/gu, encodeURIComponent).replace(/\{([^{}]*)\}/g, (part, wireName) => {
-    const parameter = parameters.find((each) => each.in === 'path' && each.wireName === wireName);
-    if (!parameter) return part;
+  let filled = path;
+  for (const parameter of parameters) {
+    if (parameter.in !== 'path') continue;
+    const { wireName } = parameter;
     const value = String(parameterValue(input, parameter));
     if (value === '.' || value === '..')
       throw new UsageError(`${wireName}: '${value}' is not allowed in a path`);
-    return encodeURIComponent(value);
-  });
+    filled = filled.replace(`{${wireName}}`, () => encodeURIComponent(value));
+  }
+  return filled.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 }
 
 function toQuery(parameters: readonly Parameter[], input: CallInput): string {
@@ -121,13 +124,9 @@ function toQuery(parameters: readonly Parameter[], input: CallInput): string {
   return query;
 }
 
-/** The fields of every request, and those that the description asks for. */
-function headerFields(
-  { id, parameters }: Operation,
-  input: CallInput,
-  baseFields: HttpFields,
-): Record<string, string | readonly string[]> {
-  const fields = { ...baseFields };
+/** The header fields that the description asks for. */
+function headerFields({ id, parameters }: Operation, input: CallInput): Record<string, string> {
+  const fields: Record<string, string> = {};
   for (const parameter of parameters) {
     const value = parameter.in === 'header' ? parameterValue(input, parameter) : undefined;
     if (value === undefined) continue;
