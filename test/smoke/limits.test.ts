@@ -57,7 +57,7 @@ describe.concurrent('time', () => {
       (count) => count > 1,
       () => 'hang',
     );
-    const flags = ['--only', 'latency/listOrders', '--max-latency', '1m', '--timeout', '500ms'];
+    const flags = ['--only', 'latency/listOrders', '--max-latency', '1m', '--timeout', '2s'];
     const run = await smokeOf(on('/store/orders', spoil), flags);
     expect(run.code).toBe(7);
     expect(run.check('latency/listOrders').reason).toMatch(

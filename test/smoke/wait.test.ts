@@ -39,10 +39,10 @@ describe.concurrent('the wait for a service', () => {
     const first = await startService();
     await first[Symbol.asyncDispose]();
     const io = fakeIo();
-    const code = main(['smoke', '--base-url', first.url, '--wait', '15s', '--only', 'op/listPets'], io);
-    const note = /waiting up to 15 s for the service: reach\/connect: .*connection refused/;
+    const code = main(['smoke', '--base-url', first.url, '--wait', '60s', '--only', 'op/listPets'], io);
+    const note = /waiting up to 60 s for the service: reach\/connect: .*connection refused/;
     await vi.waitFor(() => expect(io.written('stderr').replace(/\s+/g, ' ')).toMatch(note), {
-      timeout: 10_000,
+      timeout: 50_000,
     });
     await using _ = await startService({ port: first.port });
     expect(await code).toBe(0);
