@@ -8,8 +8,8 @@ import {
 } from '../config/keys.ts';
 import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
 
-/** The flag of a setting, derived from the row of its key. */
-function keyFlag(key: SettingKey): Flag<string | undefined> {
+/** Makes the flag of a setting from the row of its key. */
+export function keyFlag(key: SettingKey): Flag<string | undefined> {
   const { summary, placeholder, isFile, choices, separator } = keyRules[key];
   if (placeholder === undefined)
     return value(`--${key} [value]`, summary, { parse: (text) => text || 'true' });

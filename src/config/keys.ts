@@ -58,13 +58,13 @@ const rules = {
     fallback: '4',
   },
   concurrency: {
-    summary: 'requests in flight in bulk work',
+    summary: 'requests in flight at a time in a run',
     parse: (text) => parse.parseInteger(text, 1, 1024),
     placeholder: '<n>',
     fallback: '8',
   },
   rate: {
-    summary: 'requests per second in bulk work, at most',
+    summary: 'requests a second in a run at most, retries included',
     parse: parse.parseRate,
     placeholder: '<n>',
   },

@@ -1,5 +1,6 @@
 import type { Guards, RowLimit, RunFlags, RunHeader, Shard } from '../../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { keyFlag } from '../../cli/global-flags.ts';
 import { parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -56,8 +57,8 @@ const guardFlags = {
 
 /** Flags of every command that writes. */
 const writeFlags = {
-  concurrency: value('--concurrency <n>', 'requests in flight at a time (default 8)', writing),
-  rate: value('--rate <n>', 'send at most n requests a second, retries included', writing),
+  concurrency: { ...keyFlag('concurrency'), ...writing },
+  rate: { ...keyFlag('rate'), ...writing },
   maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default 100)', {
     ...writing,
     parse: parseErrorLimit,
