@@ -9,10 +9,13 @@ import type { CredentialParameter } from './request.ts';
 // A call, from its operation to its answer:
 //
 //   client.ts         an operation and its input -> a request (request.ts, checked by bounds.ts)
-//   send-call.ts      the request -> attempts, within one deadline (attempt.ts) -> the final answer (transport/)
-//   response.ts       the answer of a reading -> a record, or the page of a list (page-walk.ts, whole-list.ts)
+//   send-call.ts      the request -> attempts (attempt.ts), within one deadline -> the final answer (transport/)
+//   response.ts       the answer of a reading -> a record, or the page of a list
 //   judge-write.ts    the answer of a write -> whether it shows what was asked
-//   call-error.ts     anything else -> an error that tells of the attempts (attempt.ts)
+//   call-error.ts     anything else -> an error that tells of the attempts
+//
+// Several calls: a list is read by whole-list.ts, page by page (page-walk.ts); read-record.ts reads one record of any noun;
+// pace.ts limits how many requests are sent at a time. trace.ts and waiting.ts show the events of a client.
 
 /** The service that a client calls, and how. */
 export interface ClientOptions {

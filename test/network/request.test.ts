@@ -24,7 +24,7 @@ test('every digit of an id reaches the path, the query and the body', () => {
   expect(urlOf(operation('getPet'), { id: 9223372036854775807n })).toBe(
     'http://shop.example/api/pets/9223372036854775807',
   );
-  expect(urlOf(operation('listPets'), { query: { categoryId: 9007199254740993n } })).toBe(
+  expect(urlOf(operation('listPets'), { query: { status: undefined, categoryId: 9007199254740993n } })).toBe(
     'http://shop.example/api/pets?categoryId=9007199254740993',
   );
   const body = { name: 'Rex', categoryId: 9223372036854775807n };
@@ -34,12 +34,6 @@ test('every digit of an id reaches the path, the query and the body', () => {
     fields: { accept: 'application/json', 'content-type': 'application/json' },
     body: '{"name":"Rex","categoryId":9223372036854775807}',
   });
-});
-
-test('a query parameter without a value is not sent', () => {
-  expect(urlOf(operation('listPets'), { query: { status: undefined, limit: 5 } })).toBe(
-    'http://shop.example/api/pets?limit=5',
-  );
 });
 
 test('a bound parameter goes to the place and under the name that the description gives', () => {
@@ -60,7 +54,10 @@ test('a bound parameter goes to the place and under the name that the descriptio
 });
 
 test('spaces and letters beyond ASCII in the path of a description are sent percent-encoded', () => {
-  const boundOperation = operation('getPet', { path: '/alle Bären/{petId}' });
+  const boundOperation = operation('getPet', {
+    path: '/alle Bären/{Bärnummer}',
+    parameters: [{ name: 'id', wireName: 'Bärnummer', in: 'path', required: true }],
+  });
   expect(urlOf(boundOperation, { id: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
 });
 
