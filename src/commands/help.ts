@@ -7,7 +7,7 @@ import { UsageError } from '../process/errors.ts';
 /** `petstore help <topic>`. For the words of a command, `cli/dispatch.ts` shows the help of that command instead. */
 export const help = action({
   wrongSettings: 'unread',
-  examples: ['petstore help pets list', ...topicNames.map((name) => `petstore help ${name}`)],
+  examples: ['petstore help pets list', 'petstore help bulk', 'petstore help csv'],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },
   async run(context, { words: [name] }) {
     const topic = topicNames.find((each) => each === name);

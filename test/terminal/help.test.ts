@@ -28,6 +28,18 @@ test.each([60, 80, 140])(
   },
 );
 
+/** Commands with so many flags, keys or verbs that their help needs more lines; that of help is the whole list. */
+const longHelps =
+  /^(\w+ update|inventory (diff|apply)|api (bind|request)|serve|smoke|config set|profile create|completion|help)$/;
+
+test('the help of a command fits 24 lines if it can', async () => {
+  for (const path of paths) {
+    const { stdout } = await runCli([...path, '--help'], { terminals: ['stdout'] });
+    const isLong = path.length === 0 || longHelps.test(path.join(' '));
+    if (!isLong) expect(stdout.trimEnd().split('\n').length, path.join(' ')).toBeLessThanOrEqual(24);
+  }
+});
+
 test('flags of the command itself come first, and a choice lists its words', async () => {
   const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
   const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
