@@ -10,8 +10,8 @@ import { shellWord } from '../process/text.ts';
  */
 export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const lines = new LineCounter();
   let isFirst = true;
+  let line = 1;
   for await (const chunk of bytes) {
     if (isFirst) rejectBinary(chunk, name);
     isFirst = false;
@@ -19,9 +19,9 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
     try {
       text = decoder.decode(chunk, { stream: true });
     } catch {
-      throw notUtf8(chunk, lines, name);
+      throw notUtf8(chunk, line, name);
     }
-    lines.count(chunk);
+    line += lineEndsIn(text);
     if (text !== '') yield text;
   }
   try {
@@ -69,12 +69,13 @@ function unmarkedUtf16([first, second]: Uint8Array): string | undefined {
   return first === 0 ? 'UTF-16BE' : 'UTF-16LE';
 }
 
-function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): InputError {
+/** @param line on which the chunk begins. */
+function notUtf8(chunk: Uint8Array, line: number, name: string): InputError {
   const at = firstInvalidByte(chunk);
   const byte = (chunk[at] ?? 0).toString(16).toUpperCase();
-  lines.count(chunk.subarray(0, at));
+  const place = `${name}:${line + lineEndsIn(Buffer.from(chunk.subarray(0, at)).toString())}`;
   return new InputError(
-    `${name}:${lines.line}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
+    `${place}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
     toUtf8('WINDOWS-1252', name),
   );
 }
@@ -91,19 +92,10 @@ function firstInvalidByte(chunk: Uint8Array): number {
   return at === -1 ? 0 : start + Buffer.byteLength(text.slice(0, at));
 }
 
-/** Counts the lines of a file whose lines all end in LF, all in CRLF or all in CR. */
-class LineCounter {
-  private lineFeeds = 0;
-  private returns = 0;
-
-  get line(): number {
-    return Math.max(this.lineFeeds, this.returns) + 1;
-  }
-
-  count(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.length; at += 1) {
-      if (chunk[at] === 0x0a) this.lineFeeds += 1;
-      else if (chunk[at] === 0x0d) this.returns += 1;
-    }
-  }
+/** The number of line ends in a text whose lines all end in LF, all in CRLF or all in CR. */
+function lineEndsIn(text: string): number {
+  const sign = text.includes('\n') ? '\n' : '\r';
+  let count = 0;
+  for (let index = text.indexOf(sign); index !== -1; index = text.indexOf(sign, index + 1)) count += 1;
+  return count;
 }
