@@ -74,7 +74,8 @@ function planRow(noun: RunNoun, row: Row, { record }: Reading): void {
     row.after = decision.after;
     row.isSent = false;
     row.mayBeApplied = false;
-    row.laterReading = undefined;
+    // A member that most rows lack is not added to a million of them.
+    if (row.laterReading !== undefined) row.laterReading = undefined;
     row.outcome = undefined;
   }
 }

@@ -28,12 +28,10 @@ export function createRow(
     intent,
     mayCreate,
     undoneRow,
-    obstacle: undefined,
     before: undefined,
     after: undefined,
     isSent: false,
     mayBeApplied: false,
-    laterReading: undefined,
     outcome: undefined,
   };
 }

@@ -11,7 +11,7 @@ import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { WriteFlags } from '../runs/run-flags.ts';
-import { applyInput } from '../runs/run-input.ts';
+import { applyRun, toRun } from '../runs/run-input.ts';
 
 interface EditFilter {
   readonly below?: number | undefined;
@@ -37,9 +37,9 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
     original: text,
     unchanged: 'nothing was changed, and nothing was sent',
     parse: (edited) => readEdited(edited, counts),
-    send: (input) => {
-      const runInput = { noun: 'inventory', input, rows: input.rows, runFlags: defaultFlags } as const;
-      return applyInput(context, runInput, flags, 'apply');
+    send: async (input) => {
+      const runInput = { noun: 'inventory', input, runFlags: defaultFlags } as const;
+      await applyRun(context, await toRun(context, runInput, flags), flags, 'apply');
     },
   });
 }

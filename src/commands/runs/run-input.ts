@@ -22,9 +22,7 @@ interface IntentRow extends InputRow {
 /** An input of which a run is made. */
 interface RunInput {
   readonly noun: NounName;
-  readonly input: RowInput<InputRow>;
-  /** Its valid rows. */
-  readonly rows: readonly IntentRow[];
+  readonly input: RowInput<IntentRow>;
   /** How the input is read again for the columns of the rejects; undefined if it cannot be. */
   readonly layout?: RowLayout<InputRow>;
   readonly runFlags: RunFlags;
@@ -43,14 +41,35 @@ export async function readIntents<Row extends InputRow>(
   return input;
 }
 
-/** Plans the run of an input, asks, writes and reports; or only shows the plan, for a dry run and for a diff. */
-export async function applyInput(
+/** Makes the run of an input. */
+export async function toRun(
   context: Context,
-  input: RunInput,
+  { noun, input, layout, runFlags }: RunInput,
+  flags: ApplyFlags,
+): Promise<Run> {
+  const { source, format, rows, invalid, skipped } = input;
+  const mayCreate = runFlags.createMissing;
+  const header: RunHeader = {
+    ...{ kind: 'apply', noun, target: await targetHere(context), format, flags: runFlags },
+    ...{ name: source.name, file: source.path ?? null, undoes: null, delivery: flags.delivery ?? null },
+    ...{ guards: runGuards(flags), pace: runPace(context) },
+    ...{ rows: rows.length + invalid.length + skipped, invalid: invalid.length, skipped },
+  };
+  return {
+    header,
+    rows: rows.map(({ line, id, intent }) => createRow(line, id, intent, { mayCreate })),
+    invalid,
+    original: layout && { source, layout },
+  };
+}
+
+/** Plans a run, asks, writes and reports; or only shows the plan, for a dry run and for a diff. */
+export async function applyRun(
+  context: Context,
+  run: Run,
   flags: ApplyFlags,
   kind: 'diff' | 'apply',
 ): Promise<void> {
-  const run = await createRun(context, input, flags);
   const { header } = run;
   if (header.rows === 0) return context.warn(`note: ${header.name} has no records: nothing to do`);
   const isShown = kind === 'diff' || context.flags.dryRun;
@@ -64,27 +83,6 @@ export async function applyInput(
   } finally {
     await lock?.release();
   }
-}
-
-async function createRun(
-  context: Context,
-  { noun, input, rows, layout, runFlags }: RunInput,
-  flags: ApplyFlags,
-): Promise<Run> {
-  const { source, format, invalid, skipped } = input;
-  const mayCreate = runFlags.createMissing;
-  const header: RunHeader = {
-    ...{ kind: 'apply', noun, target: await targetHere(context), format, flags: runFlags },
-    ...{ name: source.name, file: source.path ?? null, undoes: null, delivery: flags.delivery ?? null },
-    ...{ guards: runGuards(flags), pace: runPace(context) },
-    ...{ rows: input.rows.length + invalid.length + skipped, invalid: invalid.length, skipped },
-  };
-  return {
-    header,
-    rows: rows.map(({ line, id, intent }) => createRow(line, id, intent, { mayCreate })),
-    invalid,
-    original: layout && { source, layout },
-  };
 }
 
 /**

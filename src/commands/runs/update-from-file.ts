@@ -11,7 +11,7 @@ import { recordLayout } from '../../records/record-layout.ts';
 import type { Body, RecordNoun } from '../../records/record-nouns.ts';
 import { checkUpdate } from '../../records/update.ts';
 import type { ApplyFlags } from './run-flags.ts';
-import { applyInput, readIntents } from './run-input.ts';
+import { applyRun, readIntents, toRun } from './run-input.ts';
 
 interface FileUpdate {
   readonly ids: readonly IdOrName[];
@@ -42,7 +42,8 @@ export async function updateFromFile(
     const records = await resolveRows(access, input);
     await noteUnknownFields(access, records);
     const rows = records.map(({ line, id = 0n, fields }) => ({ line, id, intent: intentOf(fields) }));
-    await applyInput(context, { noun: noun.name, input, rows, layout, runFlags }, commandFlags, 'apply');
+    const runInput = { noun: noun.name, input: { ...input, rows }, layout, runFlags };
+    await applyRun(context, await toRun(context, runInput, commandFlags), commandFlags, 'apply');
   } finally {
     await source.close();
   }
