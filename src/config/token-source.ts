@@ -31,7 +31,7 @@ export function findToken(
   candidates: Candidates,
   active: string | undefined,
 ): { readonly token?: TokenSource; readonly problem?: UsageError } {
-  const [first, second] = [...variableSources(env.PETSTORE_TOKEN), ...configuredSources(candidates)];
+  const [first, second] = sourcesOf(env.PETSTORE_TOKEN, candidates);
   if (!first) return {};
   const token = {
     ...first,
@@ -41,28 +41,20 @@ export function findToken(
   return isClash ? { token, problem: clashOf(first, active) } : { token };
 }
 
-function variableSources(text: string | undefined): NamedSource[] {
+/** Every source that names a token, that of the highest precedence first. */
+function sourcesOf(token: string | undefined, candidates: Candidates): NamedSource[] {
   const name = 'PETSTORE_TOKEN';
-  return text ? [{ kind: 'variable', text, label: name, source: 'environment', givenBy: name }] : [];
-}
-
-function configuredSources(candidates: Candidates): NamedSource[] {
-  const files = valuesOf(candidates, 'token-file');
-  const commands = valuesOf(candidates, 'token-command');
+  const ofConfig = (['file', 'command'] as const).flatMap((kind) =>
+    valuesOf(candidates, `token-${kind}`).map(({ value: text, source, givenBy }) => {
+      return { kind, text, source, givenBy, label: kind === 'file' ? `token file ${text}` : 'token-command' };
+    }),
+  );
   return [
-    ...files.map((file) => ({
-      ...file,
-      kind: 'file' as const,
-      text: file.value,
-      label: `token file ${file.value}`,
-    })),
-    ...commands.map((command) => ({
-      ...command,
-      kind: 'command' as const,
-      text: command.value,
-      label: 'token-command',
-    })),
-  ].sort((a, b) => rankOf(a) - rankOf(b));
+    ...(token
+      ? [{ kind: 'variable', text: token, label: name, source: 'environment', givenBy: name } as const]
+      : []),
+    ...ofConfig.sort((a, b) => rankOf(a) - rankOf(b)),
+  ];
 }
 
 /** The origins of token-origins. */
