@@ -12,7 +12,7 @@ import {
 } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
-import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
+import { maxBodyBytes, Refusal } from './refusal.ts';
 
 /** The parts of a URL, still percent-encoded. */
 export interface UrlParts {
@@ -89,7 +89,8 @@ function readJson({ fields, body = '' }: HttpRequest): JsonValue {
     throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');
   if (fields['content-encoding'] !== undefined)
     throw new Refusal('unsupported_media_type', 'a body must be sent without a content encoding');
-  if (Buffer.byteLength(body) > maxBodyBytes) throw payloadTooLarge();
+  if (Buffer.byteLength(body) > maxBodyBytes)
+    throw new Refusal('payload_too_large', `the body is larger than ${maxBodyBytes} bytes`);
   if (typeof body !== 'string' && !isUtf8(body))
     throw new Refusal('invalid_json', 'the body is not JSON: it is not UTF-8');
   try {

@@ -50,10 +50,6 @@ export class Refusal extends Error {
 /** Most bytes that a request's body may have. */
 export const maxBodyBytes = 1024 * 1024;
 
-export function payloadTooLarge(): Refusal {
-  return new Refusal('payload_too_large', `the body is larger than ${maxBodyBytes} bytes`);
-}
-
 /** @param methods that the path takes; HEAD goes with GET. */
 export function methodNotAllowed(message: string, methods: readonly string[]): Refusal {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');

@@ -7,7 +7,7 @@ import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
 import { type App, createApp } from './app.ts';
 import { withDocuments } from './documents.ts';
-import { maxBodyBytes, payloadTooLarge, Refusal, toRefusal } from './refusal.ts';
+import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
 import { createRandom } from './seed.ts';
 import { type Faults, withCors, withFaults, withoutWrites, withToken } from './serve-options.ts';
 import type { Store } from './store.ts';
@@ -98,7 +98,6 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       checkCaller(headers);
       if (!url.startsWith('/'))
         throw new Refusal('malformed_request', 'the target of a request must begin with /');
-      if (body && body.length > maxBodyBytes) throw payloadTooLarge();
       const fields = headers as HttpFields;
       const answer = app({ method, url: `http://${headers.host}${url}`, fields, body });
       send(response, answer instanceof Promise ? await answer : answer);
@@ -171,7 +170,7 @@ function createGuard(listensOn: string, origins: readonly string[]) {
   };
 }
 
-/** Keeps only as much of the body as shows that it is too large. */
+/** Keeps only as much of the body as shows the app that it is too large. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
