@@ -359,7 +359,7 @@ export const operations = Object.fromEntries(
 ) as Readonly<Record<OperationId, Operation>>;
 
 /** Whether an operation of the table is about one record, whose id its input has. */
-export function hasIdInPath(id: OperationId): boolean {
+export function takesId(id: OperationId): boolean {
   return operations[id].parameters.some((parameter) => parameter.in === 'path');
 }
 
@@ -394,11 +394,6 @@ function bodyFormat<const Name extends BodyName>(
 }
 
 type BodyOf<Name extends BodyName> = v.InferOutput<(typeof bodySchemas)[Name]>;
-
-/** The operations that read: every success of theirs has a result. */
-export type ReadId = {
-  [K in OperationId]: Table[K] extends { method: 'GET' } ? K : never;
-}[OperationId];
 
 /** The operations that return a list, page by page. */
 export type ListId = {

@@ -5,6 +5,7 @@ import {
   type OperationId,
   operationIds,
   operations,
+  takesId,
 } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { createAnswerReader } from './answers.ts';
@@ -14,13 +15,13 @@ import { type Description, readWithin } from './description.ts';
 import { type DocumentOperation, formatRoute, operationsIn, pathPattern, type Route } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
-import { isParameter, takesId } from './path.ts';
+import { isParameter } from './path.ts';
 import type { TableOperation } from './record-format.ts';
 
 // The folder turns the description of a service into a contract. description.ts reads the description, and document.ts
 // lists its operations. match.ts finds ours among them by their paths (path.ts) and schemas; fit.ts tells which of them
 // cannot be called. bound-operation.ts writes each down with the service's own parameters and pages (parameters.ts), names
-// (record-format.ts) and answers (answers.ts). All of that happens once, in `api bind`. adapt.ts translates at every call.
+// (record-format.ts) and answers (answers.ts). All of that happens once, in `api bind`. src/client/wire.ts translates at every call.
 
 /** The values of `--map`. */
 export interface Maps {

@@ -1,4 +1,4 @@
-import { type NounName, type OperationId, operations } from '../api/operations.ts';
+import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
 import { type DocumentOperation, formatRoute } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import {
@@ -9,7 +9,6 @@ import {
   type PathReading,
   readPath,
   splitPath,
-  takesId,
 } from './path.ts';
 import { recordsIn, type TableOperation } from './record-format.ts';
 import { nounOf, nounOfSchema, singularWords } from './words.ts';

@@ -1,4 +1,4 @@
-import { hasIdInPath, type OperationId, operations, type Paging, type Parameter } from '../api/operations.ts';
+import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { isFieldName } from './credential-places.ts';
@@ -126,7 +126,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
     const { name: wireName, required, schema, in: place } = parameter;
     const [role] = [...byRole].find(([, player]) => player === parameter) ?? [];
     const isInput = role === 'limit' || (role !== undefined && isFilter(role));
-    const name = place === 'path' ? (hasIdInPath(id) ? 'id' : undefined) : isInput ? role : undefined;
+    const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
     const value = name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
     const isMet = name !== undefined || value !== undefined;

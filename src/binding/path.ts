@@ -1,5 +1,5 @@
 import { nouns } from '../api/nouns.ts';
-import { type OperationId, operations } from '../api/operations.ts';
+import { type OperationId, takesId } from '../api/operations.ts';
 import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
 import { isFilterName } from './parameters.ts';
 import { isRecord, type TableOperation } from './record-format.ts';
@@ -25,12 +25,6 @@ export interface PathReading {
   readonly isOfNoun: boolean;
   /** The reason for not binding an operation there, a clause. */
   readonly obstacle?: string | undefined;
-}
-
-/** Whether an operation of the table is about one record. */
-export function takesId(id: OperationId): boolean {
-  const { many, method } = operations[id];
-  return !many && method !== 'POST';
 }
 
 /** Returns the path of the collection that an operation is about, as a pattern: `/pets/{}` is in `/pets`. */

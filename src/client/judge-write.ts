@@ -3,11 +3,11 @@ import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
-import { contentOf } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import { messageIn, otherRecord, parseRecord, readJson } from './response.ts';
+import { contentOf } from './wire.ts';
 
 // A status of success is not enough: the answer of a write must also show what the user wanted.
 

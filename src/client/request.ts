@@ -2,10 +2,10 @@ import { lackingFields, takesField } from '../api/contract.ts';
 import type { HttpFields, HttpRequest } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import { toWire, wireNameOf } from '../binding/adapt.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { checkField } from './fields.ts';
+import { toWire, wireNameOf } from './wire.ts';
 
 /** The input of any operation, by our names. */
 export interface CallInput {

@@ -4,12 +4,12 @@ import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
-import { contentOf, translateRecord } from '../binding/adapt.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import { isSafeMethod } from './attempt.ts';
 import { invalidAnswer } from './transport/transport-error.ts';
+import { contentOf, translateRecord } from './wire.ts';
 
 /** The records of a page of a list. */
 export interface ListAnswer {

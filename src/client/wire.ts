@@ -1,0 +1,145 @@
+// Translates records and bodies at every call. Above the client there are only our field names, and a pet's category is
+// `categoryId`, with its name in `category` if the service sends it. A bound service may use other names and envelopes.
+
+import { type NamedRecord, originalOf, takesField, toNamedRecord } from '../api/contract.ts';
+import { nouns } from '../api/nouns.ts';
+import { type Operation, operations, type RequestBody } from '../api/operations.ts';
+import { UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+
+/** Translates a record of the service into our field names. A record of the built-in contract stays as it is. */
+export function translateRecord(
+  { noun, records, strict }: Operation,
+  record: JsonObject,
+): JsonObject & NamedRecord {
+  if (strict) return record;
+  const renames = Object.entries(records.names).filter(([name, wireName]) => name !== wireName);
+  const { categoryId = 'categoryId' } = records.names;
+  const isInCategory = categoryId === 'categoryId' && !('categoryId' in record);
+  const categoryField = isInCategory ? 'category' : categoryId;
+  const hasCategory = noun === 'pets' && isJsonObject(record[categoryField]);
+  if (renames.length === 0 && !hasCategory) return record;
+  const fields = Object.entries(record).flatMap(([field, value]) => {
+    if (hasCategory && field === categoryField) return Object.entries(fromCategoryObject(value));
+    const [name] = renames.find(([, wireName]) => wireName === field) ?? [];
+    // A field that has one of our names but another meaning stays in the original only.
+    const isHomonym = name === undefined && renames.some(([renamed]) => renamed === field);
+    return isHomonym ? [] : [[name ?? field, value] as const];
+  });
+  return toNamedRecord(Object.fromEntries(fields), record);
+}
+
+/** Reads the category of a pet from an object that has its id, its name or both. */
+function fromCategoryObject(value: JsonValue | undefined): JsonObject {
+  const { id, name } = isJsonObject(value) ? value : {};
+  return {
+    ...(id !== undefined && { categoryId: id }),
+    ...(typeof name === 'string' && { category: name }),
+  };
+}
+
+/** Takes the record or the list out of the envelope of an answer. Returns undefined if the answer has another shape. */
+export function contentOf(
+  { records, many }: Operation,
+  answer: JsonValue | undefined,
+): JsonValue | undefined {
+  if (many && Array.isArray(answer)) return answer;
+  let content: JsonValue | undefined = answer;
+  for (const field of records.envelope) content = isJsonObject(content) ? content[field] : undefined;
+  return content;
+}
+
+/**
+ * Makes the body that the service takes. If an update replaces the record, the body also has the fields that do not change,
+ * as the service sent them.
+ *
+ * @param changes by our names. The value undefined removes a field. A category is an id, or `{id, name}`.
+ * @param before the record as it was read, if the body changes a record.
+ * @throws UsageError if the service does not take a field, or cannot remove it.
+ */
+export function toWire(operation: Operation, changes: JsonObject, before?: object): JsonObject {
+  const { id, body, method } = operation;
+  if (!body) return changes;
+  const original = before && (originalOf(before) as JsonObject);
+  const entries: [string, JsonValue][] = [];
+  for (const [name, value] of Object.entries(changes)) {
+    const wireName = wireNameOf(body, name);
+    if (value === undefined) {
+      if (method === 'PATCH' && original && Object.hasOwn(original, wireName))
+        entries.push([wireName, nullFor(id, body, name)]);
+      continue;
+    }
+    // An entry has the status of its pet, so not every service takes the status in a new entry.
+    if (id === 'createInventory' && name === 'status' && !takesField(operation, name)) continue;
+    requireTaken(operation, name);
+    entries.push([wireName, name === 'categoryId' ? toWireCategory(value, body) : value]);
+  }
+  // Not by assignment, because a field may be called `__proto__`.
+  const wireChanges: JsonObject = Object.fromEntries(entries);
+  if (!original) return wireChanges;
+  // The fields keep the order of the record, so that a PUT changes nothing else.
+  const kept = Object.entries(original).filter(
+    ([wireName, value]) =>
+      Object.hasOwn(wireChanges, wireName) || isSentBack(operation, body, changes, wireName, value),
+  );
+  return { ...Object.fromEntries(kept), ...wireChanges };
+}
+
+/** Returns the service's name of a field of a body. */
+export function wireNameOf({ fields }: RequestBody, name: string): string {
+  return Object.hasOwn(fields, name) ? (fields[name]?.wireName ?? name) : name;
+}
+
+/** Returns null, which removes a field in a PATCH. @throws UsageError if the service takes no null there. */
+function nullFor(id: string, { fields }: RequestBody, name: string): null {
+  if (fields[name]?.removable) return null;
+  throw new UsageError(
+    `${name} cannot be removed: ${id} of the service takes only changes, and no null for it`,
+  );
+}
+
+/** Whether an update sends back a field that was read and does not change. */
+function isSentBack(
+  { id, noun, method }: Operation,
+  { fields, readOnly, isClosed }: RequestBody,
+  changes: JsonObject,
+  wireName: string,
+  value: JsonValue | undefined,
+): boolean {
+  const boundName = Object.entries(fields).find(([, field]) => field.wireName === wireName)?.[0];
+  // A field that has one of our names but another meaning has no name among ours.
+  const name = boundName ?? (Object.hasOwn(fields, wireName) ? '' : wireName);
+  if (Object.hasOwn(changes, name)) return false;
+  if (method === 'PATCH') return fields[name]?.required === true;
+  if (readOnly.includes(wireName)) return false;
+  const { body, records } = operations[id];
+  if (body && Object.hasOwn(body.fields, name) && value === null) return false;
+  if (Object.hasOwn(fields, name || wireName)) return true;
+  // A count has a body of its own. The body has further fields of the entry only if the description lists them.
+  return noun !== 'inventory' && !isClosed && !Object.hasOwn(records.names, name);
+}
+
+/** @throws UsageError if the service does not take a field of ours, or if its body is closed and lacks the field. */
+function requireTaken(operation: Operation, name: string): void {
+  const { id, noun, body } = operation;
+  if (takesField(operation, name) || (body?.hasId && name === nouns[noun].idField)) return;
+  const isInTable = Object.hasOwn(operations[id].body?.fields ?? {}, name);
+  if (body?.isClosed || isInTable)
+    throw new UsageError(`${id} of the service has no field ${name}`, 'see `petstore api operations`');
+}
+
+/** Writes a category as the body takes it: as an object or as an id. @param value an id, a name, or `{id, name}`. */
+function toWireCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
+  const category = isJsonObject(value) ? value : { [typeof value === 'string' ? 'name' : 'id']: value };
+  const example = fields.categoryId?.example;
+  if (isJsonObject(example))
+    return Object.fromEntries(
+      Object.entries(category).filter(([field]) => !/^(id|name)$/.test(field) || field in example),
+    );
+  const { id, name } = category;
+  if (id !== undefined) return id;
+  throw new UsageError(
+    `category '${name}': the service takes the id of a category, and has no list of categories to find it in`,
+    'give the id',
+  );
+}
