@@ -21,9 +21,6 @@ export interface CountRow {
   readonly intent: Intent;
 }
 
-/** The flags that decide how counts are read. */
-export type CountFlags = Pick<RunFlags, 'map' | 'thousands' | 'relative' | 'sum'>;
-
 const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits alone';
 const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
 const changeRule = 'must be a whole number with or without a sign, such as 24, +24 or -3';
@@ -38,7 +35,7 @@ const aliases: Readonly<Record<CountField, readonly string[]>> = {
 const changeNames = ['change', 'delta'];
 
 /** The layout of files of counts, and with `relative` of changes. */
-export function countLayout(flags: CountFlags): RowLayout<CountRow> {
+export function countLayout(flags: RunFlags): RowLayout<CountRow> {
   const { map, relative, sum } = flags;
   const numbers = Object.values(map).filter(isColumnNumber).map(Number);
   const isNumbered = numbers.length > 0;
@@ -85,7 +82,7 @@ interface Columns {
 }
 
 /** Finds the columns by their names, or says which column is missing or ambiguous. */
-function findColumns(names: readonly string[], { map, relative }: CountFlags): Columns | Problem {
+function findColumns(names: readonly string[], { map, relative }: RunFlags): Columns | Problem {
   const hint =
     'name the columns with --map petId=<column>,quantity=<column>, or their numbers if there is no header';
   const normalised = names.map(normaliseName);
@@ -123,7 +120,7 @@ function findColumns(names: readonly string[], { map, relative }: CountFlags): C
 function createParser(
   names: readonly string[],
   { petId, quantity, expected }: Columns,
-  { relative, thousands }: CountFlags,
+  { relative, thousands }: RunFlags,
 ): RowParser<CountRow> {
   const numberAt = (record: InputRecord, index: number) => {
     const text = valueText(record, index).trim();

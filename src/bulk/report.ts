@@ -74,18 +74,16 @@ export function settlingCommand(rows: readonly Row[]): readonly string[] | undef
   return commands.every((command) => command !== undefined) ? commands[0] : undefined;
 }
 
-interface RunEnding {
-  readonly stop?: StopReason | undefined;
-  /** True if trying again may help without anybody's action. */
-  readonly retryable: boolean;
-  readonly hint?: string | undefined;
-}
-
-/** The error that ends a session; undefined if every row is as the file says. */
+/**
+ * The error that ends a session; undefined if every row is as the file says.
+ *
+ * @param retryable whether trying again may help without anybody's action.
+ */
 export function errorOf(
   header: RunHeader,
   counts: StateCounts,
-  { stop, retryable, hint }: RunEnding,
+  retryable: boolean,
+  { stop, hint }: { readonly stop?: StopReason | undefined; readonly hint?: string | undefined } = {},
 ): CliError | undefined {
   const { failed, unknown, invalid, unprocessed, applied, unchanged } = counts;
   const isUndo = header.kind === 'undo';

@@ -28,13 +28,6 @@ export interface RunInfo extends JournalHead, Omit<RunEnd, 'ended'> {
   readonly undo: RunInfo | undefined;
 }
 
-/** A run whose journal cannot be read; `header` is undefined if that cannot be read either. */
-interface UnreadableRun {
-  readonly id: string;
-  readonly header: RunHeader | undefined;
-  readonly problem: CliError;
-}
-
 /** A run whose plan is in its journal. */
 export interface RunStart {
   readonly id: string;
@@ -48,7 +41,12 @@ export interface RunList {
   readonly folder: string;
   /** The newest first. A run without a complete plan does not exist. */
   readonly runs: readonly RunInfo[];
-  readonly unreadable: readonly UnreadableRun[];
+  /** The runs whose journals cannot be read; `header` is undefined if even that cannot be read. */
+  readonly unreadable: readonly {
+    readonly id: string;
+    readonly header: RunHeader | undefined;
+    readonly problem: CliError;
+  }[];
 }
 
 const journalName = /^r([1-9]\d{0,14})\.jsonl$/;
@@ -58,7 +56,7 @@ const keptRuns = 50;
 
 export async function listRuns(folder: string): Promise<RunList> {
   const runs: RunInfo[] = [];
-  const unreadable: UnreadableRun[] = [];
+  const unreadable: RunList['unreadable'][number][] = [];
   const running = new Set((await liveClaims(folder)).map(({ run }) => run));
   for (const id of await idsIn(folder))
     try {

@@ -47,13 +47,6 @@ interface Claim {
   readonly run?: string | undefined;
 }
 
-interface HoldOptions extends Omit<Claim, 'run'> {
-  /** Longest wait for another run, in milliseconds. */
-  readonly waitMs: number;
-  readonly signal: AbortSignal;
-  onWait(line: string): Promise<void>;
-}
-
 /** A target that is held by this process. */
 export interface TargetLock {
   /** Tells other processes which run is at work. */
@@ -64,19 +57,21 @@ export interface TargetLock {
 /**
  * Holds a target: no other run works on it until it is released. Only different shards of one number work side by side.
  *
- * @param folder that of the journals; it must exist.
- * @param onWait is called once, if there is a wait for another run.
+ * @param folder the folder of the journals; it must exist.
+ * @param wait.ms the longest wait for another run.
+ * @param wait.tell is called once, if there is a wait.
  * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time.
  */
 export async function holdTarget(
   folder: string,
-  { target, shard, name, waitMs, signal, onWait }: HoldOptions,
+  { target, shard, name }: Omit<Claim, 'run'>,
+  wait: { readonly ms: number; readonly signal: AbortSignal; tell(line: string): Promise<void> },
 ): Promise<TargetLock> {
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const claim = (run?: string) =>
     writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Claim));
-  const endMs = monotonicMs() + waitMs;
+  const endMs = monotonicMs() + wait.ms;
   for (let isWaiting = false; ; isWaiting = true) {
     // The gate makes looking at the others and taking the lock one step.
     const result = await withLock(gate, async () => {
@@ -95,9 +90,9 @@ export async function holdTarget(
           result();
         },
       };
-    if (monotonicMs() >= endMs) throw targetHeld(result, waitMs);
-    if (!isWaiting) await onWait(`waiting for ${describeClaim(result)}`);
-    await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), signal);
+    if (monotonicMs() >= endMs) throw targetHeld(result, wait.ms);
+    if (!isWaiting) await wait.tell(`waiting for ${describeClaim(result)}`);
+    await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), wait.signal);
   }
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { type CountFlags, type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
-import { shardOf } from '../../src/bulk/run-header.ts';
+import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
+import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run-header.ts';
 import { parseShard } from '../../src/commands/runs/run-flags.ts';
 import { parseColumnMap } from '../../src/input/column-map.ts';
 import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 
-type Options = Partial<CountFlags> & ReadOptions & { readonly name?: string };
+type Options = Partial<RunFlags> & ReadOptions & { readonly name?: string };
 
 function read(text: string, options: Options = {}): Promise<RowInput<CountRow>> {
   const { name = 'stock.csv', skipInvalid = true, isSelected, ...flags } = options;
@@ -14,7 +14,7 @@ function read(text: string, options: Options = {}): Promise<RowInput<CountRow>> 
     yield Buffer.from(text);
   }
   const source = { name, path: undefined, bytes, close: async () => {} };
-  const layout = countLayout({ map: {}, thousands: null, relative: false, sum: false, ...flags });
+  const layout = countLayout({ ...defaultFlags, ...flags });
   return readRows(source, layout, { skipInvalid, isSelected });
 }
 

@@ -65,11 +65,8 @@ export async function printReport(context: Context, report: Report): Promise<voi
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
   const hint = hints.length > 0 ? hints.join('; ') : undefined;
-  const error = errorOf(header, counts, {
-    stop,
-    retryable: failuresOf(rows).every((kind) => kind.retryable),
-    hint,
-  });
+  const isRetryable = failuresOf(rows).every(({ retryable }) => retryable);
+  const error = errorOf(header, counts, isRetryable, { stop, hint });
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
   if (!error && undo !== undefined) await context.warn(`undo with: ${undo}`);
   if (error && problem) await context.warn(`warning: ${problem.message}`);

@@ -98,7 +98,7 @@ async function originalOf({ io }: Context, { noun, file, name, flags }: RunHeade
 async function reportNothing(context: Context, info: RunInfo | undefined): Promise<void> {
   if (!info) return context.print('no run on this target: there is nothing to resume');
   await context.print(`run ${info.id} is ${info.state}: nothing is left to do`);
-  const error = errorOf(info.header, info.counts, { retryable: info.left > 0 });
+  const error = errorOf(info.header, info.counts, info.left > 0);
   if (error) throw error;
 }
 

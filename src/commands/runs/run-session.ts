@@ -47,7 +47,7 @@ export async function lockTarget(
   return beforeWrites(async () => {
     const folder = runFolderOf(context);
     await ensureRunFolder(folder);
-    return holdTarget(folder, { target, shard, name, waitMs: lockWait, signal, onWait: context.print });
+    return holdTarget(folder, { target, shard, name }, { ms: lockWait, signal, tell: context.print });
   });
 }
 
