@@ -6,18 +6,18 @@ import { shorten, withArticle } from '../process/text.ts';
 import { withinTime } from '../process/within-time.ts';
 import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from './pointer.ts';
 
-/** The result of the check of a body. */
+/** The result of a comparison of a body with a schema. */
 export interface BodyResult {
   readonly fault?: SchemaFault | undefined;
-  /** What could not be checked, a clause. */
+  /** The part that could not be checked, a clause. */
   readonly unchecked?: string | undefined;
 }
 
 /**
  * Checks a body against a JSON Schema of draft 2020-12. Integers of the format int64 are compared exactly.
  *
- * @param limitMs the most processor time, because a hostile pattern can keep a regular expression busy for years.
- * @param definitions the `$defs` of the schema, if it does not have them itself.
+ * @param limitMs the limit of processor time. A hostile pattern can keep a regular expression busy for years.
+ * @param definitions the `$defs` of the schema, if the schema does not have them.
  * @throws Error if the schema itself is wrong.
  */
 export function checkBody(
@@ -26,20 +26,22 @@ export function checkBody(
   limitMs: number,
   definitions?: JsonObject,
 ): BodyResult {
-  const { validator, root, unreadable } = prepare(schema, definitions);
+  const { validator, root, badPattern } = validatorFor(schema, definitions);
   const value = toDoubles(body);
   const result = withinProcessorTime(limitMs, () => validator.validate(value));
   if (!result) return { unchecked: `the body could not be checked within ${limitMs / 1000} s` };
   const leaf = result.errors.find((error) => isLeaf(error, result.errors));
   if (!result.valid && leaf) return { fault: toFault(leaf, root, body) };
   return {
-    unchecked: unreadable && `the pattern ${shorten(unreadable, 200)} is not an expression that can be tried`,
+    unchecked: badPattern && `the pattern ${shorten(badPattern, 200)} is not an expression that can be tried`,
   };
 }
 
 /**
- * The value of synchronous work; undefined if it takes more processor time than the limit. If other processes use the
- * processor meanwhile, the work begins again with more time by the clock.
+ * Runs synchronous work within a limit of processor time. If other processes used the processor meanwhile, runs the work
+ * again with more time by the clock.
+ *
+ * @returns the value of the work; undefined if the work takes longer than the limit.
  */
 function withinProcessorTime<Value>(limitMs: number, work: () => Value): Value | undefined {
   for (let clockMs = limitMs; ; clockMs *= 2) {
@@ -53,37 +55,37 @@ function withinProcessorTime<Value>(limitMs: number, work: () => Value): Value |
 
 interface SchemaValidator {
   readonly validator: Validator;
-  /** The schema as the validator has it. */
+  /** The rewritten schema that the validator uses. */
   readonly root: JsonObject;
   /** The first pattern that is not a valid expression. */
-  readonly unreadable: string | undefined;
+  readonly badPattern: string | undefined;
 }
 
-/** The validator of each schema: a schema may be large, and is used many times in a run. */
+/** The validators, by schema. A schema may be large, and is used many times. */
 const validators = new WeakMap<JsonObject, SchemaValidator>();
 
-function prepare(schema: JsonObject, definitions: JsonObject | undefined): SchemaValidator {
-  const prepared =
+function validatorFor(schema: JsonObject, definitions: JsonObject | undefined): SchemaValidator {
+  const validator =
     validators.get(schema) ?? createValidator(definitions ? { ...schema, $defs: definitions } : schema);
-  validators.set(schema, prepared);
-  return prepared;
+  validators.set(schema, validator);
+  return validator;
 }
 
 function createValidator(schema: JsonObject): SchemaValidator {
-  const unreadable: string[] = [];
+  const badPatterns: string[] = [];
   const toExpression = (pattern: string) => {
     const expression = readPattern(pattern);
-    if (expression === undefined) unreadable.push(pattern);
+    if (expression === undefined) badPatterns.push(pattern);
     return expression;
   };
   const change = (part: JsonObject) => addIntegerBounds(rewritePatterns(part, toExpression));
   const root = mapSchemas(toDoubles(schema), change) as JsonObject;
-  return { validator: new Validator(root as Schema, '2020-12', true), root, unreadable: unreadable[0] };
+  return { validator: new Validator(root as Schema, '2020-12', true), root, badPattern: badPatterns[0] };
 }
 
-/** The place of a body that breaks a rule of its schema. */
+/** A value in a body that breaks a rule of its schema. */
 interface SchemaFault {
-  /** The rule that it breaks, a clause. */
+  /** The rule that the value breaks, a clause. */
   readonly reason: string;
   /** JSON pointer into the value (RFC 6901). */
   readonly pointer: string;
@@ -92,17 +94,20 @@ interface SchemaFault {
   readonly got: JsonValue;
 }
 
-/** The doubles next to the limits of int64, inside and outside: the validator computes with doubles. */
+// The validator computes with doubles. 2 ** 63 - 1 is not a double.
+
+/** The largest double within int64. */
 const lastInside = 2 ** 63 - 1024;
+/** A double beyond int64. */
 const firstOutside = 2 ** 64;
 
-/** Whether an error is a cause and not a wrapper around one. If all alternatives fail, none of them is the cause. */
+/** Returns whether an error has no cause inside it. If all alternatives of a value fail, the cause is their keyword. */
 function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
   if (['anyOf', 'oneOf', 'false'].includes(error.keyword)) return true;
-  return !errors.some((other) => isInside(other, error));
+  return !errors.some((innerError) => isInside(innerError, error));
 }
 
-/** Whether an error lies inside another. An error of the schema `false` has a location in the value only. */
+/** Returns whether an error is inside another one. An error of the schema `false` has only a location in the value. */
 function isInside(inner: OutputUnit, outer: OutputUnit): boolean {
   const location = inner.keyword === 'false' ? 'instanceLocation' : 'keywordLocation';
   return inner[location].startsWith(`${outer[location]}/`);
@@ -112,19 +117,19 @@ function toFault(error: OutputUnit, root: JsonObject, body: JsonValue): SchemaFa
   const pointer = toPointer(error.instanceLocation);
   const rule = ruleAt(root, error.keywordLocation);
   const got = valueAt(body, pointer) ?? null;
-  const place = pointer || 'the body';
+  const subject = pointer || 'the body';
   if (error.keyword !== 'required') {
     const toText = expectations[error.keyword] ?? (() => `valid: ${error.error.replace(/\.$/, '')}`);
     const expected = toText(rule);
-    return { reason: `${place} must be ${expected}`, pointer, expected, got };
+    return { reason: `${subject} must be ${expected}`, pointer, expected, got };
   }
   const required = Array.isArray(rule.required) ? rule.required.map(String) : [];
   const missing = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
   const expected = `the field ${JSON.stringify(missing)}`;
-  return { reason: `${place} lacks ${expected}`, pointer: memberPointer(pointer, missing), expected, got };
+  return { reason: `${subject} lacks ${expected}`, pointer: memberPointer(pointer, missing), expected, got };
 }
 
-/** The value that a schema expects, by the keyword that is broken. */
+/** The texts for the expected value, by the broken keyword. */
 const expectations: Readonly<Record<string, (rule: JsonObject) => string>> = {
   type: typeText,
   enum: ({ enum: values }) =>
@@ -142,13 +147,13 @@ const expectations: Readonly<Record<string, (rule: JsonObject) => string>> = {
   false: () => 'absent',
 };
 
-/** The type that a rule demands, such as `an integer (int64)`; without a type it has the format of an integer. */
+/** Names the type that a rule requires, such as `an integer (int64)`. A rule without a type has the format of an integer. */
 function typeText({ type = 'integer', format }: JsonObject): string {
   const names = [type].flat().map((name) => (name === 'null' ? 'null' : withArticle(String(name))));
   return names.join(' or ') + (typeof format === 'string' ? ` (${format})` : '');
 }
 
-/** The validator knows only doubles: a bigint becomes one on the same side of the limits of int64. */
+/** Converts the numbers of a value to doubles. A bigint becomes a double on the same side of the limits of int64. */
 function toDoubles(value: JsonValue): JsonValue {
   if (typeof value === 'bigint') return toDouble(value);
   if (Array.isArray(value)) return value.map(toDoubles);
@@ -171,7 +176,7 @@ function isIntegerFormat(format: JsonValue | undefined): format is string {
   return typeof format === 'string' && Object.hasOwn(integerBounds, format);
 }
 
-/** JSON Schema ignores the format of a number, so int32 and int64 are added as bounds. */
+/** Adds the bounds of the formats int32 and int64, because JSON Schema ignores the format of a number. */
 function addIntegerBounds(schema: JsonObject): JsonObject {
   const { format, minimum, maximum } = schema;
   const [least, most] = (isIntegerFormat(format) && integerBounds[format]) || [];
@@ -181,7 +186,7 @@ function addIntegerBounds(schema: JsonObject): JsonObject {
   return { ...schema, minimum: low, maximum: high };
 }
 
-/** The schema with the keyword at this location, which leads through references. */
+/** Returns the schema that has the keyword at a location. The location leads through references. */
 function ruleAt(root: JsonObject, location: string): JsonObject {
   let schema: JsonValue | undefined = root;
   for (const segment of pointerSegments(toPointer(location)).slice(0, -1)) {
@@ -192,8 +197,8 @@ function ruleAt(root: JsonObject, location: string): JsonObject {
 }
 
 /**
- * Rewrites the patterns of a schema as expressions of JavaScript, and removes those that cannot be read. If a pattern for
- * names is removed, no further name is forbidden, because it might match.
+ * Rewrites the patterns of a schema as expressions of JavaScript, and removes a pattern that is not valid. If a pattern for
+ * names is removed, every further name is allowed, because it might match.
  */
 function rewritePatterns(
   schema: JsonObject,
@@ -212,7 +217,7 @@ function rewritePatterns(
   return openSchema;
 }
 
-/** Keywords that hold a map of schemas. */
+/** The keywords whose value is a map of schemas. */
 const mapKeywords = [
   'properties',
   'patternProperties',
@@ -221,10 +226,10 @@ const mapKeywords = [
   'definitions',
   'schemas',
 ];
-/** Keywords that hold data, in which nothing is a keyword. */
+/** The keywords whose value is data and contains no keywords. */
 const dataKeywords = ['enum', 'const', 'default', 'example', 'examples'];
 
-/** A copy of a schema; `change` is applied to every schema inside it, and last to itself. */
+/** Copies a schema. `change` gets every schema inside it, the inner ones first, and the schema itself last. */
 function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {
   const mapPart = (part: JsonValue): JsonValue => mapSchemas(part, change);
   if (Array.isArray(value)) return value.map(mapPart);

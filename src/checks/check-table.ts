@@ -6,40 +6,42 @@ import { checkHttp, expectChecks } from './first-answer.ts';
 import { latencyChecks } from './latency-check.ts';
 import { lifecycleChecks } from './lifecycle-checks.ts';
 import { operationChecks } from './operation-checks.ts';
-import type { PossibleRecord } from './own-records.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { authChecks, errorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
+import type { TestRecord } from './test-records.ts';
 import { type VersionOptions, versionCheck } from './version-check.ts';
 import { writeChecks } from './write-checks.ts';
 
-/** What to check, and how often. */
+/** The selection of the checks, their limits, and how often they run. */
 export interface SmokeOptions extends VersionOptions {
   readonly contract: Contract;
-  /** Whether the service's own socket is reached over TLS. */
+  /** Whether the service is reached over TLS, without a proxy in between. */
   readonly hasTls: boolean;
   /** Whether requests carry a credential. */
   readonly hasToken: boolean;
-  /** Globs of check ids. An empty `only` selects all checks. */
+  /** Patterns of the ids to run; an empty list selects all checks. */
   readonly only: readonly string[];
+  /** Patterns of the ids to leave out. */
   readonly skip: readonly string[];
   /** Whether warnings, flaky passes, and failures of beta and experimental operations are failures. */
   readonly strict: boolean;
-  /** The most that the median of the latency of an operation may be; undefined if it is not measured. */
+  /** The limit for the median latency of each operation; undefined if the latency is not measured. */
   readonly maxLatencyMs?: number | undefined;
   readonly write: boolean;
-  /** The user's own checks. */
+  /** The conditions of `--expect`, each of which is a check. */
   readonly expect: readonly Condition[];
-  /** How often to run, or for how long. At most one of the two is set. */
+  /** The number of repetitions. Undefined if `forMs` is set. */
   readonly repeat?: number | undefined;
+  /** The time in which repetitions begin. Undefined if `repeat` is set. */
   readonly forMs?: number | undefined;
-  /** The time from the start of one run to the start of the next. */
+  /** The time from the start of one repetition to the start of the next. */
   readonly everyMs: number;
-  /** The longest time of the whole run; undefined if it has no limit. */
+  /** The time limit of the command; undefined if it has none. */
   readonly maxTimeMs?: number | undefined;
 }
 
-/** All other checks need these, because without them no request is answered. */
+/** If one of these checks fails, all later checks are skipped, because no request would be answered. */
 export const prerequisites: readonly string[] = [
   'reach/dns',
   'reach/connect',
@@ -49,16 +51,16 @@ export const prerequisites: readonly string[] = [
   'reach/version',
 ];
 
-/** The checks that only read, in order: those of reach, which always run, and the selected ones. */
+/** Makes the read checks, in order: the checks of reach, which always run, and the selected checks. */
 export function readChecks(options: SmokeOptions): Check[] {
   const { contract, hasTls, hasToken, maxLatencyMs, expect, waitFor } = options;
   const reads = readsOf(contract);
-  const fallback = expect.find(({ path }) => path !== undefined);
+  const fallbackCondition = expect.find(({ path }) => path !== undefined);
   const checks: Check[] = [
     { id: 'reach/dns', run: checkDns },
     { id: 'reach/connect', run: checkConnection },
     ...(hasTls ? tlsChecks : []),
-    { id: 'reach/http', run: (context) => checkHttp(context, fallback) },
+    { id: 'reach/http', run: (context) => checkHttp(context, fallbackCondition) },
     ...(waitFor.length > 0 ? [versionCheck(options)] : []),
     ...operationChecks(contract),
     ...errorChecks(reads),
@@ -70,22 +72,23 @@ export function readChecks(options: SmokeOptions): Check[] {
   return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));
 }
 
-/** The selected checks of `--write`. @param records gets what they create. */
-export function selectedWriteChecks(options: SmokeOptions, records: Set<PossibleRecord>): Check[] {
+/** Makes the selected checks of `--write`. @param records gets the records that they create. */
+export function selectedWriteChecks(options: SmokeOptions, records: Set<TestRecord>): Check[] {
   const checks = options.write ? writeChecks(options.contract, records) : [];
   return checks.filter(({ id }) => isSelected(id, options));
 }
 
 /**
- * Checks that the patterns of `--only` and `--skip` match groups and leave a check to run.
+ * Refuses a selection by `--only` and `--skip` that is surely a mistake.
  *
- * @param checks the checks that are left.
- * @throws UsageError if a pattern matches no group, or if no check beside reach is left, or none of `--max-latency`.
+ * @param checks the selected checks.
+ * @throws UsageError if a pattern matches no group, if only checks of reach are selected, or if no latency is selected
+ * although `--max-latency` is given.
  */
 export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, checks: readonly Check[]): void {
   const groupList = `the groups are ${groups.filter((group) => group !== 'run').join(', ')}`;
   for (const pattern of [...only, ...skip])
-    if (!namesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, groupList);
+    if (!matchesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, groupList);
   const ids = checks.map(({ id }) => id);
   if (!namesReach({ only }) && ids.every((id) => groupOf(id) === 'reach'))
     throw new UsageError(
@@ -96,20 +99,20 @@ export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, check
     throw new UsageError('--max-latency: --only and --skip leave no latency to measure');
 }
 
-/** Whether `--only` names reach, so that it is enough. */
+/** Returns whether `--only` names reach, so that the checks of reach alone are enough. */
 export function namesReach({ only }: Pick<SmokeOptions, 'only'>): boolean {
   return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
 }
 
 /**
- * Whether a check is selected. `*` matches any text without a slash, `**` any text, `?` one character; a pattern
- * without a slash names groups. The checks of `--expect` are always selected.
+ * Returns whether a check is selected. In a pattern, `*` matches any text without a slash, `**` any text, and `?` one
+ * character. A pattern without a slash selects groups. `--only` does not leave out the checks of `--expect`.
  */
 function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {
   // `op/getPet` selects the latency of getPet too, which is measured only if a flag asks for it.
   const ids = [id, ...(groupOf(id) === 'latency' ? [id.replace(/^latency/, 'op')] : [])];
-  const isWanted = only.some((pattern) => ids.some((candidate) => matches(candidate, pattern)));
-  const isIncluded = only.length === 0 || groupOf(id) === 'expect' || isWanted;
+  const matchesOnly = only.some((pattern) => ids.some((candidate) => matches(candidate, pattern)));
+  const isIncluded = only.length === 0 || groupOf(id) === 'expect' || matchesOnly;
   return isIncluded && !skip.some((pattern) => matches(id, pattern));
 }
 
@@ -117,16 +120,16 @@ function matches(id: string, pattern: string): boolean {
   return toRegExp(pattern.includes('/') ? pattern : `${pattern}/**`).test(id);
 }
 
-function namesGroup(pattern: string): boolean {
+function matchesGroup(pattern: string): boolean {
   const [group = ''] = pattern.split('/');
   return group.includes('**') || groups.some((name) => toRegExp(group).test(name));
 }
 
 function toRegExp(pattern: string): RegExp {
-  const source = pattern.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (token) => {
+  const expression = pattern.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (token) => {
     if (token === '**') return '.*';
     if (token === '*') return '[^/]*';
     return token === '?' ? '[^/]' : `\\${token}`;
   });
-  return new RegExp(`^${source}$`);
+  return new RegExp(`^${expression}$`);
 }

@@ -4,22 +4,23 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
 import type { CallInput, FieldChanges } from '../client/request.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { Deployment } from './deployment.ts';
+import type { DeploymentTracker } from './deployment-tracker.ts';
 import type { Finding } from './finding.ts';
 import type { SocketAddress } from './sockets.ts';
 
-// The checks of `smoke`, from the flags to the reports:
+// How the checks of `smoke` become reports:
 //
-//   check-table.ts   the flags and the contract -> the checks (check.ts)
-//   run-smoke.ts     runs them once, often, or until they pass (run-round.ts: one round; round.ts: their requests)
-//   *-checks.ts      a CheckContext -> findings (finding.ts); judge-answer.ts compares an answer with the contract, and
-//                    records.ts reads the records in it
-//   verdict.ts       the findings of a check, and the attempts of its requests -> its result
-//   report/          the results of all runs (tally.ts) -> one report (smoke-report.ts) -> its texts and files
+//   check-table.ts   makes the checks (check.ts) from the flags and the contract
+//   run-smoke.ts     runs rounds of checks: until they pass (`--wait`), then repetitions (`--repeat`, `--for`)
+//   run-round.ts     runs one round; round.ts sends its requests
+//   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the contract,
+//                    and records.ts reads the records in it
+//   verdict.ts       makes the verdict on a check from its findings and the attempts of its requests
+//   report/          merges the verdicts of all repetitions (tally.ts) into one report (smoke-report.ts), and prints it
 //
 // To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.
 
-/** The groups of checks, in the order of reports. `run` has the failure of a run that was stopped. */
+/** The groups of checks, in the order of reports. `run` has the failure of a command that was stopped. */
 export const groups = [
   'reach',
   'tls',
@@ -33,7 +34,7 @@ export const groups = [
   'run',
 ] as const;
 
-/** The group of a check, by its id. */
+/** Returns the group of a check from its id. */
 export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }
@@ -45,54 +46,55 @@ export interface RawReply extends RawAnswer {
   readonly mediaType: string;
   /** Bytes that are not UTF-8 become U+FFFD. */
   readonly text: string;
-  /** The value of the body; undefined if it is not JSON. */
+  /** The value of the body; undefined if the body is not JSON. */
   readonly json?: JsonValue;
-  /** Why it is not JSON. */
+  /** Why the body is not JSON, a clause. */
   readonly jsonFault?: string;
 }
 
 /** The answer to a request of an operation. */
 export interface Reply extends RawReply {
   readonly operation: Operation;
-  /** The id of the record that was asked for. */
+  /** The id of the requested record. */
   readonly recordId?: bigint | undefined;
-  /** The schemas to which those of the operation refer, if it is bound to a description. */
+  /** The schemas to which the schemas of the operation refer, if it is bound to a description. */
   readonly definitions?: JsonObject | undefined;
 }
 
+/** The options of one request of a check. */
 export interface AskOptions
   extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
-  /** Fields that replace those of the request; undefined removes one. */
+  /** Header fields that replace those of the request; undefined removes the field. */
   readonly changes?: FieldChanges | undefined;
-  /** Whether a status is expected, so that it is not retried. */
+  /** Returns true for a status that the check expects, which is not retried. */
   isExpected?(status: number): boolean;
 }
 
-/** What a check works with. It sends requests; each call has the deadline and the retries of the run. */
+/** The service and the functions that a check uses. Each call has the deadline and the retries of the command. */
 export interface CheckContext {
   readonly client: Client;
-  /** The operations of the service that only read. */
+  /** The GET operations of the service. */
   readonly reads: readonly Operation[];
-  /** The address of the service, for checks of its socket. */
+  /** The address of the service, for the checks of its socket. */
   readonly address: SocketAddress;
   /** The place of the credential in requests. */
   readonly credentialPlace: CredentialPlace;
-  /** Aborted when the run is stopped. */
+  /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
-  /** Aborted a little later, so that the answer to a create can still name the record to remove. */
+  /** Aborted a little later than `signal`, so that the answer to a create can still name the record to remove. */
   readonly createSignal: AbortSignal;
-  /** The deployment of `--wait-for`, with which every answer is compared. */
-  readonly deployment: Deployment;
+  /** Compares every answer with the deployment that `--wait-for` names. */
+  readonly tracker: DeploymentTracker;
   now(): Date;
   /** Masks the known secrets. */
   mask(text: string): string;
-  /** Sends an operation. @throws CliError if no answer came. */
+  /** Sends the request of an operation. @throws CliError if no answer came. */
   ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<Reply>;
-  /** Sends a GET of a path below the base URL, or of a URL of the service. */
+  /** Sends a GET for a path below the base URL, or for a URL of the service. */
   get(path: string, options?: AskOptions): Promise<RawReply>;
-  /** The answer to a GET that several checks look at, sent once in a round. */
+  /** Sends the request of a GET operation once in a round. Further calls in the round return the same answer. */
   askOnce(operation: Operation, input?: CallInput): Promise<Reply>;
-  /** The options of a call of the client, for lists that are read page by page. */
+  /** Returns the options for a call of the client, such as one that reads a list page by page. */
   callOptions(options?: AskOptions): CallOptions;
 }
 
@@ -100,31 +102,33 @@ export interface CheckContext {
 export interface Check {
   /** Stable: `group/name`. */
   readonly id: string;
-  /** The operation that it tests. If that is not stable, a failure is a warning. */
+  /** The operation under test. If the operation is not stable, a failure is a warning. */
   readonly operation?: Operation | undefined;
-  /** Ids of checks that run before. If one of them fails, this check is skipped. */
+  /** The ids of earlier checks. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;
-  /** True if only an answer shows whether there is something to check, so that `--dry-run` does not list it. */
+  /** True if only an answer shows whether there is something to check. `--dry-run` does not list such a check. */
   readonly isOptional?: boolean | undefined;
-  /** Returns what it finds. A check without findings had nothing to check, and no report has it. */
+  /** Runs the check. If it returns no findings, there was nothing to check, and no report has the check. */
   run(context: CheckContext): Promise<Finding | readonly Finding[]>;
 }
 
-/** The result of a check: the gravest of its findings, weighed. */
-export interface CheckResult extends Finding {
+/** The result of a check: its gravest finding, weighed with retries and `--strict`. */
+export interface Verdict extends Finding {
+  /** The id of the check. */
   readonly id: string;
   readonly elapsedMs: number;
-  /** The outcome of the first attempt, if a later one passed. */
+  /** The status or the error of the first attempt, if a later attempt passed. */
   readonly first?: string | undefined;
-  /** Set if it is a failure only because of `--strict`. */
+  /** Set if the check fails only because of `--strict`. */
   readonly isStrictFailure?: true | undefined;
-  /** Why the check never began, a short clause; undefined if it began. */
+  /** The reason why the check did not begin, a short clause; undefined if it began. */
   readonly obstacle?: string | undefined;
-  /** The duration of each of its requests. */
+  /** The duration of each request of the check. */
   readonly requestsMs?: readonly number[] | undefined;
-  /** The number of its runs and of its failures; undefined without `--repeat` or `--for`. */
-  readonly runs?: number | undefined;
+  /** How often the check ran. Undefined without `--repeat` or `--for`, as are the next two. */
+  readonly repetitions?: number | undefined;
+  /** How often the check failed. */
   readonly failures?: number | undefined;
-  /** The latency of its requests over several runs, in milliseconds. */
+  /** The latency of the requests over all repetitions, in milliseconds. */
   readonly latency?: { readonly median: number; readonly max: number } | undefined;
 }

@@ -5,22 +5,22 @@ import { excerpt, shorten } from '../process/text.ts';
 import { type Finding, fail, isStatus, statusText } from './finding.ts';
 import { valueAt } from './pointer.ts';
 
-/** A requirement of an answer, from `--wait-for` or `--expect`. Every part that is set must hold. */
+/** A requirement for an answer, from `--wait-for` or `--expect`. An answer must meet every part that is set. */
 export interface Condition {
   /** The text of the flag. */
   readonly text: string;
-  /** The path below the base URL; undefined for the GET that reach sends. */
+  /** The path below the base URL; undefined for the request of `reach/http`. */
   readonly path?: string | undefined;
-  /** `200`, or `2xx`. A condition on a path without a status needs a 2xx. */
+  /** `200`, or `2xx`. A condition with a path and without a status requires a 2xx. */
   readonly status?: string | undefined;
   readonly header?: (Comparison & { readonly name: string }) | undefined;
-  /** Values of the JSON body, by pointer (RFC 6901). */
+  /** Comparisons with values of the JSON body, each at a JSON pointer (RFC 6901). */
   readonly values: readonly (Comparison & { readonly pointer: string })[];
-  /** The text of the body, without the spaces around it. */
+  /** A comparison with the text of the body, without the spaces around it. */
   readonly body?: Comparison | undefined;
 }
 
-/** A comparison of texts; `<` and `>` compare numbers. */
+/** A comparison with a text; `<` and `>` compare numbers. */
 interface Comparison {
   readonly operator: string;
   readonly value: string;
@@ -39,22 +39,22 @@ const patterns = {
 } as const;
 const partNames = Object.keys(patterns) as (keyof typeof patterns)[];
 
-/** Reads the value of a flag. @throws UsageError that shows the grammar and where the text leaves it. */
+/** Parses the value of a flag. @throws UsageError with the grammar, and the text from the first mistake on. */
 export function parseCondition(text: string, flag: string): Condition {
   let condition: Condition = { text, values: [] };
-  const names = new Set<string>();
+  const usedParts = new Set<string>();
   let rest = text.trim();
-  const refusal = (why: string, hint = `write ${grammar}`) =>
-    new UsageError(`${flag} '${text}': ${why}, at '${shorten(rest, 100)}'`, hint);
+  const refusal = (reason: string, hint = `write ${grammar}`) =>
+    new UsageError(`${flag} '${text}': ${reason}, at '${shorten(rest, 100)}'`, hint);
   do {
     const part = partNames.find((name) => patterns[name].test(rest));
     if (part === undefined) throw refusal('this is not a part of a condition');
-    if (names.has(part) && part !== 'value') throw refusal(`duplicate ${part}`);
+    if (usedParts.has(part) && part !== 'value') throw refusal(`duplicate ${part}`);
     const match = patterns[part].exec(rest);
     const { method, path, status, name = '', pointer = '', ...words } = match?.groups ?? {};
     if (method !== undefined && method !== 'GET')
       throw refusal('only GET is sent', 'petstore smoke changes nothing but with --write');
-    if (path !== undefined && names.size > 0) throw refusal('method and path come first');
+    if (path !== undefined && usedParts.size > 0) throw refusal('method and path come first');
     const { operator = '', quoted, bare = '' } = words;
     const comparison = { operator, value: quoted ?? bare };
     if (/[<>]/.test(operator) && toNumber(comparison.value) === undefined)
@@ -67,13 +67,17 @@ export function parseCondition(text: string, flag: string): Condition {
       value: { values: [...condition.values, { pointer, ...comparison }] },
     };
     condition = { ...condition, ...additions[part] };
-    names.add(part);
+    usedParts.add(part);
     rest = rest.slice(match?.[0].length).trimStart();
   } while (rest !== '');
   return condition;
 }
 
-/** The fault of an answer that does not meet a condition, by the first part that differs; undefined if it meets all. */
+/**
+ * Compares an answer with a condition.
+ *
+ * @returns a failure with the first part that the answer does not meet; undefined if it meets all.
+ */
 export function differenceTo(
   condition: Condition,
   answer: Omit<HttpResponse, 'body'> & { readonly text: string; readonly json?: JsonValue },
@@ -82,9 +86,9 @@ export function differenceTo(
   const { header, status, values, body, path } = condition;
   const { fields, json } = answer;
   const text = answer.text.trim();
-  const start = path === undefined ? '' : `GET ${path}: `;
+  const prefix = path === undefined ? '' : `GET ${path}: `;
   const fault = (reason: string, expected: string, got: string | undefined, pointer?: string) =>
-    fail(start + reason, { expected, got, pointer });
+    fail(prefix + reason, { expected, got, pointer });
   if (!meetsStatus(condition, answer.status)) {
     const reason = `${path === undefined ? 'it' : `GET ${path}`} answered ${statusText(answer.status)}`;
     return fail(reason, { expected: status ?? 'a 2xx', got: text });
@@ -118,18 +122,18 @@ function comparisonText(name: string, { operator, value }: Comparison): string {
   return `${name}${operator}${value}`;
 }
 
-/** Whether an answer meets the header of a condition; true if the condition has none. */
+/** Returns whether header fields meet the header part of a condition; true if the condition has no such part. */
 export function meetsHeader({ header }: Pick<Condition, 'header'>, fields: HttpFields): boolean {
   return !header || holds(header, fieldValue(fields, header.name));
 }
 
-/** Whether a status meets a condition. */
+/** Returns whether a status meets a condition. */
 export function meetsStatus({ path, status }: Condition, actual: number): boolean {
   const pattern = status ?? (path === undefined ? undefined : '2xx');
   return pattern === undefined || isStatus(actual, pattern);
 }
 
-/** Whether a value meets a comparison. A value that is not there meets only `!=`. */
+/** Returns whether a value meets a comparison. A missing value meets only `!=`. */
 function holds({ operator, value }: Comparison, actual: string | undefined): boolean {
   if (actual === undefined) return operator === '!=';
   if (operator === '=') return actual === value;
@@ -141,7 +145,7 @@ function holds({ operator, value }: Comparison, actual: string | undefined): boo
   return operator === '<' ? number < limit : number > limit;
 }
 
-/** The number in a text: a bigint for an integer, because that is compared exactly with any other number. */
+/** Parses a number. An integer becomes a bigint, which compares exactly with any other number. */
 function toNumber(text: string): number | bigint | undefined {
   if (/^\s*[+-]?\d+\s*$/.test(text)) return BigInt(text.trim().replace('+', ''));
   return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined;

@@ -4,17 +4,20 @@ import { errorMessage } from '../output/error.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 
 /**
- * The states of a check, gravest first. `error`: it could not be carried out, because the description cannot be used or
- * the program has a defect. `flaky`: it failed once, then passed. `skip`: it does not apply to the service, or a check that
- * it needs has failed.
+ * The states of a check, gravest first. `error`: the check could not run, because the description cannot be used or the
+ * program has a defect. `flaky`: the check failed once, then passed. `skip`: the check does not apply to the service, or a
+ * check that it needs failed.
  */
 export const states = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'] as const;
 export type State = (typeof states)[number];
 
-/** One observation of a check. Its texts may hold what the service sent; `verdict` masks secrets, and reports escape. */
+/**
+ * One observation of a check. Its texts may contain text of the service: verdict.ts masks secrets in them, and the reports
+ * escape them.
+ */
 export interface Finding {
   readonly state: State;
-  /** One clause: the observation, the fault, or the reason why the check was skipped. */
+  /** What the check saw, what is wrong, or why the check was skipped; one clause. */
   readonly reason: string;
   /** A remedy, one clause. */
   readonly hint?: string | undefined;
@@ -26,27 +29,27 @@ export interface Finding {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly status?: number | undefined;
-  /** The service's own id of the request. */
+  /** The id that the service gave the request. */
   readonly requestId?: string | undefined;
   /** The cache that answered, by its headers: `Age: 30, X-Cache: HIT`. */
   readonly cache?: string | undefined;
-  /** The operation at fault, if it is not that of the check. */
+  /** The operation at fault, if it is not the operation of the check. */
   readonly operation?: Operation | undefined;
-  /** The records that the check left in the service, or may have left, a clause each. */
-  readonly left?: readonly string[] | undefined;
-  /** The exit code of the failure, if it is not that of a failed check. */
+  /** The records that the check left in the service, or may have left, a clause each. JSON has them as `left`. */
+  readonly leftovers?: readonly string[] | undefined;
+  /** The exit code of the failure; 7 if undefined. */
   readonly exitCode?: ExitCode | undefined;
 }
 
-/** A finding without its state and reason. */
+/** The members of a finding beside its state and reason. */
 export type Details = Partial<Omit<Finding, 'state' | 'reason'>>;
 
-export const pass = finder('pass');
-export const flaky = finder('flaky');
-export const warn = finder('warn');
-export const fail = finder('fail');
+export const pass = createFactory('pass');
+export const flaky = createFactory('flaky');
+export const warn = createFactory('warn');
+export const fail = createFactory('fail');
 
-function finder(state: State): (reason: string, details?: Details) => Finding {
+function createFactory(state: State): (reason: string, details?: Details) => Finding {
   return (reason, details) => ({ ...details, state, reason });
 }
 
@@ -54,12 +57,12 @@ export function skip(reason: string): Finding {
   return { state: 'skip', reason };
 }
 
-/** Whether a state makes the whole command fail. */
+/** Returns whether a finding or a verdict makes the command fail. */
 export function isRed({ state }: { readonly state: State }): boolean {
   return state === 'fail' || state === 'error';
 }
 
-/** Ends a check with a finding, such as the fault of an answer. */
+/** Ends a check with a finding, such as a failure. */
 export class FindingError extends Error {
   readonly finding: Finding;
 
@@ -69,7 +72,10 @@ export class FindingError extends Error {
   }
 }
 
-/** The finding of a check that threw. It is a failure if no valid answer came, else the check was not carried out. */
+/**
+ * Makes the finding for an error that a check threw: a failure if no answer came or the service refused the request, else
+ * the state `error`.
+ */
 export function findingOfError(error: unknown): Finding {
   if (error instanceof InterruptedError) throw error;
   if (error instanceof FindingError) return error.finding;
@@ -77,16 +83,16 @@ export function findingOfError(error: unknown): Finding {
   const { method, url, status, requestId, hint } = error.details;
   const { kind, exitCode } = error;
   const reason = errorMessage(error);
-  const isUnanswered = kind === 'unavailable' || status !== undefined;
-  return { state: isUnanswered ? 'fail' : 'error', reason, hint, method, url, status, requestId, exitCode };
+  const state = kind === 'unavailable' || status !== undefined ? 'fail' : 'error';
+  return { state, reason, hint, method, url, status, requestId, exitCode };
 }
 
-/** Whether a status is the one of a pattern: `200`, or `2xx` for any of a class. */
+/** Returns whether a status matches a pattern: `200`, or `2xx` for a whole class. */
 export function isStatus(status: number, pattern: string): boolean {
   return new RegExp(`^${pattern.replace('xx', '\\d\\d')}$`).test(String(status));
 }
 
-/** A status with its reason phrase: `404 Not Found`. */
+/** Returns a status with its reason phrase: `404 Not Found`. */
 export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }

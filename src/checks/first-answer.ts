@@ -3,55 +3,54 @@ import { CliError, exitCodes } from '../process/errors.ts';
 import type { AskOptions, Check, CheckContext, RawReply } from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';
 import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
-import { detailsOf, firstRead, guessInput, idParameter } from './round.ts';
+import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
 
-const { auth, unavailable, 'check-failed': failed } = exitCodes;
+const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const loginHint = 'does the service want a login, and is the base URL that of its API?';
 
 /**
- * Checks that the service itself answers, and not a web page, a login, a gateway or another address.
+ * Checks that the API answers, and not a web page, a login, a gateway or another address.
  *
- * @param fallback the condition whose path is asked for if the contract has no GET.
+ * @param fallback the condition whose request is sent if the contract has no GET.
  */
 export async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding> {
   try {
-    return judgeFirst(context, await askFirst(context, fallback));
+    return judgeFirstAnswer(context, await askFirst(context, fallback));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
     const finding: Finding = { ...findingOfError(error), state: 'fail', exitCode: unavailable };
-    const isRedirect = error.details.reason === 'redirect';
-    if (!isRedirect) return finding;
+    if (error.details.reason !== 'redirect') return finding;
     const { reason, hint = loginHint } = finding;
-    return { ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: failed };
+    return { ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed };
   }
 }
 
-/** The answer to the first GET of the contract, preferably one without an id; if it has none, to the fallback. */
+/** Sends the request of `reach/http`, or the request of the fallback if the contract has no GET. */
 export function askFirst(context: CheckContext, fallback?: Condition): Promise<RawReply> {
-  const first = firstRead(context.reads);
-  return first ? context.askOnce(first, guessInput(first)) : askFor(context, fallback);
+  const operation = reachOperation(context.reads);
+  return operation ? context.askOnce(operation, guessInput(operation)) : askFor(context, fallback);
 }
 
-function judgeFirst(context: CheckContext, reply: RawReply): Finding {
+function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
   const { status, url, isRedirected } = reply;
-  const operation = firstRead(context.reads);
+  const operation = reachOperation(context.reads);
   const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
-  // Without an operation, nothing says what the answer must be, so any answer shows that the service is there.
+  // Without an operation, no description says what the answer must be: any answer shows that the service is there.
   if (!operation) return pass(clause, detailsOf(reply));
   const isPage = /html/.test(reply.mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
-  // The id was a guess, so the service may lack the record.
+  // A guessed id may belong to no record, so a 404 in JSON is a good answer.
   const isMissing = status === 404 && (idParameter(operation) === undefined || reply.json === undefined);
-  const problem = problemOf(reply, isPage, isMissing);
-  if (!problem) return pass(clause, detailsOf(reply));
+  const remedy = remedyOf(reply, isPage, isMissing);
+  if (!remedy) return pass(clause, detailsOf(reply));
   const page = isPage && status < 400 ? ' with a web page' : '';
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const token = problem.exitCode === unavailable ? '' : `; ${tokenClause(context)}`;
-  return fail(`${clause}${page}${redirect}${token}`, { ...detailsOf(reply), got: reply.text, ...problem });
+  const token = remedy.exitCode === unavailable ? '' : `; ${tokenClause(context)}`;
+  return fail(`${clause}${page}${redirect}${token}`, { ...detailsOf(reply), got: reply.text, ...remedy });
 }
 
-/** Why an answer is not one of the API: the exit code and the remedy. */
-function problemOf(
+/** Returns the exit code and the hint for an answer that does not come from the API; undefined if it may come from it. */
+function remedyOf(
   { status, isRedirected, error }: RawReply,
   isPage: boolean,
   isMissing: boolean,
@@ -62,25 +61,25 @@ function problemOf(
   if (status >= 502 && status <= 504)
     return { exitCode: unavailable, hint: 'nothing answers behind the gateway; --wait waits for it' };
   if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };
-  if (isRedirected && (isPage || isMissing)) return { exitCode: failed, expected, hint: loginHint };
+  if (isRedirected && (isPage || isMissing)) return { exitCode: checkFailed, expected, hint: loginHint };
   if (isPage) {
     const hint = 'is the base URL that of the API, and is the deployment done? --wait waits for it';
-    return { exitCode: failed, expected, hint };
+    return { exitCode: checkFailed, expected, hint };
   }
   if (!isMissing) return undefined;
   return {
-    exitCode: failed,
+    exitCode: checkFailed,
     hint: 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description',
   };
 }
 
-/** Says whether a token was sent, at what place in the request, and what it comes from. */
+/** Says whether a token was sent, where in the request it was, and which setting it comes from. */
 function tokenClause({ client, credentialPlace }: CheckContext): string {
   if (client.credential === undefined) return 'no token was sent';
   return `the token of ${client.credential} was sent in ${describePlace(credentialPlace)}`;
 }
 
-/** The user's own checks, `expect/1` and following, in the order of the flags. */
+/** Makes a check for each `--expect`: `expect/1` and so on, in the order of the flags. */
 export function expectChecks(conditions: readonly Condition[]): Check[] {
   return conditions.map((condition, index) => ({
     id: `expect/${index + 1}`,
@@ -92,15 +91,15 @@ export function expectChecks(conditions: readonly Condition[]): Check[] {
   }));
 }
 
-/** Sends the request of a condition. A status that the condition expects is not retried. */
+/** Sends the request of a condition. A status that the condition requires is not retried. */
 export async function askFor(
   context: CheckContext,
   condition: Condition | undefined,
   options: AskOptions = {},
 ): Promise<RawReply> {
   const isExpected = (status: number) => condition !== undefined && meetsStatus(condition, status);
-  const first = firstRead(context.reads);
-  if (first && condition?.path === undefined)
-    return context.ask(first, guessInput(first), { ...options, isExpected });
+  const operation = reachOperation(context.reads);
+  if (operation && condition?.path === undefined)
+    return context.ask(operation, guessInput(operation), { ...options, isExpected });
   return context.get(condition?.path ?? context.client.baseUrl, { ...options, isExpected });
 }

@@ -12,40 +12,40 @@ import { type Details, FindingError, isStatus, statusText } from './finding.ts';
 import { recordOf } from './records.ts';
 import { faultOf } from './round.ts';
 
-/** The requirements of an answer. By default, it is the success that its operation documents. */
+/** The requirements for an answer. By default, the answer must be a success that its operation documents. */
 interface Expectation {
-  /** `404`, or `4xx` for any of a class. */
+  /** `404`, or `4xx` for a whole class. */
   readonly status?: string;
-  /** The schema of the body, used if the description has none for the status. */
+  /** The schema of the body, if the description has none for the status. */
   readonly schema?: JsonObject | undefined;
-  /** The step of a check, such as `delete`, for the start of a reason. */
+  /** The step of a check, such as `delete`. The reason of a fault begins with it. */
   readonly step?: string;
-  /** Whether the body is not compared with its schema, because another check does that. */
+  /** True if another check compares the body with its schema. */
   readonly skipsSchema?: boolean;
-  /** A remedy for any fault. */
+  /** A remedy for every fault. */
   readonly hint?: string;
 }
 
-/** The body of an answer that is as documented. */
+/** The body of an answer that meets its expectation. */
 interface JudgedBody {
-  /** Undefined if no JSON is documented. */
+  /** The value of the body; undefined if the description documents no JSON. */
   readonly json?: JsonValue;
-  /** What could not be checked, a clause. */
+  /** The part of the body that could not be checked, a clause. */
   readonly unchecked?: string | undefined;
 }
 
 /**
- * Judges an answer by its status, then its media type, then its body, which must be about the requested record.
+ * Checks the status of an answer, then its media type, then its body, which must be about the requested record.
  *
- * @throws FindingError with the fault; CliError if the description's schema is itself wrong.
+ * @throws FindingError with the first fault; CliError if the schema of the description is itself wrong.
  */
 export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
   const { operation, mediaType, json, recordId } = reply;
   const { status, step, hint, skipsSchema = false } = expectation;
   const fault = (reason: string, details: Details) =>
     new FindingError(faultOf(reply, step ? `${step}: ${reason}` : reason, { hint, ...details }));
-  const isWanted = status ? isStatus(reply.status, status) : operation.success.includes(reply.status);
-  if (!isWanted)
+  const isExpected = status ? isStatus(reply.status, status) : operation.success.includes(reply.status);
+  if (!isExpected)
     throw fault(`answered ${statusText(reply.status)}`, {
       expected: status ?? operation.success.join(' or '),
     });
@@ -75,8 +75,8 @@ export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
 }
 
 /**
- * The documented response for the status of an answer: from the description that the profile is bound to, else from the
- * table. Undefined if none is documented.
+ * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
+ * the operations table. Undefined if the status is not documented.
  */
 export function documentedAnswer({ operation, status }: Reply): DocumentedAnswer | undefined {
   const answers = operation.answers ?? answersOfTable(operation);
@@ -86,8 +86,8 @@ export function documentedAnswer({ operation, status }: Reply): DocumentedAnswer
 const documentSchemas = new Map<string, JsonObject>();
 
 /**
- * A schema of the service's specification with everything that it refers to. Returns the same object each time, because its
- * validator is kept by the object.
+ * Returns a schema of the service's specification, together with the schemas that it refers to. The same name gives the same
+ * object each time, because the validators are kept by the object.
  */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
@@ -100,7 +100,7 @@ export function documentSchema(name: ResultName | 'Error', many = false): JsonOb
   return schema;
 }
 
-/** The schemas of the service's specification for answers, in which a count may be any integer. */
+/** Makes the schemas of the service's specification for answers, in which a quantity may be any integer. */
 function readSchemas(): JsonObject {
   const schemas = toSchemas();
   for (const schema of [schemas.Order, schemas.InventoryItem] as JsonObject[]) {
@@ -121,7 +121,7 @@ function answersOfTable({ success, errors, result, many }: Operation): NonNullab
   ]);
 }
 
-/** Compares a body with its schema. The time limit grows with the body. */
+/** Compares a body with its schema. The time limit grows with the length of the body. */
 function compareWithSchema(
   { operation: { id, answers }, text, definitions }: Reply,
   schema: JsonObject,
@@ -135,8 +135,8 @@ function compareWithSchema(
   }
 }
 
-/** Whether a media type matches a range such as `application/*`. */
+/** Returns whether a media type matches a range such as `application/*`. */
 function isWithin(mediaType: string, range: string): boolean {
-  const isInGroup = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
-  return range === '*/*' || range === mediaType || isInGroup;
+  const isOfType = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
+  return range === '*/*' || range === mediaType || isOfType;
 }

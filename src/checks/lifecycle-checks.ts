@@ -1,4 +1,4 @@
-import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
+import { readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import { dayOf } from '../process/text.ts';
@@ -7,7 +7,10 @@ import { type Finding, FindingError, fail, pass, skip, warn } from './finding.ts
 import { inputsFor } from './records.ts';
 import { detailsOf } from './round.ts';
 
-/** One check for every GET that the description marks as deprecated, or whose answer has a header about it. */
+/**
+ * Makes a check for every GET. The check has no finding unless the description marks the operation as deprecated, or its
+ * answer has a Deprecation or Sunset header.
+ */
 export function lifecycleChecks(reads: readonly Operation[]): Check[] {
   return reads.map((operation) => ({
     id: `lifecycle/${operation.id}`,
@@ -21,7 +24,7 @@ export function lifecycleChecks(reads: readonly Operation[]): Check[] {
   }));
 }
 
-/** The answer that the check of the operation looks at too, or the reason why there is none, a clause. */
+/** Returns the answer that the check `op` of the operation uses too, or the reason why there is none, a clause. */
 async function replyOf(context: CheckContext, operation: Operation): Promise<Reply | string> {
   try {
     const [input] = await inputsFor(context, operation);
@@ -36,24 +39,24 @@ async function replyOf(context: CheckContext, operation: Operation): Promise<Rep
   }
 }
 
-/** Compares the headers Deprecation and Sunset with the description. Returns no finding if neither says anything. */
+/** Compares the headers Deprecation and Sunset with the description. Returns no finding if none of them says anything. */
 function judgeHeaders(reply: Reply, now: Date): Finding[] {
   const { operation, fields } = reply;
   const { deprecation, sunset } = readLifecycle(fields);
   if (!operation.deprecated && !deprecation && !sunset) return [];
   const faults = faultsOf(reply);
-  const end = sunsetDate(reply);
-  if (end && end <= now) faults.push(warn(`its sunset passed on ${dayOf(end)}`));
+  const sunsetAt = sunsetDate(reply);
+  if (sunsetAt && sunsetAt <= now) faults.push(warn(`its sunset passed on ${dayOf(sunsetAt)}`));
   if (faults.length > 0) return faults;
   const since = deprecation?.date && dayOf(deprecation.date);
   const until = sunset?.date ? `, sunset ${dayOf(sunset.date)}` : '';
   return [pass(`deprecated since ${since}${until}`, detailsOf(reply))];
 }
 
-/** The faults of the headers: they disagree with the description, are malformed, or contradict each other. */
+/** Finds headers that disagree with the description, are malformed, or contradict each other. */
 function faultsOf(reply: Reply): Finding[] {
-  const { deprecation, sunset }: Lifecycle = readLifecycle(reply.fields);
-  const { deprecated, sunset: described } = reply.operation;
+  const { deprecation, sunset } = readLifecycle(reply.fields);
+  const { deprecated, sunset: describedSunset } = reply.operation;
   const faults: Finding[] = [];
   const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
     faults.push(make(reason, { ...detailsOf(reply), got, expected }));
@@ -70,8 +73,8 @@ function faultsOf(reply: Reply): Finding[] {
     add(fail, 'the Deprecation header is malformed', deprecation.text, form);
   if (!sunset) return faults;
   if (!sunset.date) add(fail, 'the Sunset header is malformed', sunset.text, 'an HTTP date (RFC 8594)');
-  if (sunset.date && described && described !== dayOf(sunset.date))
-    add(fail, 'the sunset dates differ', sunset.text, `${described}, as the description says`);
+  if (sunset.date && describedSunset && describedSunset !== dayOf(sunset.date))
+    add(fail, 'the sunset dates differ', sunset.text, `${describedSunset}, as the description says`);
   if (sunset.date && deprecation?.date && sunset.date < deprecation.date) {
     const since = deprecation.date.toISOString();
     add(fail, 'Sunset is before Deprecation', sunset.text, `a date not before ${since} (RFC 9745)`);
@@ -79,7 +82,7 @@ function faultsOf(reply: Reply): Finding[] {
   return faults;
 }
 
-/** The sunset of an operation: from the header of its answer, else from the description. */
+/** Returns the sunset of an operation, from the header of its answer, or from the description if there is no header. */
 export function sunsetDate({ operation, fields }: Reply): Date | undefined {
   const { sunset } = readLifecycle(fields);
   return sunset?.date ?? (operation.sunset === undefined ? undefined : new Date(operation.sunset));

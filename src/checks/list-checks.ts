@@ -9,16 +9,16 @@ import { judge } from './judge-answer.ts';
 import { idsOf, recordsOf } from './records.ts';
 import { faultOf } from './round.ts';
 
-// The faults of a list as a list: ids, pages, filters. Others may write while it is read, so a fault that they could have
-// caused is looked at again.
+// The faults of a list as a whole: its ids, pages and filters. Other clients may write while it is read, so a fault that
+// they could have caused must be confirmed.
 
 const furtherLooks = 2;
 
 /**
- * Looks twice more for a fault that others could have caused. It is a failure if one of these looks finds a fault too, in
- * whatever record, else it is flaky.
+ * Confirms a fault that other clients could have caused, by two further looks. It is a failure if one of them finds a fault
+ * too, perhaps in another record. If not, it is flaky.
  *
- * @param look looks for faults of one kind; gets whether it is the first look.
+ * @param look looks for one sort of fault; `isFirst` is true for the first look.
  */
 export async function confirmFault(
   look: (isFirst: boolean) => Promise<Finding | undefined>,
@@ -29,12 +29,12 @@ export async function confirmFault(
   return [flaky(`${fault.reason}, once in ${1 + furtherLooks} looks`, fault)];
 }
 
-/** The faults of a list whose answer is valid. @param reply the answer to the plain list. */
+/** Finds the faults of a list. @param reply the valid answer to a request without filter and page size. */
 export async function faultsOfList(context: CheckContext, reply: Reply): Promise<Finding[]> {
   const { operation } = reply;
   const replyOf = async (isFirst: boolean) => (isFirst ? reply : context.ask(operation, {}));
   const faults = [
-    await confirmFault(async (isFirst) => repeatedId(await replyOf(isFirst))),
+    await confirmFault(async (isFirst) => faultOfIds(await replyOf(isFirst))),
     await confirmFault(async (isFirst) => faultOfPages(context, await replyOf(isFirst))),
   ];
   for (const filter of operation.parameters) {
@@ -45,7 +45,7 @@ export async function faultsOfList(context: CheckContext, reply: Reply): Promise
   return faults.flat();
 }
 
-function repeatedId(reply: Reply): Finding | undefined {
+function faultOfIds(reply: Reply): Finding | undefined {
   const ids = new Set<bigint>();
   const id = idsOf(reply).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
@@ -53,70 +53,73 @@ function repeatedId(reply: Reply): Finding | undefined {
 }
 
 /**
- * Follows a list's link to its next page, once. If all records fit on one page, the list is requested again in two
- * pages, if the contract has a page size.
+ * Follows the link of a list to its next page, once, and compares the two pages. If all records fit on one page, requests
+ * the list in two pages, if the contract has a page size.
  *
- * @param whole the answer to the plain list.
- * @returns undefined also if a record appeared meanwhile, which may have shifted the pages.
- * @throws FindingError with a fault of the link itself, which others cannot have caused.
+ * @param list the answer to a request without page size.
+ * @returns the fault; undefined also if a record appeared meanwhile, because it may have shifted the pages.
+ * @throws FindingError with a fault of the link itself, which other clients cannot have caused.
  */
-async function faultOfPages(context: CheckContext, whole: Reply): Promise<Finding | undefined> {
-  const { operation } = whole;
-  const isPaged = nextOf(whole) !== undefined;
+async function faultOfPages(context: CheckContext, list: Reply): Promise<Finding | undefined> {
+  const { operation } = list;
+  const isPaged = nextOf(list) !== undefined;
   const size = operation.parameters.find(({ name }) => name === 'limit');
-  const half = Math.min(Math.floor(recordsOf(whole).length / 2), 50);
+  const half = Math.min(Math.floor(recordsOf(list).length / 2), 50);
   if (!isPaged && (!size || half < Number(size.bounds?.minimum ?? 1))) return undefined;
   const askFirst = () => context.ask(operation, isPaged ? {} : { query: { limit: half } });
-  const page = isPaged ? whole : await askFirst();
-  // The records are those of the plain list, whose schema was checked.
+  const page = isPaged ? list : await askFirst();
+  // These records are in the list too, whose schema was checked.
   if (!isPaged) judge(page, { skipsSchema: true });
   const next = nextUrl(page);
   if (!next) return undefined;
-  const { definitions } = whole;
-  const second: Reply = { ...(await context.get(next.href)), operation, definitions };
-  judge(second, { step: 'next page' });
-  nextUrl(second, page);
-  const ids = [...idsOf(page), ...idsOf(second)];
-  // The same records on one larger page show whether one is missing between the two.
+  const { definitions } = list;
+  const secondPage: Reply = { ...(await context.get(next.href)), operation, definitions };
+  judge(secondPage, { step: 'next page' });
+  nextUrl(secondPage, page);
+  const ids = [...idsOf(page), ...idsOf(secondPage)];
+  // A larger page with the records of both pages shows whether a record is missing between the two.
   const limit = Math.min(Number(size?.bounds?.maximum ?? 1000), ids.length);
-  const large = isPaged ? size && (await context.ask(operation, { query: { limit } })) : whole;
-  const isEnd = nextOf(second) === undefined && !isPaged;
-  const idsOfLarge = large ? idsOf(large).slice(0, isEnd ? undefined : ids.length) : [];
-  const fault = comparePages(page, second, idsOfLarge);
+  const largePage = isPaged ? size && (await context.ask(operation, { query: { limit } })) : list;
+  const isListEnd = nextOf(secondPage) === undefined && !isPaged;
+  const largeIds = largePage ? idsOf(largePage).slice(0, isListEnd ? undefined : ids.length) : [];
+  const fault = comparePages(page, secondPage, largeIds);
   if (!fault) return undefined;
-  const idsBefore = new Set([...ids, ...idsOfLarge, ...idsOf(whole)]);
+  const idsBefore = new Set([...ids, ...largeIds, ...idsOf(list)]);
   const idsNow = idsOf(await askFirst());
   return idsNow.every((id) => idsBefore.has(id)) ? fault : undefined;
 }
 
-/** @param idsOfLarge the ids of one page that has the records of both. */
-function comparePages(page: Reply, second: Reply, idsOfLarge: readonly bigint[]): Finding | undefined {
+/** Compares two successive pages. @param largeIds the ids of one page that has the records of both. */
+function comparePages(page: Reply, nextPage: Reply, largeIds: readonly bigint[]): Finding | undefined {
   const fault = (reason: string, got: string, expected = 'the page after it') =>
-    faultOf(second, reason, { expected, got });
-  const [before, after] = [idsOf(page), idsOf(second)];
-  const idsOfPage = new Set(before);
-  const repeated = after.filter((id) => idsOfPage.has(id));
-  if (repeated.length > 0)
-    return repeated.length === after.length
+    faultOf(nextPage, reason, { expected, got });
+  const [pageIds, nextIds] = [idsOf(page), idsOf(nextPage)];
+  const pageIdSet = new Set(pageIds);
+  const repeatedIds = nextIds.filter((id) => pageIdSet.has(id));
+  if (repeatedIds.length > 0)
+    return repeatedIds.length === nextIds.length
       ? fault('the next link gives the same records again', nextOf(page) ?? '')
-      : fault('the next page repeats records of the page before', `id ${repeated.join(', ')}`);
-  const ids = [...before, ...after];
-  const at = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
-  if (at !== -1 && canSeek(page.operation))
-    return fault('the list is not ordered by id', `id ${ids[at]} after ${ids[at - 1]}`, 'ids that grow');
-  const idsOfBoth = new Set(ids);
-  const missing = idsOfLarge.filter((id) => !idsOfBoth.has(id));
-  if (missing.length === 0) return undefined;
-  return fault('records are missing between two pages', `id ${missing.join(', ')}`);
+      : fault('the next page repeats records of the page before', `id ${repeatedIds.join(', ')}`);
+  const ids = [...pageIds, ...nextIds];
+  const smallerIndex = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
+  if (smallerIndex !== -1 && canSeek(page.operation)) {
+    const got = `id ${ids[smallerIndex]} after ${ids[smallerIndex - 1]}`;
+    return fault('the list is not ordered by id', got, 'ids that grow');
+  }
+  const idSet = new Set(ids);
+  const missingIds = largeIds.filter((id) => !idSet.has(id));
+  if (missingIds.length === 0) return undefined;
+  return fault('records are missing between two pages', `id ${missingIds.join(', ')}`);
 }
 
 /**
- * The checked link to the next page; undefined if there is none.
+ * Reads the link to the next page and checks it.
  *
- * @param before the page before this one; undefined for the first.
- * @throws FindingError if the link does not lead on.
+ * @param previousPage undefined for the first page.
+ * @returns undefined if the page has no link.
+ * @throws FindingError if the link leaves the service, or leads to this page or the previous one.
  */
-function nextUrl(page: Reply, before?: Reply): URL | undefined {
+function nextUrl(page: Reply, previousPage?: Reply): URL | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
   const here = new URL(page.url);
@@ -124,18 +127,24 @@ function nextUrl(page: Reply, before?: Reply): URL | undefined {
     new FindingError(faultOf(page, `the next link ${reason}`, { got: link, ...details }));
   if (!URL.canParse(link, page.url)) throw fault('is not a URL', { expected: 'Link: <url>; rel="next"' });
   const next = new URL(link, page.url);
-  const place = faultOfTarget(next, here);
-  if (place) throw fault(place.reason, place.details);
+  const urlFault = faultOfUrl(next, here);
+  if (urlFault) throw fault(urlFault.reason, urlFault.details);
   next.hash = '';
   const expected = 'the page after it';
-  const subject = before ? 'of the second page ' : '';
-  if (isSameAddress(next, here)) throw fault(`${subject}points at its own page`, { expected });
-  if (before && isSameAddress(next, new URL(before.url))) throw fault('points back', { expected });
+  const prefix = previousPage ? 'of the second page ' : '';
+  if (isSameAddress(next, here)) throw fault(`${prefix}points at its own page`, { expected });
+  if (previousPage && isSameAddress(next, new URL(previousPage.url)))
+    throw fault('points back', { expected });
   return next;
 }
 
-/** Why a URL that the service gives does not lead back to it, a clause without a subject; undefined if it does. */
-export function faultOfTarget(
+/**
+ * Checks that a URL in an answer leads to the same service.
+ *
+ * @param here the URL of the answer.
+ * @returns the fault, a clause without a subject; undefined if the URL is good.
+ */
+export function faultOfUrl(
   url: URL,
   here: URL,
 ): { readonly reason: string; readonly details: Details } | undefined {
@@ -147,21 +156,25 @@ export function faultOfTarget(
   return { reason: 'is http, although the service is reached by https', details: { expected, hint } };
 }
 
-/** Whether two URLs have the same address and the same parameters in any order. */
-function isSameAddress(left: URL, right: URL): boolean {
+/** Returns whether two URLs have the same address, and the same parameters in any order. */
+function isSameAddress(first: URL, second: URL): boolean {
   const key = ({ origin, pathname, searchParams }: URL) =>
     [origin, pathname, ...[...searchParams].map(([name, value]) => `${name}=${value}`).sort()].join(' ');
-  return key(left) === key(right);
+  return key(first) === key(second);
 }
 
 function nextOf({ fields }: Reply): string | undefined {
   return linkTarget(fieldValue(fields, 'link'), 'next');
 }
 
-/** The value of the first record that a filter takes; undefined without such a value, or if the parameter is not a filter. */
-function valueFor({ name, in: place, bounds = {} }: Parameter, reply: Reply): JsonValue | undefined {
-  if (place !== 'query' || !Object.hasOwn(reply.operation.records.names, name)) return undefined;
-  const isTaken = (value: JsonValue | undefined) => {
+/**
+ * Finds a value for a filter in the records of a list.
+ *
+ * @returns undefined if no record has a value that the filter accepts, or if the parameter is not a filter.
+ */
+function valueFor({ name, in: location, bounds = {} }: Parameter, reply: Reply): JsonValue | undefined {
+  if (location !== 'query' || !Object.hasOwn(reply.operation.records.names, name)) return undefined;
+  const isAccepted = (value: JsonValue | undefined) => {
     if (bounds.enum && !bounds.enum.includes(String(value))) return false;
     const type = typeof value === 'bigint' ? 'number' : typeof value;
     if (type !== 'string' && type !== 'boolean' && type !== 'number') return false;
@@ -170,10 +183,10 @@ function valueFor({ name, in: place, bounds = {} }: Parameter, reply: Reply): Js
   };
   return recordsOf(reply)
     .map((record) => record[name])
-    .find(isTaken);
+    .find(isAccepted);
 }
 
-/** The fault of a filter that lets a record with another value through, or finds none. */
+/** Finds the fault of a filter that returns a record with another value, or no record at all. */
 async function faultOfFilter(
   context: CheckContext,
   { operation }: Reply,

@@ -12,7 +12,10 @@ import { confirmFault, faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
 import { detailsOf, faultOf, idParameter, readsOf } from './round.ts';
 
-/** One check for every GET: its answers are as documented. Those that the service lacks, or that are not bound, are skipped. */
+/**
+ * Makes a check for every GET: its answers must be as documented. A GET that the service lacks, or that is not bound, is
+ * skipped.
+ */
 export function operationChecks(contract: Contract): Check[] {
   const checks = readsOf(contract).map(
     (operation): Check => ({
@@ -21,8 +24,11 @@ export function operationChecks(contract: Contract): Check[] {
       run: (context) => (operation.many ? checkList(context, operation) : checkGet(context, operation)),
     }),
   );
-  const missing = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
-  return [...checks, ...missing.map(([id, why]) => ({ id: `op/${id}`, run: async () => skip(why) }))];
+  const missingReads = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
+  return [
+    ...checks,
+    ...missingReads.map(([id, reason]) => ({ id: `op/${id}`, run: async () => skip(reason) })),
+  ];
 }
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
@@ -31,21 +37,21 @@ async function checkList(context: CheckContext, operation: Operation): Promise<F
   return reply.status < 300 ? [finding, ...(await faultsOfList(context, reply))] : [finding];
 }
 
-/** How many records of a list are asked for if others delete them at the same time. */
-const maxTries = 3;
+/** The most records to request, because other clients may delete a record after the list was read. */
+const maxRecords = 3;
 
-/** Asks for a record that a list shows. An operation without an id is asked once. */
+/** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
 async function checkGet(context: CheckContext, operation: Operation): Promise<Finding | Finding[]> {
   if (!idParameter(operation)) return judgeRead(context, await context.askOnce(operation));
   const { list, ids } = await findIds(context, operation);
-  for (const id of ids.slice(0, maxTries)) {
+  for (const id of ids.slice(0, maxRecords)) {
     const reply = await context.askOnce(operation, { id });
     const isRetired = hasEnded(reply, context.now());
     const isMissing = isGone(reply) && !isRetired;
     const findings = isMissing ? [] : [judgeRead(context, reply)];
     if (isRetired) return findings;
     const faults = await confirmFault((isFirst) => compareWithList(context, reply, list, isFirst));
-    // A missing record without a fault was deleted by somebody since the list was read.
+    // If the list agrees that the record is missing, another client has deleted it.
     if (!isMissing || faults.length > 0) return [...findings, ...faults];
   }
   return skip(`none of the records that ${list.id} showed is there`);
@@ -55,17 +61,17 @@ function isGone({ status }: Reply): boolean {
   return status === 404 || status === 410;
 }
 
-/** Whether an operation is gone since its sunset. */
+/** Returns whether an operation was removed at its sunset. */
 function hasEnded(reply: Reply, now: Date): boolean {
-  const end = reply.operation.deprecated ? sunsetDate(reply) : undefined;
-  return reply.status === 410 && end !== undefined && end <= now;
+  const sunsetAt = reply.operation.deprecated ? sunsetDate(reply) : undefined;
+  return reply.status === 410 && sunsetAt !== undefined && sunsetAt <= now;
 }
 
-/** @throws FindingError if the answer is not as documented. */
+/** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
 function judgeRead(context: CheckContext, reply: Reply): Finding {
   const { operation, status } = reply;
   if (hasEnded(reply, context.now())) return warn('gone, as its sunset announced', detailsOf(reply));
-  // The service document does not state this path, so the service may use another.
+  // The description does not have this path, so the service may use another one.
   const isOtherPath = operation.source === 'chosen' && (status === 404 || status === 405);
   const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
   const { unchecked } = judge(reply, isOtherPath ? { hint } : {});
@@ -78,10 +84,10 @@ function judgeRead(context: CheckContext, reply: Reply): Finding {
 /**
  * Reads a record twice and compares it with its list.
  *
- * @param reply the answer of an earlier reading of the record.
- * @param isFirst whether that reading is the first of the two, and the list was read before it.
- * @returns the fault; undefined if the list, read again, agrees, because somebody has changed the record meanwhile.
- * @throws FindingError if a further reading is not as documented.
+ * @param reply an earlier answer with the record.
+ * @param isFirst whether `reply` is the first of the two answers. The list was then read before it.
+ * @returns the fault; undefined if the list agrees when it is read again, because another client may have changed the record.
+ * @throws FindingError if an answer is not as documented.
  */
 async function compareWithList(
   context: CheckContext,
@@ -93,20 +99,20 @@ async function compareWithList(
   const read = () => context.ask(operation, { id });
   const listReply = isFirst ? await context.askOnce(list) : await context.ask(list, {});
   const replies = [isFirst ? reply : await read(), await read()];
-  for (const reading of replies) if (!isGone(reading)) judge(reading);
-  const faultAgainst = (answer: Reply) =>
-    replies.flatMap((reading) => faultAgainstList(reading, answer) ?? [])[0];
+  for (const recordReply of replies) if (!isGone(recordReply)) judge(recordReply);
+  const faultAgainst = (list: Reply) =>
+    replies.flatMap((recordReply) => faultAgainstList(recordReply, list) ?? [])[0];
   const fault = faultAgainst(listReply);
   const laterFault = fault && faultAgainst(await context.ask(list, {}));
   const isSame = laterFault?.reason === fault?.reason && laterFault?.expected === fault?.expected;
   return isSame ? fault : undefined;
 }
 
-/** The fault of an answer that lacks a record of a list, or shows it with another value. */
+/** Finds the fault of an answer that lacks a record of a list, or shows it with another value. */
 function faultAgainstList(reply: Reply, listReply: Reply): Finding | undefined {
   const { operation, recordId: id = -1n } = reply;
   const { operation: list } = listReply;
-  // A pet of a list of pets may have no entry in the inventory.
+  // A pet may have no inventory entry, so only a list of the same noun says that a record must exist.
   if (list.noun !== operation.noun) return undefined;
   if (isGone(reply)) {
     const name = nouns[operation.noun].idName;
@@ -117,7 +123,7 @@ function faultAgainstList(reply: Reply, listReply: Reply): Finding | undefined {
   const record = recordOf(reply);
   const listRecord = recordsOf(listReply)[idsOf(listReply).indexOf(id)];
   if (!record || !listRecord) return undefined;
-  // A service may have further fields that change with each read.
+  // Fields that are not ours are not compared: they may change with each read.
   const field = Object.keys(operation.records.names).find(
     (key) => key in record && key in listRecord && !isSameValue(listRecord[key], record[key]),
   );

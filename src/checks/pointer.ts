@@ -2,29 +2,29 @@ import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 
 // JSON pointers (RFC 6901).
 
-/** The value at a JSON pointer; undefined if there is none. @see RFC 6901, 4 */
+/** Returns the value at a JSON pointer; undefined if there is none. @see RFC 6901, 4 */
 export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
   return pointerSegments(pointer).reduce(memberOf, body as JsonValue | undefined);
 }
 
-/** A field of an object or an item of an array; undefined if there is none. */
+/** Returns a field of an object or an item of an array; undefined if there is none. */
 export function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The names and indices of a pointer. */
+/** Returns the names and indices in a pointer. */
 export function pointerSegments(pointer: string): string[] {
   const segments = pointer.split('/').slice(1);
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The pointer to a field of the object at a pointer. */
+/** Returns the pointer to a field of the object at a pointer. */
 export function memberPointer(pointer: string, name: string): string {
   return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** A JSON pointer from its form as a URI fragment. */
+/** Converts a JSON pointer from its form as a URI fragment. @see RFC 6901, 6 */
 export function toPointer(fragment: string): string {
   return decodeURIComponent(fragment.replace(/^#/, ''));
 }

@@ -4,20 +4,21 @@ import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
 import type { Check, CheckContext } from './check.ts';
 import { type Finding, fail, pass, skip, warn } from './finding.ts';
-import { type Handshake, lookUp, openConnection, shakeHands } from './sockets.ts';
+import { type Handshake, openConnection, performHandshake, resolveHost } from './sockets.ts';
 
-// From the host name to a connection: the checks that send no request.
+// The checks that send no request: of the host name, the connection and the TLS handshake.
 
+/** The part of a context that these checks use. */
 export type SocketContext = Pick<CheckContext, 'address' | 'signal' | 'now'>;
 
 const exitCode = exitCodes.unavailable;
 
 export async function checkDns({ address, signal }: SocketContext): Promise<Finding> {
-  const { whyUnchecked, host } = address;
-  if (whyUnchecked) return skip(whyUnchecked);
+  const { skipReason, host } = address;
+  if (skipReason) return skip(skipReason);
   if (isIP(host)) return pass(`${host} is an address`);
   try {
-    const addresses = await lookUp(address, signal);
+    const addresses = await resolveHost(address, signal);
     return pass(`${host} is ${addresses.slice(0, 4).join(', ')}${addresses.length > 4 ? ', …' : ''}`);
   } catch (error) {
     signal.throwIfAborted();
@@ -28,12 +29,12 @@ export async function checkDns({ address, signal }: SocketContext): Promise<Find
 }
 
 export async function checkConnection({ address, signal }: SocketContext): Promise<Finding> {
-  const { whyUnchecked, host, port } = address;
-  if (whyUnchecked) return skip(whyUnchecked);
-  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const { skipReason, host, port } = address;
+  if (skipReason) return skip(skipReason);
+  const endpoint = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   try {
     await openConnection(address, signal);
-    return pass(`${place} accepts connections`);
+    return pass(`${endpoint} accepts connections`);
   } catch (error) {
     signal.throwIfAborted();
     const { message, details } = transportError(error as Error);
@@ -42,17 +43,17 @@ export async function checkConnection({ address, signal }: SocketContext): Promi
         ? 'is there a firewall, or a proxy that is not configured, in between?'
         : 'is the service running, and the port of the base URL right?';
     // The message of a refused connection begins with the address too.
-    return fail(`${place}: ${message.replace(/^\S+:\d+: /, '')}`, { hint, exitCode });
+    return fail(`${endpoint}: ${message.replace(/^\S+:\d+: /, '')}`, { hint, exitCode });
   }
 }
 
 type JudgeHandshake = (handshake: Handshake, context: SocketContext) => Finding;
 
-/** Performs a handshake, and judges what the service showed in it. */
+/** Performs a handshake and judges its result. */
 export async function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<Finding> {
   const { address, signal } = context;
   try {
-    return judge(await shakeHands(address, signal), context);
+    return judge(await performHandshake(address, signal), context);
   } catch (error) {
     signal.throwIfAborted();
     const { message, details } = transportError(error as Error);
@@ -62,16 +63,16 @@ export async function checkTls(context: SocketContext, judge: JudgeHandshake): P
   }
 }
 
-/** In this order, because the date of a certificate that is not trusted means nothing. */
+/** The rules for a handshake, in the order in which they run: the date of a certificate means nothing without trust. */
 export const tlsRules = { valid: judgeTrust, protocol: judgeProtocol, expiry: judgeExpiry } as const;
 
 export const tlsChecks = Object.entries(tlsRules).map(
   ([name, judge]): Check => ({ id: `tls/${name}`, run: (context) => checkTls(context, judge) }),
 );
 
-function judgeTrust({ problem, hint }: Handshake, { address: { host } }: SocketContext): Finding {
-  if (!problem) return pass('trusted');
-  return fail(problem, { expected: `a certificate for ${host} that is trusted`, hint, exitCode });
+function judgeTrust({ fault, hint }: Handshake, { address: { host } }: SocketContext): Finding {
+  if (!fault) return pass('trusted');
+  return fail(fault, { expected: `a certificate for ${host} that is trusted`, hint, exitCode });
 }
 
 function judgeProtocol({ protocol }: Handshake): Finding {
@@ -79,8 +80,10 @@ function judgeProtocol({ protocol }: Handshake): Finding {
   return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode });
 }
 
-/** A certificate that expires in fewer days is a warning, or a failure. */
-const [warnDays, failDays] = [30, 7];
+/** A certificate that expires in fewer days is a warning. */
+const warnDays = 30;
+/** A certificate that expires in fewer days is a failure. */
+const failDays = 7;
 
 function judgeExpiry({ validTo }: Handshake, { now }: SocketContext): Finding {
   if (!validTo) return fail('the service showed no certificate');

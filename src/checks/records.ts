@@ -9,36 +9,36 @@ import type { CheckContext, Reply } from './check.ts';
 import { FindingError, skip, statusText } from './finding.ts';
 import { idParameter } from './round.ts';
 
-/** The records in a list's answer, by our names; empty if it is not a list. */
+/** Returns the records in the answer of a list, with our field names; empty if the body is not an array. */
 export function recordsOf({ operation, json = null }: Reply): JsonObject[] {
   const records = fromWire(operation, json);
   return Array.isArray(records) ? records.filter(isJsonObject) : [];
 }
 
-/** The record in an answer, by our names; undefined if there is none. */
+/** Returns the record in an answer, with our field names; undefined if the body is not an object. */
 export function recordOf({ operation, json = null }: Reply): JsonObject | undefined {
   const record = fromWire(operation, json);
   return isJsonObject(record) ? record : undefined;
 }
 
-/** The ids of the records in a list's answer. */
+/** Returns the ids of the records in the answer of a list. */
 export function idsOf(reply: Reply): bigint[] {
   const { idField } = nouns[reply.operation.noun];
   const ids = recordsOf(reply).map((record) => jsonId(record[idField]));
   return ids.filter((id) => id !== undefined);
 }
 
-/** The id in a field of a record; undefined if the value is not an integer. */
+/** Returns the value of a field as an id; undefined if it is not an integer. */
 export function jsonId(value: JsonValue | undefined): bigint | undefined {
   const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
   return isInteger ? BigInt(value) : undefined;
 }
 
 /**
- * Finds ids for an operation, and the list that shows them. The list of its noun comes first, then any list whose records
- * have a field that refers to its noun.
+ * Finds ids for an operation, and the list that shows them. Tries the list of its noun first, then every list whose records
+ * have a field that refers to the noun.
  *
- * @throws FindingError, a skip, if no list shows one.
+ * @throws FindingError with a skip if no list shows an id.
  */
 export async function findIds(
   context: CheckContext,
@@ -47,27 +47,30 @@ export async function findIds(
   const lists = context.reads.filter(({ many }) => many);
   const name = nouns[operation.noun].idName;
   const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
-  let problem = `no list has a record that gives ${name}`;
+  let reason = `no list has a record that gives ${name}`;
   for (const list of new Set([...ofNoun, ...lists])) {
     const reply = await context.askOnce(list).catch((error) => {
       if (!(error instanceof CliError)) throw error;
     });
     if (ofNoun.includes(list) && !(reply && list.success.includes(reply.status)))
-      problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
+      reason = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
     const ids = reply ? idsIn(reply, name) : [];
     if (ids.length > 0) return { list, ids };
   }
-  throw new FindingError(skip(problem));
+  throw new FindingError(skip(reason));
 }
 
-/** The inputs for an operation: one for each id that a list shows, or an empty one if it takes no id. */
+/** Returns inputs for an operation: one for each id that a list shows, or an empty input if the operation takes no id. */
 export async function inputsFor(context: CheckContext, operation: Operation): Promise<CallInput[]> {
   if (!idParameter(operation)) return [{}];
   const { ids } = await findIds(context, operation);
   return ids.map((id) => ({ id }));
 }
 
-/** The ids of this name that the records of a list have: their own, or those in a field with the name. */
+/**
+ * Returns the ids in the records of a list that belong to an id name such as `petId`: the ids of pets from a list of pets,
+ * and the values of the field `petId` from any other list.
+ */
 export function idsIn(reply: Reply, name: string): bigint[] {
   const { idName, idField } = nouns[reply.operation.noun];
   const ids = recordsOf(reply).map((record) =>

@@ -8,12 +8,12 @@ import type { Check, CheckContext, Reply } from './check.ts';
 import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
 import { documentedAnswer, documentSchema, judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
-import { detailsOf, faultOf, firstRead, guessInput, idParameter, readsOf } from './round.ts';
+import { detailsOf, faultOf, guessInput, idParameter, reachOperation, readsOf } from './round.ts';
 
-/** Checks that wrong requests are refused as the contract says. */
+/** Makes the checks that the service refuses wrong requests as the contract says. */
 export function errorChecks(reads: readonly Operation[]): Check[] {
   const gets = reads.filter((operation) => idParameter(operation) !== undefined);
-  // The most stable operation represents the service.
+  // A stable operation represents the service best.
   const operation =
     gets.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? gets[0];
   if (!operation) return [];
@@ -36,38 +36,38 @@ async function checkNotFound(context: CheckContext, operation: Operation): Promi
 
 const int32Max = 2n ** 31n - 1n;
 
-/** Three large ids within the schema of the parameter that the list does not show. */
+/** Finds up to three large ids that the schema of the parameter allows and the list does not show. */
 async function unusedIds(context: CheckContext, operation: Operation): Promise<bigint[]> {
   const { maximum, minimum = 0 } = idParameter(operation)?.bounds ?? {};
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
   const list = context.reads.find(({ many, noun }) => many && noun === operation.noun);
   const reply = list && (await context.askOnce(list).catch(() => undefined));
-  const listedIds = new Set(reply ? idsOf(reply) : []);
+  const usedIds = new Set(reply ? idsOf(reply) : []);
   const distances = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
   const ids = distances.map((distance) => largest - distance);
-  return ids.filter((id) => id >= BigInt(minimum) && !listedIds.has(id)).slice(0, 3);
+  return ids.filter((id) => id >= BigInt(minimum) && !usedIds.has(id)).slice(0, 3);
 }
 
 async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const reply = await context.ask(operation, { id: 'not-a-number' }, { isUnchecked: true });
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
   const finding = judgeError(reply, '4xx');
-  // A description that documents no error response allows any.
+  // If the description documents no refusal at all, every refusal is allowed.
   if (refusals.length === 0 || documentedAnswer(reply)) return [finding];
   const reason = `answered ${statusText(reply.status)}, which the description does not have`;
   return [finding, warn(reason, { ...detailsOf(reply), expected: refusals.join(' or ') })];
 }
 
-/** Judges the body of an error by the description. Without one, it must be an Error of the service's specification. */
+/** Checks the body of an error against the description, or against the Error of the service's specification. */
 function judgeError(reply: Reply, expectedStatus: string): Finding {
   const { answers } = reply.operation;
   const schema = answers ? undefined : documentSchema('Error');
   const { json } = judge(reply, { status: expectedStatus, schema });
   if (/html/.test(reply.mediaType)) return faultOf(reply, 'the error is a web page');
   const status = isJsonObject(json) ? json.status : undefined;
-  const isOther = status !== undefined && status !== reply.status;
-  // The description may have another meaning for a status that is not a number.
-  if (!isOther || (answers && typeof status !== 'number'))
+  const isDifferent = status !== undefined && status !== reply.status;
+  // In a description, a field `status` that is not a number may mean something else.
+  if (!isDifferent || (answers && typeof status !== 'number'))
     return pass(statusText(reply.status), detailsOf(reply));
   return faultOf(reply, 'the body names another status than the answer has', {
     pointer: '/status',
@@ -79,28 +79,26 @@ function judgeError(reply: Reply, expectedStatus: string): Finding {
 const wrongCredential = 'petstore-smoke-wrong-credential';
 
 /**
- * Checks that a service that declares security refuses a missing and a wrong credential at each GET. If it declares none,
- * checks that it refuses a request without the token.
- *
- * @param hasToken whether requests carry a credential.
+ * Makes the checks of authentication. If the service declares security, each GET must refuse a missing and a wrong
+ * credential. If it declares none and requests carry a token, a request without the token must be refused.
  */
 export function authChecks(contract: Contract, hasToken: boolean): Check[] {
   const reads = readsOf(contract);
-  const secured = reads.filter((operation) => operation.secured);
-  const first = firstRead(reads);
-  if (secured.length === 0 && first && hasToken)
-    return [{ id: 'auth/missing', operation: first, run: (context) => checkOpen(context, first) }];
-  if (secured.length === 0) return [];
-  const why = 'the service takes no credential that a request can leave out, such as with mutual TLS';
+  const securedReads = reads.filter(({ secured }) => secured);
+  const operation = reachOperation(reads);
+  if (securedReads.length === 0 && operation && hasToken)
+    return [{ id: 'auth/missing', operation, run: (context) => checkWithoutToken(context, operation) }];
+  if (securedReads.length === 0) return [];
+  const reason = 'the service takes no credential that a request can leave out, such as with mutual TLS';
   return Object.entries({ missing: undefined, wrong: wrongCredential }).map(([name, credential]) => ({
     id: `auth/${name}`,
     run: async (context) =>
-      contract.credentialPlaces.length === 0 ? skip(why) : checkAuth(context, secured, credential),
+      contract.credentialPlaces.length === 0 ? skip(reason) : checkAuth(context, securedReads, credential),
   }));
 }
 
-/** Warns if a request without the token is answered: the service may have lost its authentication. */
-async function checkOpen(context: CheckContext, operation: Operation): Promise<Finding> {
+/** Warns if a request without the token succeeds, because the service may have lost its authentication. */
+async function checkWithoutToken(context: CheckContext, operation: Operation): Promise<Finding> {
   const reply = await askWith(context, operation, guessInput(operation), undefined);
   if (reply.status >= 400) return pass(statusText(reply.status), detailsOf(reply));
   const reason = `${operation.id} answered ${statusText(reply.status)} without the token, and the description declares no security`;
@@ -111,25 +109,31 @@ function isAuthRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }
 
-/** Checks that each operation refuses a credential, or a request without one. Returns one finding for each kind of fault. */
+/**
+ * Checks that each operation refuses a credential.
+ *
+ * @param credential undefined for requests without a credential.
+ * @returns one finding for all operations with the same fault.
+ */
 async function checkAuth(
   context: CheckContext,
-  secured: readonly Operation[],
+  operations: readonly Operation[],
   credential: string | undefined,
 ): Promise<Finding[]> {
-  const groups = new Map<string, Finding[]>();
-  for (const operation of secured) {
+  const faults = new Map<string, Finding[]>();
+  for (const operation of operations) {
     const reply = await askWith(context, operation, await anyInput(context, operation), credential);
     if (isAuthRefusal(reply.status)) continue;
     const reason = `${describeAccess(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
     const got = `${statusText(reply.status)}: ${reply.text}`;
     const finding = faultOf(reply, reason, { expected: '401 or 403', got });
-    groups.set(reason, [...(groups.get(reason) ?? []), finding]);
+    faults.set(reason, [...(faults.get(reason) ?? []), finding]);
   }
-  if (groups.size === 0) return [pass(`401 or 403 at ${counted(secured.length, 'operation', 'operations')}`)];
-  return [...groups].map(([reason, findings]) => {
+  if (faults.size === 0)
+    return [pass(`401 or 403 at ${counted(operations.length, 'operation', 'operations')}`)];
+  return [...faults].map(([reason, findings]) => {
     const ids = findings.map(({ operation }) => operation?.id).join(', ');
-    // The most stable operation decides how much the failure counts.
+    // A failure of a stable operation counts most.
     const gravest = findings.find(({ operation }) => operation?.stability === 'stable') ?? findings[0];
     return { ...(gravest as Finding), reason: `${reason}: ${ids}` };
   });
@@ -140,7 +144,7 @@ function describeAccess({ status, isRedirected, url }: Reply): string {
   return isRedirected ? `redirected to ${url}` : 'let in';
 }
 
-/** The id of a listed record, or a guess if no list has one. */
+/** Returns an input with the id of a record in a list, or with a guess if no list shows an id. */
 async function anyInput(context: CheckContext, operation: Operation): Promise<CallInput> {
   try {
     return (await inputsFor(context, operation))[0] ?? {};
@@ -150,7 +154,7 @@ async function anyInput(context: CheckContext, operation: Operation): Promise<Ca
   }
 }
 
-/** Sends an operation with a credential at every place for one; undefined leaves all of them out. */
+/** Sends the request of an operation with a credential at every place for credentials; undefined removes them all. */
 function askWith(
   context: CheckContext,
   operation: Operation,

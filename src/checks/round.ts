@@ -7,39 +7,39 @@ import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.t
 import { messageOf } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
 import type { CheckContext, RawReply, Reply } from './check.ts';
-import { Deployment } from './deployment.ts';
+import { DeploymentTracker } from './deployment-tracker.ts';
 import { type Details, type Finding, fail } from './finding.ts';
 
-/** The service under test, and the limits of each call to it. */
+/** The service under test, and the limits of each call. */
 export interface Service
   extends Pick<CheckContext, 'client' | 'address' | 'credentialPlace' | 'now' | 'mask'> {
-  /** The deadline of one call, with its retries. */
+  /** The time limit of one call, with its retries. */
   readonly timeoutMs: number;
   readonly retries: number;
 }
 
-/** One pass through the checks: the service, and the answers that several checks look at. */
-export interface Round extends Service, Pick<CheckContext, 'deployment'> {
-  /** The answers to GETs, by operation and id. */
+/** One pass over the checks: the service, and the answers that several checks share. */
+export interface Round extends Service, Pick<CheckContext, 'tracker'> {
+  /** The answers of `askOnce`, by operation and id. */
   readonly replies: Map<string, Promise<Reply>>;
   /** The number of answers of other deployments before this round. */
-  readonly foreignBefore: number;
+  readonly earlierForeignAnswers: number;
 }
 
-/** Begins a round. @param deployment counts the answers of all rounds of a wait. */
-export function startRound(service: Service, deployment = new Deployment([], service.client)): Round {
-  return { ...service, deployment, replies: new Map(), foreignBefore: deployment.foreignAnswers };
+/** Begins a round. @param tracker counts the answers of all rounds of a wait. */
+export function startRound(service: Service, tracker = new DeploymentTracker([], service.client)): Round {
+  return { ...service, tracker, replies: new Map(), earlierForeignAnswers: tracker.foreignAnswers };
 }
 
 const retriedStatuses = [429, 502, 503, 504];
 
-/** Makes the context of one check, and the list to which the attempts of its requests are added. */
-export function startCheck(
+/** Makes the context of one check, and a list that gets the attempts of its requests. */
+export function createCheckContext(
   round: Round,
   signal: AbortSignal,
   createSignal = signal,
 ): { readonly context: CheckContext; readonly attempts: readonly Attempt[] } {
-  const { client, deployment, timeoutMs, retries } = round;
+  const { client, tracker, timeoutMs, retries } = round;
   const attempts: Attempt[] = [];
   const context: CheckContext = {
     ...round,
@@ -49,10 +49,15 @@ export function startCheck(
     callOptions({ isExpected = () => false, changes, ...limits } = {}) {
       const statuses = new Set(retriedStatuses.filter((status) => !isExpected(status)));
       return {
-        ...{ signal, timeoutMs, retries, retriedStatuses: statuses, skipsNotices: true, ...limits },
+        signal,
+        timeoutMs,
+        retries,
+        retriedStatuses: statuses,
+        skipsNotices: true,
+        ...limits,
         afterAttempt(attempt) {
           attempts.push(attempt);
-          deployment.add(attempt);
+          tracker.add(attempt);
         },
       };
     },
@@ -90,12 +95,12 @@ function decodeBody({ fields, body }: RawAnswer) {
   }
 }
 
-/** The request and the answer behind a finding, for its report. */
+/** Returns the request and the answer behind a finding, for the report. */
 export function detailsOf({ method, url, status, fields }: RawReply): Details {
   return { method, url, status, requestId: requestIdOf(fields), cache: cacheOf(fields) };
 }
 
-/** The cache that answered, by its headers: `Age: 30, X-Cache: HIT`; undefined if none says so. */
+/** Names the cache that answered, by its headers: `Age: 30, X-Cache: HIT`. Undefined without such a header. */
 export function cacheOf(fields: RawAnswer['fields']): string | undefined {
   const texts = (['Age', 'X-Cache'] as const).flatMap((name) => {
     const value = fieldValue(fields, name.toLowerCase());
@@ -104,27 +109,27 @@ export function cacheOf(fields: RawAnswer['fields']): string | undefined {
   return texts.join(', ') || undefined;
 }
 
-/** A fault of an answer. It shows the body, unless the details have another value for `got`. */
+/** Makes a failure from an answer. `got` is the body, unless the details have another value. */
 export function faultOf(reply: Reply, reason: string, details: Details = {}): Finding {
   return fail(reason, { ...detailsOf(reply), operation: reply.operation, got: reply.text, ...details });
 }
 
-/** The operations that only read, in the contract's order. */
+/** Returns the GET operations, in the order of the contract. */
 export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
-/** The GET that reach sends: the first without an id, else the first. */
-export function firstRead(reads: readonly Operation[]): Operation | undefined {
+/** Returns the operation that `reach/http` calls: the first GET without an id, else the first GET. */
+export function reachOperation(reads: readonly Operation[]): Operation | undefined {
   return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
 }
 
-/** An input for an operation that reads. If it needs an id, that is a guess. */
+/** Returns an input for a GET operation. If the operation takes an id, the input has a guess. */
 export function guessInput(operation: Operation): CallInput {
   return idParameter(operation) ? { id: 1n } : {};
 }
 
-/** The parameter with the id of the record. */
+/** Returns the parameter for the id of the record; undefined if the operation takes no id. */
 export function idParameter({ parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => name === 'id');
 }

@@ -1,33 +1,33 @@
 import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
-import type { Check, CheckResult } from './check.ts';
+import type { Check, Verdict } from './check.ts';
 import { prerequisites, readChecks, type SmokeOptions, selectedWriteChecks } from './check-table.ts';
-import { Deployment } from './deployment.ts';
+import { DeploymentTracker } from './deployment-tracker.ts';
 import { type Finding, FindingError, fail, findingOfError, isRed, skip, statusText } from './finding.ts';
-import { cleanUp, type PossibleRecord } from './own-records.ts';
-import { type Round, type Service, startCheck, startRound } from './round.ts';
-import { verdictOf } from './verdict.ts';
+import { createCheckContext, type Round, type Service, startRound } from './round.ts';
+import { cleanUp, type TestRecord } from './test-records.ts';
+import { type CompletedCheck, verdictOf } from './verdict.ts';
 import { checkVersionAgain } from './version-check.ts';
 
-/** Shows on the terminal what a run is doing. */
+/** Shows the progress of the checks on the terminal. */
 export interface Observer {
-  /** A check begins. `at` is its number in the round, from 1. */
-  check(id: string, at: number, count: number): void;
-  /** A line for people about the current activity. */
+  /** Shows the check that begins. @param number its number in the round, from 1, of `count`. */
+  showCheck(id: string, number: number, count: number): void;
+  /** Prints a line for people. */
   print(line: string): Promise<void>;
 }
 
-/** A run of the checks: what it tests and how, where it shows its progress, and the signals that end it. */
-export interface SmokeRun {
+/** What all rounds share: the service, the options, the observer, and the signals that end the checks. */
+export interface SmokeSetup {
   readonly service: Service;
   readonly options: SmokeOptions;
   readonly observer: Observer;
-  /** Aborted when the checks are stopped, by the first signal or because the time is over; its reason says which. */
+  /** Aborted by the first signal of the user, or when the time is over. The reason of the abort says which. */
   readonly stopped: AbortSignal;
-  /** Aborted later, so that the answer to a pending create can still name the record to remove. */
+  /** Aborted a little later than `stopped`, so that the answer to a create can still name the record to remove. */
   readonly createSignal: AbortSignal;
-  /** Aborted by the second signal, which ends the cleaning up too. */
+  /** Aborted by the second signal of the user, which also ends the cleanup. */
   readonly abandoned: AbortSignal;
 }
 
@@ -36,151 +36,160 @@ export function abortLater(controller: AbortController, ms: number, why: string)
   setTimeout(() => controller.abort(new StoppedError(why)), Math.min(ms, longestTimerMs)).unref();
 }
 
-/** The longest time of the cleaning up of a run. */
+/** The time limit of the cleanup. */
 const cleanUpMs = 10_000;
 
-/** Why the checks were stopped, a clause; undefined if they were not. */
-export function whyStopped({ stopped }: SmokeRun): string | undefined {
+/** Returns the reason for which the checks were stopped, a clause; undefined if they were not. */
+export function stopReasonOf({ stopped }: SmokeSetup): string | undefined {
   return stopped.aborted ? (stopped.reason as StoppedError).message : undefined;
 }
 
-/** The results of the read checks of a round. */
+/** A round, and the verdicts of its read checks. */
 export interface RoundResult {
   readonly round: Round;
-  readonly results: readonly CheckResult[];
-  /** Why nothing may be written after them, a clause. */
+  readonly verdicts: readonly Verdict[];
+  /** The reason why the write checks must not follow, a clause. */
   readonly obstacle?: string;
 }
 
-export function createDeployment({ service, options }: SmokeRun): Deployment {
-  return new Deployment(options.waitFor, service.client);
+export function createTracker({ service, options }: SmokeSetup): DeploymentTracker {
+  return new DeploymentTracker(options.waitFor, service.client);
 }
 
 /**
- * Runs the read checks once. An answer of another deployment than that of `--wait-for` ends the round.
+ * Begins a round and runs its read checks. If a deployment answers that `--wait-for` does not name, the other checks are
+ * skipped.
  *
- * @param deployment counts the answers of all rounds of a wait.
+ * @param tracker counts the answers of all rounds of a wait.
  */
-export async function runReadChecks(run: SmokeRun, deployment = createDeployment(run)): Promise<RoundResult> {
-  const { service, options, stopped } = run;
-  const round = startRound(service, deployment);
-  const findObstacle = () => whyStopped(run) ?? (hasForeign(round) ? 'reach/version failed' : undefined);
-  const results = await examineChecks(run, round, readChecks(options), [], findObstacle);
-  const isUnreached = results.some((result) => isRed(result) && prerequisites.includes(result.id));
+export async function runReadChecks(setup: SmokeSetup, tracker = createTracker(setup)): Promise<RoundResult> {
+  const { service, options, stopped } = setup;
+  const round = startRound(service, tracker);
+  const findObstacle = () =>
+    stopReasonOf(setup) ?? (hasForeignAnswer(round) ? 'reach/version failed' : undefined);
+  const verdicts = await runChecks(setup, round, readChecks(options), [], findObstacle);
+  const isUnreached = verdicts.some((verdict) => isRed(verdict) && prerequisites.includes(verdict.id));
   if (options.waitFor.length === 0 || isUnreached || stopped.aborted)
-    return { round, results: withSteady(results) };
-  const fault = hasForeign(round)
-    ? deployment.failure()
-    : await checkVersionAgain(startCheck(round, stopped).context, options);
-  return { round, results: fault ? withVersion(run, results, fault) : withSteady(results) };
+    return { round, verdicts: addSteadyVerdict(verdicts) };
+  const fault = hasForeignAnswer(round)
+    ? tracker.failure()
+    : await checkVersionAgain(createCheckContext(round, stopped).context, options);
+  return { round, verdicts: fault ? failVersion(setup, verdicts, fault) : addSteadyVerdict(verdicts) };
 }
 
-/** Whether another deployment has answered in a round. */
-function hasForeign({ deployment, foreignBefore }: Round): boolean {
-  return deployment.foreignAnswers > foreignBefore;
+/** Returns whether another deployment has answered in this round. */
+function hasForeignAnswer({ tracker, earlierForeignAnswers }: Round): boolean {
+  return tracker.foreignAnswers > earlierForeignAnswers;
 }
 
-/** The results with the failure of `reach/version`, which had passed before. */
-function withVersion(run: SmokeRun, results: readonly CheckResult[], fault: Finding): CheckResult[] {
-  return results.map((result) => {
-    const examination = { ...result, findings: [fault], attempts: [] };
-    return result.id === 'reach/version' ? (verdictOf(examination, weights(run)) ?? result) : result;
+/** Replaces the verdict on `reach/version`, which passed before, by one with this fault. */
+function failVersion(setup: SmokeSetup, verdicts: readonly Verdict[], fault: Finding): Verdict[] {
+  return verdicts.map((verdict) => {
+    if (verdict.id !== 'reach/version') return verdict;
+    return judgeCheck(setup, { ...verdict, findings: [fault], attempts: [] }) ?? verdict;
   });
 }
 
-/** What decides on a verdict beside the findings. */
-function weights({ options: { strict }, service: { mask } }: SmokeRun) {
-  return { strict, mask };
+function judgeCheck({ options, service }: SmokeSetup, check: CompletedCheck): Verdict | undefined {
+  return verdictOf(check, { strict: options.strict, mask: service.mask });
 }
 
 const minUnsteady = 3;
 
 /**
- * The results with a failure of `reach/steady` if more than a third of the checks are flaky. A service that limits the
- * rate is steady.
+ * Adds a failure of `reach/steady` if more than a third of the checks are flaky. A check whose first attempt got a 429 does
+ * not count, because a service may limit the rate.
  */
-function withSteady(results: readonly CheckResult[]): readonly CheckResult[] {
-  const ran = results.filter(({ state }) => state !== 'skip');
+function addSteadyVerdict(verdicts: readonly Verdict[]): readonly Verdict[] {
+  const ran = verdicts.filter(({ state }) => state !== 'skip');
   const unsteady = ran.filter(({ state, first }) => state === 'flaky' && first !== statusText(429));
-  if (unsteady.length < minUnsteady || unsteady.length * 3 <= ran.length) return results;
+  if (unsteady.length < minUnsteady || unsteady.length * 3 <= ran.length) return verdicts;
   const firsts = [...new Set(unsteady.map(({ first, reason }) => first ?? reason))].slice(0, 3).join(', ');
   const fault = fail(`${unsteady.length} of ${ran.length} checks are flaky: ${firsts} first`, {
     expected: 'at most a third of them',
   });
-  return [...results, { ...fault, id: 'reach/steady', elapsedMs: 0 }];
+  return [...verdicts, { ...fault, id: 'reach/steady', elapsedMs: 0 }];
 }
 
-/** Runs the write checks after a round, and removes their records. @returns the results of both. */
-export async function withWriteChecks(
-  run: SmokeRun,
-  { round, results, obstacle }: RoundResult,
-): Promise<readonly CheckResult[]> {
-  const records = new Set<PossibleRecord>();
-  const checks = selectedWriteChecks(run.options, records);
-  if (checks.length === 0) return results;
-  const writes = await examineChecks(run, round, checks, results, () => whyStopped(run) ?? obstacle);
-  const hasRequests = writes.some(({ requestsMs = [] }) => requestsMs.length > 0);
+/**
+ * Runs the write checks of a round and removes the records that they made.
+ *
+ * @returns the verdicts on the read checks and the write checks.
+ */
+export async function addWriteChecks(
+  setup: SmokeSetup,
+  { round, verdicts, obstacle }: RoundResult,
+): Promise<readonly Verdict[]> {
+  const records = new Set<TestRecord>();
+  const checks = selectedWriteChecks(setup.options, records);
+  if (checks.length === 0) return verdicts;
+  const writeVerdicts = await runChecks(
+    setup,
+    round,
+    checks,
+    verdicts,
+    () => stopReasonOf(setup) ?? obstacle,
+  );
+  const hasRequests = writeVerdicts.some(({ requestsMs = [] }) => requestsMs.length > 0);
   const startedMs = monotonicMs();
   const limit = new AbortController();
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
-  const { context, attempts } = startCheck(round, AbortSignal.any([run.abandoned, limit.signal]));
+  const { context, attempts } = createCheckContext(round, AbortSignal.any([setup.abandoned, limit.signal]));
   const finding = hasRequests ? await cleanUp(context, records) : skip('nothing was written');
-  const examination = {
+  const cleanup = judgeCheck(setup, {
     id: 'write/cleanup',
     elapsedMs: monotonicMs() - startedMs,
     findings: [finding],
     attempts,
-  };
-  const cleanup = verdictOf(examination, weights(run));
-  const all = [...results, ...writes, ...(cleanup ? [cleanup] : [])];
-  return hasRequests && hasForeign(round) ? withVersion(run, all, round.deployment.failure()) : all;
+  });
+  const allVerdicts = [...verdicts, ...writeVerdicts, ...(cleanup ? [cleanup] : [])];
+  return hasRequests && hasForeignAnswer(round)
+    ? failVersion(setup, allVerdicts, round.tracker.failure())
+    : allVerdicts;
 }
 
 /**
- * Carries out checks one after another. If a check fails, checks that need it are skipped; a failure that counts only
- * because of `--strict` keeps no check from running.
+ * Runs checks one after another. If a check fails, the checks that need it are skipped, unless it fails only because of
+ * `--strict`.
  *
- * @param earlier results of checks that some of them need.
- * @param findObstacle says before each check why it is not carried out, a clause; undefined if it is.
+ * @param earlierVerdicts the verdicts on checks that these checks may need.
+ * @param findObstacle returns the reason for which the next check must not begin, a clause; undefined if it may begin.
  */
-async function examineChecks(
-  run: SmokeRun,
+async function runChecks(
+  setup: SmokeSetup,
   round: Round,
   checks: readonly Check[],
-  earlier: readonly CheckResult[],
+  earlierVerdicts: readonly Verdict[],
   findObstacle: () => string | undefined,
-): Promise<CheckResult[]> {
-  const { observer, stopped, createSignal } = run;
-  const results: CheckResult[] = [];
-  for (const [at, { id, operation, needs = [], isOptional, run: check }] of checks.entries()) {
-    const failed = [...earlier, ...results].find(
-      (result) =>
-        isRed(result) &&
-        !result.isStrictFailure &&
-        (prerequisites.includes(result.id) || needs.includes(result.id)),
+): Promise<Verdict[]> {
+  const { observer, stopped, createSignal } = setup;
+  const verdicts: Verdict[] = [];
+  for (const [index, { id, operation, needs = [], isOptional, run }] of checks.entries()) {
+    const failure = [...earlierVerdicts, ...verdicts].find(
+      (verdict) =>
+        isRed(verdict) &&
+        !verdict.isStrictFailure &&
+        (prerequisites.includes(verdict.id) || needs.includes(verdict.id)),
     );
-    const obstacle = failed ? `${failed.id} failed` : findObstacle();
+    const obstacle = failure ? `${failure.id} failed` : findObstacle();
     if (obstacle !== undefined) {
-      const reason = failed ? `${obstacle}: ${failed.reason}` : obstacle;
-      if (!isOptional) results.push({ operation, ...skip(reason), obstacle, id, elapsedMs: 0 });
+      const reason = failure ? `${obstacle}: ${failure.reason}` : obstacle;
+      if (!isOptional) verdicts.push({ operation, ...skip(reason), obstacle, id, elapsedMs: 0 });
       continue;
     }
-    observer.check(id, at + 1, checks.length);
+    observer.showCheck(id, index + 1, checks.length);
     const startedMs = monotonicMs();
-    const { context, attempts } = startCheck(round, stopped, createSignal);
-    const findings = await check(context).catch((error: unknown) => {
-      // A call that was cut says nothing about the service.
-      const why = whyStopped(run);
-      if (why !== undefined && !(error instanceof FindingError)) return skip(why);
-      // The contract requires a parameter without a value.
+    const { context, attempts } = createCheckContext(round, stopped, createSignal);
+    const findings = await run(context).catch((error: unknown) => {
+      // A call that was cut off says nothing about the service.
+      const stopReason = stopReasonOf(setup);
+      if (stopReason !== undefined && !(error instanceof FindingError)) return skip(stopReason);
+      // The contract requires a parameter for which the check has no value.
       return error instanceof UsageError ? skip(error.message) : findingOfError(error);
     });
     const elapsedMs = monotonicMs() - startedMs;
-    const result = verdictOf(
-      { id, operation, elapsedMs, findings: [findings].flat(), attempts },
-      weights(run),
-    );
-    if (result) results.push(result);
+    const verdict = judgeCheck(setup, { id, operation, elapsedMs, findings: [findings].flat(), attempts });
+    if (verdict) verdicts.push(verdict);
   }
-  return results;
+  return verdicts;
 }

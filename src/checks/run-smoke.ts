@@ -3,7 +3,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
-import { type CheckResult, groupOf } from './check.ts';
+import { groupOf, type Verdict } from './check.ts';
 import { namesReach, type SmokeOptions } from './check-table.ts';
 import { isRed } from './finding.ts';
 import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
@@ -11,21 +11,21 @@ import { Tally } from './report/tally.ts';
 import type { Service } from './round.ts';
 import {
   abortLater,
-  createDeployment,
+  addWriteChecks,
+  createTracker,
   type Observer,
   type RoundResult,
   runReadChecks,
-  type SmokeRun,
-  whyStopped,
-  withWriteChecks,
+  type SmokeSetup,
+  stopReasonOf,
 } from './run-round.ts';
 
-/** A pending create may still be answered for this long after the run was stopped. */
+/** A pending create may still be answered for this long after the checks were stopped. */
 const createMs = 2000;
 
 /**
- * Runs the checks, once or as often as the options say, and cleans up after each run, also after a signal; a second
- * signal ends the cleaning up too.
+ * Runs rounds of checks, one or as many as the options say, and cleans up after each round. The first signal stops the
+ * checks; the second one also ends the cleanup.
  */
 export async function runSmoke(
   service: Service,
@@ -51,19 +51,19 @@ export async function runSmoke(
   const { signal: abandoned } = abandoning;
   stopped.addEventListener('abort', () => abortLater(creating, createMs, 'the run was interrupted'));
   const createSignal = AbortSignal.any([creating.signal, abandoned]);
-  const run: SmokeRun = { service, options, observer, stopped, createSignal, abandoned };
+  const setup: SmokeSetup = { service, options, observer, stopped, createSignal, abandoned };
   const startedAt = service.now();
   const startedMs = monotonicMs();
   const tally = new Tally();
   try {
-    const first = await runUntilGreen(run);
+    const first = await runUntilGreen(setup);
     const firstMs = monotonicMs();
-    tally.add(await withWriteChecks(run, first));
-    while (await hasNext(options, tally.runs, stopped, firstMs))
-      tally.add(await withWriteChecks(run, await runReadChecks(run)));
-    const outcomes = tally.outcomes(repeat !== undefined || forMs !== undefined);
-    const end = endOf(options, outcomes, whyStopped(run), signal);
-    const results = [...outcomes, ...(end ? [end] : [])];
+    tally.add(await addWriteChecks(setup, first));
+    while (await waitForRepetition(options, tally.repetitions, stopped, firstMs))
+      tally.add(await addWriteChecks(setup, await runReadChecks(setup)));
+    const checkVerdicts = tally.verdicts(repeat !== undefined || forMs !== undefined);
+    const failure = failureOfCommand(options, checkVerdicts, stopReasonOf(setup), signal);
+    const verdicts = [...checkVerdicts, ...(failure ? [failure] : [])];
     const { baseUrl } = service.client;
     return {
       target: baseUrl === embeddedOrigin ? 'the embedded store' : baseUrl,
@@ -71,9 +71,9 @@ export async function runSmoke(
       elapsedMs: monotonicMs() - startedMs,
       write,
       rounds: first.rounds,
-      runs: tally.runs,
-      results,
-      exitCode: end?.exitCode ?? exitCodeOf(results),
+      repetitions: tally.repetitions,
+      verdicts,
+      exitCode: failure?.exitCode ?? exitCodeOf(verdicts),
       signal,
     };
   } finally {
@@ -81,76 +81,85 @@ export async function runSmoke(
   }
 }
 
-/** The pause between two rounds is doubled after each round. */
+/** The pause after the first round of a wait. It doubles after each round, up to the longest pause. */
 const firstPauseMs = 1000;
 const longestPauseMs = 5000;
 
 /**
- * Runs the read checks until they pass or the time of `--wait` is over; without `--wait`, once. 401, 403 and TLS errors
- * end the wait, because time does not change them.
+ * Runs rounds of the read checks until they pass or the time of `--wait` is over; without `--wait`, one round. A 401, a 403
+ * and a TLS error end the wait, because they do not pass with time.
  */
-async function runUntilGreen(run: SmokeRun): Promise<RoundResult & { readonly rounds: number }> {
-  const { options, stopped, observer } = run;
+async function runUntilGreen(setup: SmokeSetup): Promise<RoundResult & { readonly rounds: number }> {
+  const { options, stopped, observer } = setup;
   const { waitMs } = options;
-  const deployment = createDeployment(run);
+  const tracker = createTracker(setup);
   const endMs = monotonicMs() + waitMs;
   for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1) {
-    const result = { ...(await runReadChecks(run, deployment)), rounds };
-    const fault = result.results.find(isRed);
-    if (waitMs === 0 || !fault || stopped.aborted) return result;
-    const leftMs = endMs - monotonicMs();
-    const isFinal = fault.exitCode === exitCodes.auth || groupOf(fault.id) === 'tls';
-    if (leftMs <= 0 || isFinal) {
-      const wait = isFinal ? '' : `, after waiting ${durationText(waitMs)}`;
-      const results = result.results.map((check) =>
-        groupOf(check.id) === 'reach' && isRed(check)
-          ? { ...check, reason: `${check.reason}${wait}` }
-          : check,
+    const result = { ...(await runReadChecks(setup, tracker)), rounds };
+    const failure = result.verdicts.find(isRed);
+    if (waitMs === 0 || !failure || stopped.aborted) return result;
+    const remainingMs = endMs - monotonicMs();
+    const isFinal = failure.exitCode === exitCodes.auth || groupOf(failure.id) === 'tls';
+    if (remainingMs <= 0 || isFinal) {
+      const suffix = isFinal ? '' : `, after waiting ${durationText(waitMs)}`;
+      const verdicts = result.verdicts.map((verdict) =>
+        groupOf(verdict.id) === 'reach' && isRed(verdict)
+          ? { ...verdict, reason: `${verdict.reason}${suffix}` }
+          : verdict,
       );
-      return { ...result, results, obstacle: 'the read checks did not pass' };
+      return { ...result, verdicts, obstacle: 'the read checks did not pass' };
     }
     const waiting = `waiting up to ${durationText(waitMs)} for the service`;
-    if (rounds === 1) await observer.print(`${waiting}: ${fault.id}: ${fault.reason}`);
+    if (rounds === 1) await observer.print(`${waiting}: ${failure.id}: ${failure.reason}`);
     // The last round begins when the time is over.
-    await sleep(Math.min(pauseMs, leftMs), stopped).catch(() => {});
+    await sleep(Math.min(pauseMs, remainingMs), stopped).catch(() => {});
     if (stopped.aborted) return result;
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
 }
 
-/** Waits until the next run should begin, and says whether there is one. */
-async function hasNext(
+/**
+ * Waits for the start of the next repetition of `--repeat` or `--for`.
+ *
+ * @param repetitions the number of those that have ended.
+ * @param firstMs when the read checks of the first repetition ended.
+ * @returns false if there is no next repetition.
+ */
+async function waitForRepetition(
   { repeat = 1, forMs, everyMs }: SmokeOptions,
-  runs: number,
+  repetitions: number,
   stopped: AbortSignal,
   firstMs: number,
 ): Promise<boolean> {
-  if (stopped.aborted || (forMs === undefined && runs >= repeat)) return false;
+  if (stopped.aborted || (forMs === undefined && repetitions >= repeat)) return false;
   const elapsedMs = monotonicMs() - firstMs;
-  // After a run longer than the interval, skip the missed times.
+  // If a repetition takes longer than the interval, the starts that it missed are skipped.
   const nextMs = everyMs === 0 ? elapsedMs : Math.floor(elapsedMs / everyMs + 1) * everyMs;
   if (forMs !== undefined && nextMs >= forMs) return false;
   if (nextMs > elapsedMs) await sleep(nextMs - elapsedMs, stopped).catch(() => {});
   return !stopped.aborted;
 }
 
-/** A failure for a run that was stopped or checked nothing, because a report must not be green if the exit code is not 0. */
-function endOf(
+/**
+ * Returns a failure if the checks were stopped, or if no check ran beside reach: the exit code is then not 0, so the report
+ * must not be green.
+ */
+function failureOfCommand(
   options: SmokeOptions,
-  outcomes: readonly CheckResult[],
-  why: string | undefined,
+  verdicts: readonly Verdict[],
+  stopReason: string | undefined,
   signal: Signal | undefined,
-): (CheckResult & { readonly exitCode: ExitCode }) | undefined {
+): (Verdict & { readonly exitCode: ExitCode }) | undefined {
   const failure = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
-  if (why !== undefined) {
-    const skips = outcomes.filter(({ obstacle }) => obstacle === why).length;
-    const rest = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
+  if (stopReason !== undefined) {
+    const skips = verdicts.filter(({ obstacle }) => obstacle === stopReason).length;
+    const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
-    return { ...failure, reason: `${signal ? `stopped by ${signal}` : why}${rest}`, exitCode };
+    return { ...failure, reason: `${signal ? `stopped by ${signal}` : stopReason}${suffix}`, exitCode };
   }
-  const isTest = ({ id, state }: CheckResult) =>
+  const isTest = ({ id, state }: Verdict) =>
     state !== 'skip' && (namesReach(options) || groupOf(id) !== 'reach' || state === 'fail');
-  if (outcomes.some(isTest)) return undefined;
+  if (verdicts.some(isTest)) return undefined;
   const reason = 'no check beside reach ran: every one was skipped';
   return { ...failure, reason, exitCode: exitCodes.usage };
 }

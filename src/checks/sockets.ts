@@ -18,15 +18,15 @@ export interface SocketAddress {
   readonly port: number;
   /** Whether the service is reached over TLS. */
   readonly isEncrypted: boolean;
-  /** Why the service's own socket cannot be checked; undefined if it can. */
-  readonly whyUnchecked: string | undefined;
+  /** The reason why the socket of the service cannot be checked, a clause; undefined if it can. */
+  readonly skipReason: string | undefined;
   readonly tls: TlsFiles;
   readonly env: Io['env'];
-  /** The deadline of a lookup, of a connection and of a handshake. */
+  /** The time limit of a lookup, of a connection and of a handshake. */
   readonly timeoutMs: number;
 }
 
-/** The address of a base URL. @param isEmbedded true if the service runs in this process. */
+/** Reads the address from a base URL. @param isEmbedded true if the service runs in this process. */
 export function toAddress(
   baseUrl: string,
   isEmbedded: boolean,
@@ -39,40 +39,38 @@ export function toAddress(
     host: bareHost(url.hostname),
     port: portOf(url),
     isEncrypted: url.protocol === 'https:' && !isEmbedded,
-    whyUnchecked: isEmbedded
+    skipReason: isEmbedded
       ? 'the embedded store has no socket'
       : proxy && `requests go through the proxy ${proxy.label}`,
   };
 }
 
-/** Looks up the addresses of the host. */
-export async function lookUp(address: SocketAddress, signal: AbortSignal): Promise<string[]> {
+/** Looks up the IP addresses of the host. */
+export async function resolveHost(address: SocketAddress, signal: AbortSignal): Promise<string[]> {
   const addresses = await within(address, signal, lookup(reachableHost(address.host), { all: true }));
   return addresses.map(({ address: text }) => text);
 }
 
-/** Resolves when the service has accepted a connection. */
+/** Opens a connection and closes it. */
 export async function openConnection(address: SocketAddress, signal: AbortSignal): Promise<void> {
   const socket = openSocket({ host: reachableHost(address.host), port: address.port });
   await within(address, signal, once(socket, 'connect')).finally(() => socket.destroy());
 }
 
-/** The result of a TLS handshake, whether the certificate is trusted or not. */
+/** The result of a TLS handshake. */
 export interface Handshake {
-  /** Why the certificate is not trusted; undefined if it is. */
-  readonly problem: string | undefined;
-  /** A remedy for the problem, one clause. */
+  /** The reason why the certificate is not trusted, a clause; undefined if it is trusted. */
+  readonly fault: string | undefined;
+  /** A remedy for the fault, one clause. */
   readonly hint: string | undefined;
-  /** When the certificate expires; undefined if the service showed none. */
+  /** The date when the certificate expires; undefined if the service sent none. */
   readonly validTo: Date | undefined;
   /** Such as `TLSv1.3`. */
   readonly protocol: string;
 }
 
-/**
- * Performs a TLS handshake. It offers old versions too, and accepts any certificate, to see what the service offers.
- */
-export async function shakeHands(address: SocketAddress, signal: AbortSignal): Promise<Handshake> {
+/** Performs a TLS handshake. Offers old versions of TLS too and accepts every certificate, so that it sees what is wrong. */
+export async function performHandshake(address: SocketAddress, signal: AbortSignal): Promise<Handshake> {
   const { host, port, tls, env } = address;
   const socket = connectTls({
     host: reachableHost(host),
@@ -85,7 +83,7 @@ export async function shakeHands(address: SocketAddress, signal: AbortSignal): P
     await within(address, signal, once(socket, 'secureConnect'));
     const { valid_to: validTo } = socket.getPeerCertificate();
     return {
-      ...problemOf(socket),
+      ...faultOf(socket),
       validTo: validTo ? new Date(validTo) : undefined,
       protocol: socket.getProtocol() ?? 'an unknown protocol',
     };
@@ -94,7 +92,7 @@ export async function shakeHands(address: SocketAddress, signal: AbortSignal): P
   }
 }
 
-/** Waits for work until its deadline, or until the signal: a lookup does not listen to a signal. */
+/** Waits for work until the time limit or the signal, because a lookup takes no signal. */
 function within<Value>(
   { timeoutMs }: SocketAddress,
   signal: AbortSignal,
@@ -104,7 +102,7 @@ function within<Value>(
   return race({ leftMs: timeoutMs, timedOut, signals: [signal] }, () => work);
 }
 
-const problems: Readonly<Record<string, readonly [problem: string, hint?: string]>> = {
+const certificateFaults: Readonly<Record<string, readonly [fault: string, hint?: string]>> = {
   CERT_HAS_EXPIRED: ['the certificate has expired', 'renew the certificate'],
   CERT_NOT_YET_VALID: ['the certificate is not valid yet'],
   CERT_REVOKED: ['the certificate was revoked'],
@@ -112,25 +110,25 @@ const problems: Readonly<Record<string, readonly [problem: string, hint?: string
   ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another host'],
 };
 
-function problemOf(socket: TLSSocket): Pick<Handshake, 'problem' | 'hint'> {
+function faultOf(socket: TLSSocket): Pick<Handshake, 'fault' | 'hint'> {
   const { authorized, authorizationError: error } = socket as {
     authorized: boolean;
     authorizationError: unknown;
   };
-  if (authorized) return { problem: undefined, hint: undefined };
+  if (authorized) return { fault: undefined, hint: undefined };
   const code = String(error instanceof Error ? (systemCode(error) ?? error.message) : error);
   if (/^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|^SELF_SIGNED_CERT_IN_CHAIN/.test(code))
     return {
-      problem: `the chain ends at "${endOfChain(socket.getPeerCertificate(true))}", which this machine does not trust (${code})`,
+      fault: `the chain ends at "${rootName(socket.getPeerCertificate(true))}", which this machine does not trust (${code})`,
       hint: `let the service send the whole chain; ${trustHint}`,
     };
-  const [problem, hint] = problems[code] ?? [];
-  return { problem: problem === undefined ? code : `${problem} (${code})`, hint };
+  const [fault, hint] = certificateFaults[code] ?? [];
+  return { fault: fault === undefined ? code : `${fault} (${code})`, hint };
 }
 
-/** The name of the authority that signed the last certificate that the service sends. */
-function endOfChain(certificate: DetailedPeerCertificate): string {
+/** Returns the name of the authority that signed the last certificate of the chain. */
+function rootName(certificate: DetailedPeerCertificate): string {
   const { issuer, issuerCertificate } = certificate;
-  if (issuerCertificate && issuerCertificate !== certificate) return endOfChain(issuerCertificate);
+  if (issuerCertificate && issuerCertificate !== certificate) return rootName(issuerCertificate);
   return [issuer?.CN ?? issuer?.O ?? 'an authority without a name'].flat().join(', ');
 }

@@ -1,78 +1,83 @@
 import { shownUrl } from '../api/http.ts';
 import type { Attempt } from '../client/attempt.ts';
 import { excerpt } from '../process/text.ts';
-import type { CheckResult } from './check.ts';
+import type { Verdict } from './check.ts';
 import { type Finding, isRed, states, statusText } from './finding.ts';
 
-/** A verdict quotes this many reasons, and counts the others. */
+/** The number of reasons that a verdict quotes. It counts the others. */
 const maxReasons = 3;
 
-/** What was seen of a check that was carried out. */
-interface Examination extends Pick<CheckResult, 'id' | 'operation' | 'elapsedMs'> {
+/** A check that has run. */
+export interface CompletedCheck extends Pick<Verdict, 'id' | 'operation' | 'elapsedMs'> {
   readonly findings: readonly Finding[];
   readonly attempts: readonly Attempt[];
 }
 
 /**
- * Makes the verdict on a check: its gravest finding, with the reasons of all findings that are not green. A check that
- * passes is flaky if one of its requests needed another attempt. A failure of an operation that is not stable is a
- * warning. With `strict` it stays a failure, and warnings and flaky passes become failures.
+ * Makes the verdict on a check: its gravest finding, with the reasons of all findings that need attention. A check that
+ * passes is flaky if one of its requests was repeated. A failure of an operation that is not stable is a warning. With
+ * `strict`, such a failure stays a failure, and warnings and flaky passes become failures.
  *
- * @returns undefined if there is no finding.
+ * @returns undefined if the check has no finding.
  */
 export function verdictOf(
-  { id, operation, elapsedMs, findings, attempts }: Examination,
+  { id, operation, elapsedMs, findings, attempts }: CompletedCheck,
   { strict, mask }: { readonly strict: boolean; mask(text: string): string },
-): CheckResult | undefined {
+): Verdict | undefined {
   const sorted = states.flatMap((state) => findings.filter((finding) => finding.state === state));
   const [gravest] = sorted;
   if (!gravest) return undefined;
-  const reasons = [...new Set(sorted.filter(isNotGreen).map(({ reason }) => reason))];
-  const rest = reasons.length > maxReasons ? [`and ${reasons.length - maxReasons} more`] : [];
-  const reason = isNotGreen(gravest) ? [...reasons.slice(0, maxReasons), ...rest].join('; ') : gravest.reason;
+  const reasons = [...new Set(sorted.filter(needsAttention).map(({ reason }) => reason))];
+  const more = reasons.length > maxReasons ? [`and ${reasons.length - maxReasons} more`] : [];
+  const reason = needsAttention(gravest)
+    ? [...reasons.slice(0, maxReasons), ...more].join('; ')
+    : gravest.reason;
   const requestsMs = attempts.map((attempt) => attempt.elapsedMs);
-  const result = { operation, ...gravest, reason, id, elapsedMs, requestsMs };
-  return toSafe(weighStability(weighRetries(result, attempts), strict), mask);
+  const verdict = { operation, ...gravest, reason, id, elapsedMs, requestsMs };
+  return toSafe(weighStability(weighRetries(verdict, attempts), strict), mask);
 }
 
-function isNotGreen({ state }: Finding): boolean {
+function needsAttention({ state }: Finding): boolean {
   return state !== 'pass' && state !== 'skip';
 }
 
-/** A pass is flaky if an attempt was repeated. */
-function weighRetries(result: CheckResult, attempts: readonly Attempt[]): CheckResult {
-  const failed = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
-  if (!failed || result.state !== 'pass') return result;
-  const { response, error } = failed;
+/** Turns a pass into a flaky pass if an attempt was repeated. */
+function weighRetries(verdict: Verdict, attempts: readonly Attempt[]): Verdict {
+  const failedAttempt = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
+  if (!failedAttempt || verdict.state !== 'pass') return verdict;
+  const { response, error } = failedAttempt;
   const first = response ? statusText(response.status) : (error?.message ?? 'no answer');
-  return { ...result, state: 'flaky', first, reason: `${first} first, then: ${result.reason}` };
-}
-
-/** Softens a failure of an operation that is not stable; if `strict`, turns warnings and flaky passes into failures. */
-function weighStability(result: CheckResult, strict: boolean): CheckResult {
-  const { state, reason, operation } = result;
-  if (isRed(result) && !strict && operation && operation.stability !== 'stable')
-    return { ...result, state: 'warn', reason: `${reason} (${operation.id} is ${operation.stability})` };
-  if (!strict || (state !== 'warn' && state !== 'flaky')) return result;
-  const strictReason = state === 'flaky' ? `flaky: ${reason}` : reason;
-  return { ...result, state: 'fail', reason: strictReason, isStrictFailure: true };
+  return { ...verdict, state: 'flaky', first, reason: `${first} first, then: ${verdict.reason}` };
 }
 
 /**
- * The finding with its texts masked, before the escapes of a report can hide a secret from a search, and its values cut,
- * after a secret at the cut was masked.
+ * Turns a failure of an operation that is not stable into a warning. With `strict`, turns warnings and flaky passes into
+ * failures instead.
  */
-export function toSafe<Kind extends Finding>(finding: Kind, mask: (text: string) => string): Kind {
+function weighStability(verdict: Verdict, strict: boolean): Verdict {
+  const { state, reason, operation } = verdict;
+  if (isRed(verdict) && !strict && operation && operation.stability !== 'stable')
+    return { ...verdict, state: 'warn', reason: `${reason} (${operation.id} is ${operation.stability})` };
+  if (!strict || (state !== 'warn' && state !== 'flaky')) return verdict;
+  const strictReason = state === 'flaky' ? `flaky: ${reason}` : reason;
+  return { ...verdict, state: 'fail', reason: strictReason, isStrictFailure: true };
+}
+
+/**
+ * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
+ * would hide a secret from the mask, and so would a cut in the middle of a secret.
+ */
+export function toSafe<Type extends Finding>(finding: Type, mask: (text: string) => string): Type {
   const { expected, got } = finding;
-  const cutFinding = {
+  const shortFinding = {
     ...finding,
     expected: expected && excerpt(expected, mask),
     got: got === undefined ? undefined : excerpt(got, mask),
   };
   const safe = (value: unknown): unknown =>
     Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
-  const entries = Object.entries(cutFinding).map(([name, value]) =>
+  const entries = Object.entries(shortFinding).map(([name, value]) =>
     name === 'id' || name === 'state' ? [name, value] : [name, safe(value)],
   );
-  return Object.fromEntries(entries) as Kind;
+  return Object.fromEntries(entries) as Type;
 }

@@ -6,24 +6,25 @@ import { type Finding, findingOfError, pass, statusText } from './finding.ts';
 import { askFor } from './first-answer.ts';
 import { detailsOf } from './round.ts';
 
-/** The conditions of `--wait-for`, and the times within which they are looked at. */
+/** The conditions of `--wait-for`, and the time limits of the checks for them. */
 export interface VersionOptions {
   readonly waitFor: readonly Condition[];
   readonly waitMs: number;
   readonly timeoutMs: number;
 }
 
-/** The number of looks at the conditions before the checks of a round, and after them. */
+/** The number of looks before the other checks of a round. A look compares the service with every condition once. */
 const looksBefore = 30;
+/** The number of looks after the other checks of a round. */
 const looksAfter = 10;
 /** The most looks at the same time. */
 const maxAtOnce = 8;
-/** The shortest deadline of a look. */
+/** The shortest time limit of a look. */
 const minLookMs = 1000;
 /** The pause after a 429 that does not say how long to wait. */
 const defaultPauseMs = 1000;
 
-/** Checks that the service is the deployment of `--wait-for`: every condition holds, again and again. */
+/** Makes the check that the service is the deployment of `--wait-for`: every condition holds in every look. */
 export function versionCheck(options: VersionOptions): Check {
   const passed = pass(`held in ${looksBefore} looks, each on a new connection`);
   return {
@@ -41,8 +42,8 @@ export function checkVersionAgain(
 }
 
 /**
- * Looks at the conditions a number of times, each time on a new connection, because one replica of the new version must
- * not speak for the others. If the service limits the rate, waits and goes on with one look at a time.
+ * Looks a number of times, each time on a new connection, because one replica of the new version must not speak for the
+ * others. If the service limits the rate, waits and continues with one look at a time.
  *
  * @returns the failure; undefined if every condition held every time.
  */
@@ -54,23 +55,24 @@ async function lookOften(
   const endMs = monotonicMs() + Math.max(waitMs, timeoutMs);
   const lookMs = Math.min(timeoutMs, Math.max(waitMs, minLookMs));
   let atOnce = maxAtOnce;
-  for (let left = count; left > 0; ) {
-    const size = Math.min(atOnce, left);
+  for (let remaining = count; remaining > 0; ) {
+    const size = Math.min(atOnce, remaining);
     const looks = await Promise.all(Array.from({ length: size }, () => look(context, waitFor, lookMs)));
     const fault = looks.flatMap((result) => result.fault ?? [])[0];
     if (fault) return fault;
     const pausesMs = looks.flatMap((result) => result.pauseMs ?? []);
-    left -= size - pausesMs.length;
+    remaining -= size - pausesMs.length;
     if (pausesMs.length === 0) continue;
     atOnce = 1;
     const pauseMs = Math.max(...pausesMs);
     if (monotonicMs() + pauseMs > endMs)
-      return context.deployment.failure('the service answered 429 Too Many Requests');
+      return context.tracker.failure('the service answered 429 Too Many Requests');
     await sleep(pauseMs, context.signal);
   }
   return undefined;
 }
 
+/** The result of a look. It is empty if every condition holds. */
 interface Look {
   /** The failure, if a condition does not hold. */
   readonly fault?: Finding;
@@ -78,13 +80,13 @@ interface Look {
   readonly pauseMs?: number;
 }
 
-/** One look at all conditions. */
+/** Compares the service with every condition. Conditions on the same path share a request. */
 async function look(
   context: CheckContext,
   conditions: readonly Condition[],
   timeoutMs: number,
 ): Promise<Look> {
-  const { deployment, mask } = context;
+  const { tracker, mask } = context;
   const replies = new Map<string | undefined, RawReply>();
   try {
     for (const condition of conditions) {
@@ -95,16 +97,17 @@ async function look(
       if (!difference) continue;
       if (reply.status === 429) return { pauseMs: retryAfter(reply.fields, Date.now()) ?? defaultPauseMs };
       const { reason } = difference;
-      if (reply.status < 300 && meetsHeader(condition, reply.fields)) deployment.countForeign(reason);
-      const isSilent = reply.status >= 400 && condition.status === undefined;
+      // The tracker has already counted an answer with another header.
+      if (reply.status < 300 && meetsHeader(condition, reply.fields)) tracker.countForeign(reason);
+      const isRefusal = reply.status >= 400 && condition.status === undefined;
       const refusal = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
       const details = { ...difference, ...detailsOf(reply) };
-      return { fault: deployment.failure(isSilent ? refusal : reason, details) };
+      return { fault: tracker.failure(isRefusal ? refusal : reason, details) };
     }
     return {};
   } catch (error) {
     context.signal.throwIfAborted();
     const { reason, exitCode, ...details } = findingOfError(error);
-    return { fault: deployment.failure(reason, details) };
+    return { fault: tracker.failure(reason, details) };
   }
 }

@@ -4,19 +4,21 @@ import { nouns } from '../api/nouns.ts';
 import type { NounName, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 
-/** The records of a noun that `--write` creates, changes and removes. */
-interface TestRecords {
+/** The test record that `--write` makes of a noun. */
+interface RecordTemplate {
   readonly nounName: NounName;
-  /** The name of the records that these refer to, which stands before them. */
-  readonly parent?: keyof typeof testRecords;
-  /** Whether a record's name says whose it is. If not, its pet does. */
+  /** The template of the record that this one refers to, which comes before it in the table. */
+  readonly parent?: keyof typeof recordTemplates;
+  /** Whether the record has a name, which shows that smoke created it. If not, its parent shows that. */
   readonly isNamed: boolean;
-  /** Fields of a new record, and those that its update changes. */
+  /** The fields of the create, beside the name and the id of the parent. */
   readonly fields: JsonObject;
+  /** The fields of the update. */
   readonly change: JsonObject;
 }
 
-const testRecords = {
+/** The templates, by the names of their checks. */
+const recordTemplates = {
   category: {
     nounName: 'categories',
     isNamed: true,
@@ -46,24 +48,24 @@ const testRecords = {
   },
 } as const;
 
-/** A noun whose records can be written and read back, with the operations that the service has for it. */
-export interface WritableNoun extends Omit<TestRecords, 'parent'> {
+/** A noun whose records can be created, deleted and read back, with the operations of the service for it. */
+export interface WritableNoun extends Omit<RecordTemplate, 'parent'> {
   /** The name of its check. */
   readonly name: string;
   readonly create: Operation;
   readonly remove: Operation;
-  /** At least one of these two is there. */
+  /** Defined if `list` is undefined. */
   readonly get: Operation | undefined;
   readonly list: Operation | undefined;
   readonly update: Operation | undefined;
-  /** The noun of the records that its records refer to. */
+  /** The noun of the records that the records of this noun refer to. */
   readonly parent: WritableNoun | undefined;
 }
 
-/** The nouns by the names of their checks. A noun that cannot be written safely has the reason in its place, a clause. */
+/** Returns the nouns by the names of their checks. For a noun that cannot be written safely, returns the reason, a clause. */
 export function writableNouns(contract: Contract): ReadonlyMap<string, WritableNoun | string> {
   const resolved = new Map<string, WritableNoun | string>();
-  for (const [name, records] of Object.entries<TestRecords>(testRecords)) {
+  for (const [name, records] of Object.entries<RecordTemplate>(recordTemplates)) {
     const parent =
       records.parent && needsParent(records, contract) ? resolved.get(records.parent) : undefined;
     resolved.set(name, typeof parent === 'string' ? parent : resolveNoun(name, records, parent, contract));
@@ -73,15 +75,15 @@ export function writableNouns(contract: Contract): ReadonlyMap<string, WritableN
 
 function resolveNoun(
   name: string,
-  records: TestRecords,
+  records: RecordTemplate,
   parent: WritableNoun | undefined,
   { operations, missing }: Contract,
 ): WritableNoun | string {
   const ids = nouns[records.nounName].operations;
   const [create, remove] = [operations.get(ids.create), operations.get(ids.delete)];
   if (!create || !remove) {
-    const lacking = create ? ids.delete : ids.create;
-    return `${lacking}: ${missing.get(lacking) ?? 'the contract lacks it'}`;
+    const missingId = create ? ids.delete : ids.create;
+    return `${missingId}: ${missing.get(missingId) ?? 'the contract lacks it'}`;
   }
   const [get, list, update] = [ids.get, ids.list, ids.update].map((id) => operations.get(id));
   if (!get && !list) return `a ${name} cannot be read back, so it would not certainly be ours`;
@@ -90,26 +92,31 @@ function resolveNoun(
   return { ...records, name, parent, create, remove, get, list, update };
 }
 
-/** Whether records refer to others: the pets of a bound service may have no id of a category. */
-function needsParent({ nounName, parent }: TestRecords, { operations }: Contract): boolean {
+/** Returns whether a noun needs a parent record. The pets of a bound service may have no id of a category. */
+function needsParent({ nounName, parent }: RecordTemplate, { operations }: Contract): boolean {
   if (parent !== 'category') return true;
   const { categoryId } = operations.get(nouns[nounName].operations.create)?.body?.fields ?? {};
-  // A category that is an object or a name needs no record of its own.
+  // If the category of a pet is a name or an object, no category record is needed.
   if (!categoryId || typeof categoryId.example === 'string') return false;
   const isRequiredId = categoryId.required && !isJsonObject(categoryId.example);
   return isRequiredId || operations.has('createCategory');
 }
 
-/** The most characters of the name of a record that this operation creates. */
+/** Returns the most characters that the description allows in the name of a new record. */
 function maxNameLength({ body }: Operation): number {
   return Number(body?.fields.name?.bounds?.maxLength ?? Number.POSITIVE_INFINITY);
 }
 
 const prefix = 'petstore-smoke-';
-/** A shorter name has too few random characters. */
+/** The shortest name with enough random characters to be unique. */
 const minNameLength = 20;
 
-/** A unique name for a record of this operation: its end is random, and its uuid contains the time. @see RFC 9562, 5.7 */
+/**
+ * Makes a unique name for a new record: a prefix and a UUIDv7, without its beginning if the operation allows only a short
+ * name.
+ *
+ * @see RFC 9562, 5.7
+ */
 export function newName(create: Operation, now: Date): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, 6);

@@ -20,59 +20,61 @@ import {
   statusText,
 } from './finding.ts';
 import { documentedAnswer, judge } from './judge-answer.ts';
-import { faultOfTarget } from './list-checks.ts';
+import { faultOfUrl } from './list-checks.ts';
+import { jsonId, recordOf } from './records.ts';
+import { faultOf } from './round.ts';
 import {
   type CreatedRecord,
   currentRecord,
   findInList,
   ownerOf,
-  type PossibleRecord,
-  removeOwnRecord,
-} from './own-records.ts';
-import { jsonId, recordOf } from './records.ts';
-import { faultOf } from './round.ts';
+  removeTestRecord,
+  type TestRecord,
+} from './test-records.ts';
 import { newName, type WritableNoun, writableNouns } from './writable-nouns.ts';
 
-/** The context of a write check, with the records of its run. */
+/** The context of a write check, with the test records of the round. */
 interface WriteContext extends CheckContext {
-  /** Gets what the creates made, or may have made, and loses what is certainly not there. */
-  readonly records: Set<PossibleRecord>;
-  /** Records that others refer to, each created once in a run. */
+  /** The records that exist, or may exist. */
+  readonly records: Set<TestRecord>;
+  /** The records that other test records refer to, by noun. Each is created once in a round. */
   readonly parents: Map<WritableNoun, Promise<CreatedRecord>>;
 }
 
 /**
- * The full life of a record of each noun: create, read back, in its list, update, read back, delete, gone.
+ * Makes a check for each noun: a record is created, read back, found in its list, updated, read back and deleted.
  *
- * @param records gets what the creates of the run made, or may have made.
+ * @param records gets the records that the creates made, or may have made.
  */
-export function writeChecks(contract: Contract, records: Set<PossibleRecord>): Check[] {
+export function writeChecks(contract: Contract, records: Set<TestRecord>): Check[] {
   const parents = new Map<WritableNoun, Promise<CreatedRecord>>();
   return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
     if (typeof noun === 'string') return { id, run: async () => skip(noun) };
     const needs = ancestorsOf(noun).map((ancestor) => `write/${ancestor.name}`);
     return {
-      ...{ id, operation: noun.create, needs },
-      run: (context) => checkLifeCycle({ ...context, records, parents }, noun),
+      id,
+      operation: noun.create,
+      needs,
+      run: (context) => checkRecordLife({ ...context, records, parents }, noun),
     };
   });
 }
 
-/** The nouns of the records that those of a noun refer to, the nearest first. */
+/** Returns the parent of a noun, the parent of the parent, and so on. */
 function ancestorsOf({ parent }: WritableNoun): WritableNoun[] {
   return parent ? [parent, ...ancestorsOf(parent)] : [];
 }
 
-async function checkLifeCycle(context: WriteContext, noun: WritableNoun): Promise<Finding[]> {
+async function checkRecordLife(context: WriteContext, noun: WritableNoun): Promise<Finding[]> {
   const parent = await parentFor(context, noun);
-  // A service may create an inventory entry together with its pet, so that it is there already.
+  // A service may create an inventory entry together with its pet.
   if (noun.name === 'inventory' && parent)
-    await removeOwnRecord(context, { noun, body: {}, parent, id: parent.id });
+    await removeTestRecord(context, { noun, body: {}, parent, id: parent.id });
   const created = await createRecord(context, noun, parent);
   const delays = await checkListed(context, created);
-  const isUpdated = await update(context, created);
-  await expectOurs(context, created);
+  const isUpdated = await updateRecord(context, created);
+  await requireOwnership(context, created);
   await checkRemoval(context, created);
   context.records.delete(created);
   return [
@@ -81,7 +83,7 @@ async function checkLifeCycle(context: WriteContext, noun: WritableNoun): Promis
   ];
 }
 
-/** The record that those of a noun refer to. */
+/** Returns the record that the records of a noun refer to, and creates it if the round has none yet. */
 function parentFor(
   context: WriteContext,
   { parent: noun }: WritableNoun,
@@ -102,7 +104,7 @@ async function createParent(context: WriteContext, noun: WritableNoun): Promise<
   }
 }
 
-/** Creates a record, and makes sure that it is ours. */
+/** Creates a record, and checks the answer and the record that is read back. */
 async function createRecord(
   context: WriteContext,
   noun: WritableNoun,
@@ -114,15 +116,15 @@ async function createRecord(
   const reference = parent && { [nouns[parent.noun.nounName].idName]: parent.id };
   const input = toAcceptedInput(create, { body: { ...name, ...reference, ...fields } });
   const body = input.body as JsonObject;
-  const possible: PossibleRecord = { noun, body, parent };
-  records.add(possible);
+  const record: TestRecord = { noun, body, parent };
+  records.add(record);
   const reply = await context.ask(create, { body }, { signal: createSignal }).catch((error) => {
-    if (!mayHaveBeenApplied(create.method, attemptsOf(error))) records.delete(possible);
+    if (!mayHaveBeenApplied(create.method, attemptsOf(error))) records.delete(record);
     throw error;
   });
   const id = reply.status < 300 ? createdIdOf(reply) : undefined;
-  if (id !== undefined || !mayHaveBeenApplied(create.method, reply.attempts)) records.delete(possible);
-  const created = id === undefined ? undefined : { ...possible, id };
+  if (id !== undefined || !mayHaveBeenApplied(create.method, reply.attempts)) records.delete(record);
+  const created = id === undefined ? undefined : { ...record, id };
   if (created) records.add(created);
   compare(reply, 'create', body);
   if (!created)
@@ -136,7 +138,7 @@ function fault(reply: Reply, reason: string, details: Details): FindingError {
   return new FindingError(faultOf(reply, reason, details));
 }
 
-/** The id of a new record: from its body, else from the end of its Location. */
+/** Returns the id of a new record, from the body of the answer, or from its Location if the body has none. */
 function createdIdOf(reply: Reply): bigint | undefined {
   return jsonId(recordOf(reply)?.[nouns[reply.operation.noun].idField]) ?? idInLocation(reply);
 }
@@ -149,34 +151,37 @@ function checkLocation(reply: Reply, id: bigint): void {
     throw fault(reply, 'create: the answer has no Location', { expected });
   }
   const here = new URL(reply.url);
-  const place = URL.canParse(location, here.href) && faultOfTarget(new URL(location, here), here);
-  if (place) throw fault(reply, `create: the Location ${place.reason}`, { ...place.details, got: location });
+  const urlFault = URL.canParse(location, here.href) && faultOfUrl(new URL(location, here), here);
+  if (urlFault)
+    throw fault(reply, `create: the Location ${urlFault.reason}`, { ...urlFault.details, got: location });
   if ((idInLocation(reply) ?? id) === id) return;
   throw fault(reply, 'create: the Location names another record', { expected, got: location });
 }
 
-const listLooks = 3;
-const listPauseMs = 1000;
+/** How often a list is searched for a new record. */
+const maxSearches = 3;
+/** The pause between two searches. */
+const searchPauseMs = 1000;
 
-/** Checks that a new record is in its list; a service may take a moment for that. */
+/** Checks that a new record is in its list. A service may take a moment to show it. */
 async function checkListed(context: CheckContext, { noun, id }: CreatedRecord): Promise<Finding[]> {
   const { list, name } = noun;
   if (!list) return [];
-  for (let look = 0; look < listLooks; look += 1) {
-    if (look > 0) await sleep(listPauseMs, context.signal);
-    const { record, isWhole } = await findInList(context, noun, id);
-    if (record && look > 0) return [flaky(`create: ${list.id} shows the ${name} only after a while`)];
-    if (record || !isWhole) return [];
+  for (let search = 0; search < maxSearches; search += 1) {
+    if (search > 0) await sleep(searchPauseMs, context.signal);
+    const { record, isComplete } = await findInList(context, noun, id);
+    if (record && search > 0) return [flaky(`create: ${list.id} shows the ${name} only after a while`)];
+    if (record || !isComplete) return [];
   }
   throw new FindingError(fail(`create: ${list.id} does not show ${name} ${id}`, { operation: list }));
 }
 
 /**
- * Updates a record as `petstore` does it: the fields that are not ours go back as they came.
+ * Updates a record as the other commands do: fields of the service that have none of our names are sent back unchanged.
  *
- * @returns false if the contract has no update, or an update without the changed fields.
+ * @returns false if the contract has no update, or the update does not take the changed fields.
  */
-async function update(context: CheckContext, created: CreatedRecord): Promise<boolean> {
+async function updateRecord(context: CheckContext, created: CreatedRecord): Promise<boolean> {
   const { noun, id, body } = created;
   const { update: operation, change: fields } = noun;
   if (!operation) return false;
@@ -190,44 +195,48 @@ async function update(context: CheckContext, created: CreatedRecord): Promise<bo
   return true;
 }
 
-/** Checks that a record shows the name that we gave, because only such a record may be deleted. */
-async function expectOurs(context: CheckContext, created: CreatedRecord): Promise<void> {
-  if ((await ownerOf(context, created)) !== 'us')
+/** Checks that a record shows the name that the create sent, because only such a record may be deleted. */
+async function requireOwnership(context: CheckContext, created: CreatedRecord): Promise<void> {
+  if ((await ownerOf(context, created)) !== 'smoke')
     throw new FindingError(fail(`${created.noun.name} ${created.id} does not show the name that we gave`));
 }
 
-/** Deletes a record that was just shown to be ours, and checks that its GET and its list no longer have it. */
+/** Deletes a record whose ownership was just checked, and checks that its GET and its list no longer have it. */
 async function checkRemoval(context: CheckContext, { noun, id }: CreatedRecord): Promise<void> {
   const { remove, get, list, name } = noun;
   const reply = await context.ask(remove, { id });
   // The client counts a 404 as a success if an earlier attempt may have been applied.
   const isGone = reply.status === 404 && reply.error === undefined;
   if (!isGone) judge(reply, { step: 'delete' });
-  const later = get && (await context.ask(get, { id }));
-  if (later && later.status !== 404 && later.status !== 410)
-    throw fault(later, `gone: answered ${statusText(later.status)}`, { expected: '404 or 410' });
+  const getReply = get && (await context.ask(get, { id }));
+  if (getReply && getReply.status !== 404 && getReply.status !== 410)
+    throw fault(getReply, `gone: answered ${statusText(getReply.status)}`, { expected: '404 or 410' });
   if ((await findInList(context, noun, id)).record)
     throw new FindingError(fail(`gone: ${list?.id} still has ${name} ${id}`, { operation: list }));
 }
 
-/** Reads a record and compares it with the fields that were sent. */
-async function checkReadBack(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
+/** Reads a record and compares it with the fields of a request. */
+async function checkReadBack(
+  context: CheckContext,
+  created: CreatedRecord,
+  fields: JsonObject,
+): Promise<void> {
   const { get } = created.noun;
   const reply = get && (await context.ask(get, { id: created.id }));
-  // If the contract has no such GET, or it is retired, the list shows the record.
-  if (!reply || (reply.status === 410 && get.deprecated)) return expectOurs(context, created);
-  compare(reply, 'read back', sent);
+  // If the contract has no such GET, or the GET is retired, only the list shows the record.
+  if (!reply || (reply.status === 410 && get.deprecated)) return requireOwnership(context, created);
+  compare(reply, 'read back', fields);
 }
 
 /**
- * Checks that each field that was sent comes back unchanged; the service may add others. An answer that is documented
- * to have no body passes.
+ * Checks that an answer has each field of a request, unchanged. The service may add other fields. If the description
+ * documents no body, the answer passes.
  */
-function compare(reply: Reply, step: string, sent: JsonObject): void {
+function compare(reply: Reply, step: string, fields: JsonObject): void {
   judge(reply, { step });
   const record = recordOf(reply);
   if (!record) return;
-  for (const [name, value] of Object.entries(sent)) {
+  for (const [name, value] of Object.entries(fields)) {
     const { expected, actual } = comparedValues(name, value, record);
     if (isSameValue(expected, actual)) continue;
     const got = actual === undefined ? 'no such field' : printJson(actual);

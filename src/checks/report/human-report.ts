@@ -1,7 +1,7 @@
 import { fold } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
-import type { CheckResult } from '../check.ts';
+import type { Verdict } from '../check.ts';
 import { isRed, type State } from '../finding.ts';
 import {
   type Cause,
@@ -16,9 +16,9 @@ import {
 
 interface Layout {
   readonly style: Style;
-  /** Width of the terminal, for folding. */
+  /** The width of the terminal, at which lines are folded. */
   readonly width?: number | undefined;
-  /** Only failures and the total. */
+  /** Whether to show failures and the total only. */
   readonly brief: boolean;
 }
 
@@ -28,16 +28,16 @@ const stateWidth = 'flaky'.length;
 const labelWidth = 'request id'.length;
 const detailIndent = stateWidth + gapWidth;
 
-/** The report for people: the failures, each cause once, then a line for each check, and the total. */
+/** Prints the report for people: each cause of failures once, then a line for each check, then the total. */
 export function toHumanReport(report: SmokeReport, layout: Layout): string {
-  const red = causesOf(report.results).filter(({ first }) => isRed(first));
+  const red = causesOf(report.verdicts).filter(({ first }) => isRed(first));
   const faults = red.map((cause) => faultText(cause, layout)).join('');
-  const lines = layout.brief ? '' : checkLines(report.results, layout);
+  const lines = layout.brief ? '' : checkLines(report.verdicts, layout);
   const parts = [faults, lines].filter((part) => part !== '');
   return [...parts, totalLine(report, layout)].join(layout.brief ? '' : '\n');
 }
 
-/** A cause with all its details. */
+/** Prints a cause of failures with all its details. */
 function faultText({ first, subject, ids }: Cause, { style, width }: Layout): string {
   const details = [...(ids === undefined ? [] : [['checks', ids] as const]), ...labelledDetails(first)];
   const lines = details.map(([label, text]) => {
@@ -50,11 +50,11 @@ function faultText({ first, subject, ids }: Cause, { style, width }: Layout): st
   return `${stateCell(first.state, style)}  ${head}\n${lines.join('')}`;
 }
 
-/** One line for each check. The checks that never began for one reason share a line. */
-function checkLines(results: readonly CheckResult[], { style, width }: Layout): string {
-  const begunResults = results.filter(({ obstacle }) => obstacle === undefined);
-  const idWidth = Math.max(...begunResults.map(({ id }) => id.length), '00 checks'.length);
-  const line = ({ state, elapsedMs }: CheckResult, id: string, text: string) => {
+/** Prints a line for each check. The checks that did not begin for the same reason share a line. */
+function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): string {
+  const begunVerdicts = verdicts.filter(({ obstacle }) => obstacle === undefined);
+  const idWidth = Math.max(...begunVerdicts.map(({ id }) => id.length), '00 checks'.length);
+  const line = ({ state, elapsedMs }: Verdict, id: string, text: string) => {
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
     const folded = fold(text, width, stateWidth + idWidth + timeWidth + 3 * gapWidth);
     const cells = [
@@ -65,17 +65,17 @@ function checkLines(results: readonly CheckResult[], { style, width }: Layout): 
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   };
-  const lines = begunResults.map((result) => line(result, result.id, outcomeText(result)));
-  const obstacles = causesOf(results.filter(({ obstacle }) => obstacle !== undefined));
+  const lines = begunVerdicts.map((verdict) => line(verdict, verdict.id, summaryText(verdict)));
+  const obstacles = causesOf(verdicts.filter(({ obstacle }) => obstacle !== undefined));
   const skipped = obstacles.map(({ first, subject }) => line(first, subject, first.obstacle ?? ''));
   return [...lines, ...skipped].join('');
 }
 
-/** The outcome of a check, and the latency of its requests over several runs. The reason of a failure stands above. */
-function outcomeText(result: CheckResult): string {
-  const { latency } = result;
+/** Returns the reason and the latency of a check. The reason of a failure is above, with its cause. */
+function summaryText(verdict: Verdict): string {
+  const { latency } = verdict;
   const times = latency && `requests ${durationText(latency.median)}, at most ${durationText(latency.max)}`;
-  return [isRed(result) ? '' : reasonText(result), times].filter(Boolean).join('; ');
+  return [isRed(verdict) ? '' : reasonText(verdict), times].filter(Boolean).join('; ');
 }
 
 function stateCell(state: State, style: Style): string {
@@ -88,18 +88,18 @@ function paint(state: State, text: string, { green, yellow, red, dim }: Style): 
 }
 
 function totalLine(report: SmokeReport, { style }: Layout): string {
-  const { rounds, runs, results, elapsedMs, target, write } = report;
-  const { checks, ...totals } = totalsOf(results);
+  const { rounds, repetitions, verdicts, elapsedMs, target, write } = report;
+  const { checks, ...totals } = totalsOf(verdicts);
   const counts = Object.entries(totals).flatMap(([name, count]) => {
     const state = name as State;
     return count === 0 ? [] : [paint(state, `${count} ${totalNames[state]}`, style)];
   });
-  const isRepeated = results.some((result) => result.runs !== undefined);
+  const isRepeated = verdicts.some((verdict) => verdict.repetitions !== undefined);
   const clauses = [
     `${counted(checks, 'check', 'checks')} of ${lineText(target)}`,
     write ? 'with writes' : 'read-only',
     ...(rounds > 1 ? [`after ${rounds} rounds`] : []),
-    ...(isRepeated ? [counted(runs, 'run', 'runs')] : []),
+    ...(isRepeated ? [counted(repetitions, 'run', 'runs')] : []),
     `in ${durationText(elapsedMs)}`,
   ];
   return `${style.bold(clauses.join(', '))}: ${counts.join(', ') || 'none ran'}\n`;

@@ -2,7 +2,7 @@ import { version } from '../../../package.json';
 import { plainStyle } from '../../output/style.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { counted, escapeMarkup } from '../../process/text.ts';
-import { type CheckResult, groupOf } from '../check.ts';
+import { groupOf, type Verdict } from '../check.ts';
 import type { State } from '../finding.ts';
 import { toHumanReport } from './human-report.ts';
 import {
@@ -18,9 +18,9 @@ import {
 /** The name of the tool in its reports. */
 export const toolName = 'petstore smoke';
 
-/** The report as one JSON document. */
+/** Prints the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
-  const { target, startedAt, elapsedMs, write, rounds, runs, exitCode, signal, results } = report;
+  const { target, startedAt, elapsedMs, write, rounds, repetitions, exitCode, signal, verdicts } = report;
   const document = {
     tool: toolName,
     version,
@@ -29,18 +29,19 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     seconds: seconds(elapsedMs),
     write,
     rounds,
-    runs,
+    runs: repetitions,
     exitCode,
     signal,
-    totals: totalsOf(results),
-    checks: results.map(toCheck),
+    totals: totalsOf(verdicts),
+    checks: verdicts.map(toCheck),
   };
   return `${breakCommands(printJson(document, indent), '#\\u0023')}\n`;
 }
 
-/** A result as JSON; times in seconds. */
-function toCheck(result: CheckResult) {
-  const { id, state, elapsedMs, reason, operation, latency, ...rest } = result;
+/** Turns a verdict into its JSON form, with times in seconds. */
+function toCheck(verdict: Verdict) {
+  const { id, state, elapsedMs, reason, operation, leftovers, repetitions, failures, latency, ...rest } =
+    verdict;
   const { obstacle, isStrictFailure, requestsMs, exitCode, ...details } = rest;
   const group = groupOf(id);
   return {
@@ -52,44 +53,47 @@ function toCheck(result: CheckResult) {
     reason,
     operation: operation?.id,
     ...details,
+    left: leftovers,
+    runs: repetitions,
+    failures,
     latency: latency && { median: seconds(latency.median), max: seconds(latency.max) },
   };
 }
 
-/** Rounded to microseconds. */
+/** Returns a time in seconds, rounded to microseconds. */
 function seconds(ms: number): number {
   return Number((ms / 1000).toFixed(6));
 }
 
-/** The report as JUnit XML, a test suite for each group. A warning is a passed test with the warning as its output. */
-export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeReport): string {
+/** Prints the report as JUnit XML, with a test suite for each group. A warning is the output of a test that passed. */
+export function toJunitReport({ target, startedAt, elapsedMs, verdicts }: SmokeReport): string {
   const timestamp = startedAt.toISOString().slice(0, 19);
-  const groups = [...new Set(results.map(({ id }) => groupOf(id)))];
+  const groups = [...new Set(verdicts.map(({ id }) => groupOf(id)))];
   const suites = groups.map((name) => {
-    const cases = results.filter(({ id }) => groupOf(id) === name);
-    const ms = cases.reduce((sum, result) => sum + result.elapsedMs, 0);
+    const cases = verdicts.filter(({ id }) => groupOf(id) === name);
+    const ms = cases.reduce((sum, verdict) => sum + verdict.elapsedMs, 0);
     const values = { name, ...countsOf(cases, ms), timestamp, hostname: target };
     return `  <testsuite${attributes(values)}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
   });
-  const values = { name: `petstore smoke ${version}`, ...countsOf(results, elapsedMs) };
+  const values = { name: `petstore smoke ${version}`, ...countsOf(verdicts, elapsedMs) };
   const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(values)}>\n${suites.join('')}</testsuites>\n`;
-  // XML 1.0 forbids these characters even as references; in safe lines they are only U+FFFE and U+FFFF.
+  // XML 1.0 forbids these characters even as references. After `lineText`, only U+FFFE and U+FFFF can be left.
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function countsOf(results: readonly CheckResult[], elapsedMs: number) {
-  const { checks: tests, fail: failures, error: errors, skip: skipped } = totalsOf(results);
+function countsOf(verdicts: readonly Verdict[], elapsedMs: number) {
+  const { checks: tests, fail: failures, error: errors, skip: skipped } = totalsOf(verdicts);
   return { tests, failures, errors, skipped, time: seconds(elapsedMs) };
 }
 
 const elements = { fail: 'failure', error: 'error', skip: 'skipped', warn: '', flaky: '', pass: '' } as const;
 
-function testCase(result: CheckResult): string {
-  const { id, state, elapsedMs, reason, runs, failures, latency } = result;
-  const details = labelledDetails(result).map(([label, text]) => `${label}: ${text}`);
+function testCase(verdict: Verdict): string {
+  const { id, state, elapsedMs, reason, repetitions, failures, latency } = verdict;
+  const details = labelledDetails(verdict).map(([label, text]) => `${label}: ${text}`);
   const figures = latency && Object.entries(latency).map(([name, ms]) => `${name} ${seconds(ms)} s`);
-  const times = figures ? [`runs: ${runs}, failures: ${failures}, ${figures.join(', ')}`] : [];
-  const text = [reasonText(result), ...details, ...times].map(escapeMarkup).join('\n');
+  const times = figures ? [`runs: ${repetitions}, failures: ${failures}, ${figures.join(', ')}`] : [];
+  const text = [reasonText(verdict), ...details, ...times].map(escapeMarkup).join('\n');
   const element = elements[state];
   const content = element
     ? `<${element}${attributes({ message: reason, type: state })}>${text}</${element}>`
@@ -104,14 +108,14 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-/** The level of an annotation, by the state of its check. */
+/** The levels of annotations, by the state of the check. */
 const levels: Partial<Record<State, string>> = { fail: 'error', error: 'error', warn: 'warning' };
 
-/** Annotations for GitHub's log: one for each cause that needs attention, and one for all flaky checks together. */
-export function toAnnotations({ results }: SmokeReport): string {
-  const flaky = results.filter(({ state }) => state === 'flaky');
+/** Prints annotations for the log of GitHub: one for each cause of failures or warnings, and one for all flaky checks. */
+export function toAnnotations({ verdicts }: SmokeReport): string {
+  const flaky = verdicts.filter(({ state }) => state === 'flaky');
   const summary = flaky.map(({ id, reason }) => `${id}: ${lineText(reason)}`).join('; ');
-  const causes = causesOf(results).filter(({ first }) => first.state !== 'flaky');
+  const causes = causesOf(verdicts).filter(({ first }) => first.state !== 'flaky');
   const lines = causes.map(({ first, subject, ids }) => {
     const level = levels[first.state];
     const message = ids === undefined ? reasonText(first) : `${reasonText(first)} (${ids})`;
@@ -129,11 +133,11 @@ function escapeCommand(text: string): string {
   return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** The report for people as Markdown, for GitHub's step summary. */
+/** Prints the report for people as Markdown, for the step summary of GitHub. */
 export function toStepSummary(report: SmokeReport): string {
   const text = toHumanReport(report, { style: plainStyle, brief: false });
   return `### ${report.exitCode === 0 ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;
 }
 
-/** A text of the service cannot end the block, because it never begins a line. */
+/** The fence of a block of code. Text of the service cannot end the block, because it never begins a line. */
 const fence = '````';

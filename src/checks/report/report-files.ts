@@ -7,7 +7,7 @@ import { fileError } from '../../process/system-error.ts';
 import { toJsonReport, toJunitReport, toolName, toStepSummary } from './machine-reports.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
-/** How a report of each format is made, and how one is recognised in a file. */
+/** How to print a report in each format, and how to recognise a report in a file. */
 const formats = {
   junit: { print: toJunitReport, isReport: isJunitReport },
   json: { print: (report: SmokeReport) => toJsonReport(report, 2), isReport: isJsonReport },
@@ -18,10 +18,10 @@ interface FileReport {
   readonly path: string;
 }
 
-/** The reports that `--report` asks for, beside the one for people. */
+/** The reports that `--report` asks for, beside the report for people. */
 export interface Reports {
   readonly files: readonly FileReport[];
-  /** Annotations in the log, and the step summary. */
+  /** Whether to print annotations for GitHub's log, and a step summary. */
   readonly github: boolean;
 }
 
@@ -51,10 +51,10 @@ function parseFile(value: string, cwd: string): FileReport {
 }
 
 /**
- * Makes the folders of the reports, before the checks run. A file that exists may be replaced if it is empty or parses
- * as a report of that kind.
+ * Makes the folders of the reports, before the checks run. A report may replace a file that is empty or a report of the
+ * same format.
  *
- * @throws UsageError for another file, unless `force`.
+ * @throws UsageError if the report would replace another file, unless `force`.
  */
 export async function prepareReports({ files }: Reports, force: boolean): Promise<void> {
   for (const file of files) {
@@ -68,22 +68,24 @@ export async function prepareReports({ files }: Reports, force: boolean): Promis
   }
 }
 
-/** Writes every report that goes to a file. An error does not stop the others. @returns the errors. */
+/** Writes the reports into their files. An error does not keep the next report from its file. @returns the errors. */
 export async function writeReports(report: SmokeReport, { files }: Reports): Promise<Error[]> {
-  const outcomes = await Promise.allSettled(
+  const settlements = await Promise.allSettled(
     files.map(({ format, path }) => writeFileAtomic(path, formats[format].print(report), 0o644)),
   );
-  return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []));
+  return settlements.flatMap((settlement) =>
+    settlement.status === 'rejected' ? [settlement.reason as Error] : [],
+  );
 }
 
-/** Adds the report to GitHub's step summary. @throws CliError if it cannot be written. */
+/** Appends the report to the step summary of GitHub. @throws CliError if the file cannot be written. */
 export async function addStepSummary(report: SmokeReport, path: string): Promise<void> {
   await appendFile(path, toStepSummary(report)).catch((error) => {
     throw fileError('write', path, error);
   });
 }
 
-/** A larger file is not a report. */
+/** A file that is larger is not a report. */
 const maxBytes = 64 * 1024 * 1024;
 
 async function mayReplace({ format, path }: FileReport): Promise<boolean> {
@@ -106,7 +108,7 @@ function isJsonReport(text: string): boolean {
   }
 }
 
-/** Whether a text is a JUnit report of any tool: its root elements say so. */
+/** Returns whether a text is a JUnit report of any tool, judged by its root element. */
 function isJunitReport(text: string): boolean {
   return /^\s*(<\?xml[^>]*\?>\s*)?<testsuites?[\s>]/.test(text) && /<\/testsuites?>\s*$/.test(text);
 }

@@ -1,66 +1,66 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import { type CheckResult, groupOf, groups } from '../check.ts';
+import { groupOf, groups, type Verdict } from '../check.ts';
 import { isRed, type State, states } from '../finding.ts';
 import { totalNames } from './smoke-report.ts';
 
-/** The results of a check over any number of runs, in memory that does not grow with them. */
+/** The verdicts on one check over any number of repetitions, in memory that does not grow with their number. */
 interface CheckTally {
-  /** The gravest result. */
-  readonly gravest: CheckResult;
+  readonly gravest: Verdict;
   readonly counts: Readonly<Partial<Record<State, number>>>;
-  readonly left: readonly string[];
+  readonly leftovers: readonly string[];
   readonly elapsedMs: number;
   /** The durations of the requests, in microseconds. */
   readonly requests: RecordableHistogram;
 }
 
-/** The results of each check over any number of runs. */
+/** The verdicts on all checks over any number of repetitions. */
 export class Tally {
-  private readonly checks = new Map<string, CheckTally>();
-  /** The number of runs that were added. */
-  runs = 0;
+  private readonly tallies = new Map<string, CheckTally>();
+  /** The number of repetitions that were added. */
+  repetitions = 0;
 
-  /** Adds the results of one run. */
-  add(results: readonly CheckResult[]): void {
-    this.runs += 1;
-    for (const result of results) this.checks.set(result.id, addTo(this.checks.get(result.id), result));
+  /** Adds the verdicts of one repetition. */
+  add(verdicts: readonly Verdict[]): void {
+    this.repetitions += 1;
+    for (const verdict of verdicts)
+      this.tallies.set(verdict.id, addVerdict(this.tallies.get(verdict.id), verdict));
   }
 
-  /** One outcome for each check, in the order of the groups. @param isRepeated whether to merge the runs. */
-  outcomes(isRepeated: boolean): CheckResult[] {
-    const outcomes = [...this.checks.values()].map((tally) => (isRepeated ? merge(tally) : tally.gravest));
-    return groups.flatMap((group) => outcomes.filter(({ id }) => groupOf(id) === group));
+  /** Returns one verdict for each check, in the order of the groups. @param isRepeated whether to merge repetitions. */
+  verdicts(isRepeated: boolean): Verdict[] {
+    const verdicts = [...this.tallies.values()].map((tally) => (isRepeated ? merge(tally) : tally.gravest));
+    return groups.flatMap((group) => verdicts.filter(({ id }) => groupOf(id) === group));
   }
 }
 
-function addTo(tally: CheckTally | undefined, result: CheckResult): CheckTally {
-  const { gravest = result, counts = {}, left = [], elapsedMs = 0 } = tally ?? {};
+function addVerdict(tally: CheckTally | undefined, verdict: Verdict): CheckTally {
+  const { gravest = verdict, counts = {}, leftovers = [], elapsedMs = 0 } = tally ?? {};
   const { requests = createHistogram({ figures: 3 }) } = tally ?? {};
-  const { state, requestsMs = [] } = result;
+  const { state, requestsMs = [] } = verdict;
   for (const ms of requestsMs) requests.record(Math.max(1, Math.round(ms * 1000)));
   return {
-    gravest: states.indexOf(state) < states.indexOf(gravest.state) ? result : gravest,
+    gravest: states.indexOf(state) < states.indexOf(gravest.state) ? verdict : gravest,
     counts: { ...counts, [state]: (counts[state] ?? 0) + 1 },
-    left: [...left, ...(result.left ?? [])],
-    elapsedMs: elapsedMs + result.elapsedMs,
+    leftovers: [...leftovers, ...(verdict.leftovers ?? [])],
+    elapsedMs: elapsedMs + verdict.elapsedMs,
     requests,
   };
 }
 
-function merge({ gravest, counts, left, elapsedMs, requests }: CheckTally): CheckResult {
+function merge({ gravest, counts, leftovers, elapsedMs, requests }: CheckTally): Verdict {
   const { state, reason } = gravest;
   const failures = (counts.fail ?? 0) + (counts.error ?? 0);
-  const runs = states.reduce((sum, name) => sum + (name === 'skip' ? 0 : (counts[name] ?? 0)), 0);
+  const repetitions = states.reduce((sum, name) => sum + (name === 'skip' ? 0 : (counts[name] ?? 0)), 0);
   const share = isRed(gravest)
-    ? `failed ${failures} of ${runs}`
-    : `${totalNames[state]} ${counts[state]} of ${runs}`;
+    ? `failed ${failures} of ${repetitions}`
+    : `${totalNames[state]} ${counts[state]} of ${repetitions}`;
   const latency = { median: requests.percentile(50) / 1000, max: requests.max / 1000 };
   return {
     ...gravest,
     reason: state === 'skip' ? reason : state === 'pass' ? share : `${share}: ${reason}`,
-    left: left.length > 0 ? left : undefined,
+    leftovers: leftovers.length > 0 ? leftovers : undefined,
     elapsedMs,
-    runs,
+    repetitions,
     failures,
     latency: requests.count === 0 ? undefined : latency,
   };

@@ -5,7 +5,7 @@ import type { CheckContext } from '../../checks/check.ts';
 import { type Finding, pass, skip, warn } from '../../checks/finding.ts';
 import { askFirst, checkHttp } from '../../checks/first-answer.ts';
 import { checkConnection, checkDns, checkTls, type SocketContext, tlsRules } from '../../checks/reach.ts';
-import { startCheck, startRound } from '../../checks/round.ts';
+import { createCheckContext, startRound } from '../../checks/round.ts';
 import { programVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { credentialPlace, describePlace, planToken } from '../../config/token.ts';
@@ -17,16 +17,16 @@ import { closest, dayOf, shellWord } from '../../process/text.ts';
 /** One check of doctor. */
 export interface DoctorCheck {
   readonly id: string;
-  /** Ids of checks that run before. If one of them fails or is skipped because of another, this check is skipped too. */
+  /** The ids of earlier checks. If one of them fails, or is skipped because another check failed, this check is skipped. */
   readonly needs: readonly string[];
   find(): Finding | Promise<Finding>;
 }
 
-/** The checks of doctor, from this machine to the service; those of the service are the checks of reach of `smoke`. */
+/** Makes the checks of doctor, from this machine to the service. The last ones use the checks of reach of `smoke`. */
 export function doctorChecks(context: Context): DoctorCheck[] {
   let checkContext: Promise<CheckContext> | undefined;
-  const service = () => {
-    checkContext ??= openService(context);
+  const openOnce = () => {
+    checkContext ??= openServiceContext(context);
     return checkContext;
   };
   return [
@@ -37,24 +37,27 @@ export function doctorChecks(context: Context): DoctorCheck[] {
     { id: 'dns', needs: ['config'], find: () => checkSocket(context, checkDns) },
     { id: 'connection', needs: ['dns'], find: () => checkSocket(context, checkConnection) },
     { id: 'tls', needs: ['connection'], find: () => checkSocket(context, checkAllTls) },
-    { id: 'service', needs: ['token', 'tls'], find: async () => checkHttp(await service()) },
-    { id: 'clock', needs: ['service'], find: () => checkClock(context, service) },
+    { id: 'service', needs: ['token', 'tls'], find: async () => checkHttp(await openOnce()) },
+    { id: 'clock', needs: ['service'], find: () => checkClock(context, openOnce) },
   ];
 }
 
-/** The context of the checks that send requests. */
-async function openService(context: Context): Promise<CheckContext> {
+/** Opens the context for the checks that send requests. */
+async function openServiceContext(context: Context): Promise<CheckContext> {
   const { settings, secrets, now, interrupts } = context;
   const client = await context.client();
   const timeoutMs = settings.get('timeout');
   const service = {
-    ...{ client, now, timeoutMs, mask: secrets.mask },
+    client,
+    now,
+    timeoutMs,
+    mask: secrets.mask,
     // There is an address, because there is a client.
     address: (await openAddress(context, timeoutMs)) as CheckContext['address'],
     retries: settings.get('retries'),
     credentialPlace: credentialPlace(settings, client.contract.credentialPlaces),
   };
-  return startCheck(startRound(service), interrupts.signal).context;
+  return createCheckContext(startRound(service), interrupts.signal).context;
 }
 
 async function checkSocket(
@@ -64,12 +67,9 @@ async function checkSocket(
   const { settings, interrupts, now } = context;
   try {
     const address = await openAddress(context, settings.get('timeout'));
-    if (!address) return skip('no base URL is set');
-    return address.whyUnchecked
-      ? skip(address.whyUnchecked)
-      : check({ address, signal: interrupts.signal, now });
+    return address ? check({ address, signal: interrupts.signal, now }) : skip('no base URL is set');
   } catch {
-    // The check of the service reports the reason.
+    // The check `service` reports the reason.
     return skip('a connection cannot be set up');
   }
 }
@@ -80,22 +80,22 @@ function checkConfig(context: Context): Finding {
   if (problems[0]) throw problems[0];
   if (warnings[0]) return warn(warnings[0].replace('warning: ', ''));
   const { configFile } = resolvePaths(context.io);
-  const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
+  const service = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
   const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
-  return pass(`${file}; ${profile ? `profile ${profile.value}` : 'no profile'}; ${target}`);
+  return pass(`${file}; ${profile ? `profile ${profile.value}` : 'no profile'}; ${service}`);
 }
 
-/** Checks that petstore knows the variables that are set. */
+/** Checks that petstore reads every `PETSTORE_` variable that is set. */
 function checkEnvironment({ io }: Context): Finding {
   const { env } = io;
   const variables = [...programVariables.map(([name]) => name), ...settingKeys.map(variableName)];
   const setNames = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
-  const stranger = setNames.find((name) => !variables.includes(name));
-  if (stranger !== undefined) {
+  const unknownName = setNames.find((name) => !variables.includes(name));
+  if (unknownName !== undefined) {
     const candidates = variables.map((name) => name.toLowerCase());
-    const nearest = closest(stranger.toLowerCase(), candidates)?.toUpperCase();
-    return warn(`${stranger} is not a variable that petstore reads`, {
-      hint: nearest ? `did you mean ${nearest}?` : 'see `petstore help environment`',
+    const suggestion = closest(unknownName.toLowerCase(), candidates)?.toUpperCase();
+    return warn(`${unknownName} is not a variable that petstore reads`, {
+      hint: suggestion ? `did you mean ${suggestion}?` : 'see `petstore help environment`',
     });
   }
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
@@ -105,7 +105,7 @@ function checkEnvironment({ io }: Context): Finding {
   return pass(setNames.length === 0 ? 'no variable of petstore is set' : setNames.sort().join(', '));
 }
 
-/** Checks that secrets are private, and that config and state can be written. */
+/** Checks that no other user can read the secrets, and that config and state can be written. */
 function checkPermissions(context: Context): Finding {
   const { io, settings } = context;
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
@@ -116,7 +116,7 @@ function checkPermissions(context: Context): Finding {
       hint: `chmod go-w ${shellWord(folder)}`,
     });
   const secrets = [configFile, settings.get('token-file'), settings.get('client-key')];
-  // On Windows the mode does not say who may read a file.
+  // On Windows, the mode of a file does not say who may read it.
   const exposedFiles = secrets.flatMap((path) =>
     path && isPosix && isOpenToOthers(path, 0o077) ? [path] : [],
   );
@@ -133,9 +133,7 @@ function checkPermissions(context: Context): Finding {
   return pass('secrets are private; config and state can be written');
 }
 
-/**
- * Whether the group or others have one of these rights to a file or folder; false for a pipe, and if it cannot be read.
- */
+/** Returns whether the group or others have one of these rights to a path. False for a pipe, or if there is no such path. */
 function isOpenToOthers(path: string, rights: number): boolean {
   try {
     const status = statSync(path);
@@ -145,7 +143,7 @@ function isOpenToOthers(path: string, rights: number): boolean {
   }
 }
 
-/** A missing folder can be created if the nearest existing one above it can be written to. */
+/** Returns whether a folder can be written to, or can be created in the nearest folder above it that exists. */
 function canBeWritten(folder: string): boolean {
   if (!existsSync(folder) && dirname(folder) !== folder) return canBeWritten(dirname(folder));
   try {
@@ -160,8 +158,8 @@ function canBeWritten(folder: string): boolean {
 async function checkToken(context: Context): Promise<Finding> {
   const { settings } = context;
   // Creating the client reads the token.
-  const outcome = await context.client().catch((error: unknown) => error);
-  if (outcome instanceof CliError && outcome.kind === 'auth') throw outcome;
+  const clientOrError = await context.client().catch((error: unknown) => error);
+  if (clientOrError instanceof CliError && clientOrError.kind === 'auth') throw clientOrError;
   if (settings.offline) return skip('the embedded store needs none');
   const baseUrl = settings.get('base-url');
   if (baseUrl === undefined) return skip('there is no base URL to send it to');
@@ -176,9 +174,10 @@ async function checkToken(context: Context): Promise<Finding> {
   return pass(`${source}, sent ${adverbial}`);
 }
 
-/** The three TLS checks of smoke, in one line. */
+/** Runs the TLS checks of smoke, with one finding for all. */
 async function checkAllTls(context: SocketContext): Promise<Finding> {
-  const { isEncrypted, host } = context.address;
+  const { skipReason, isEncrypted, host } = context.address;
+  if (skipReason) return skip(skipReason);
   if (!isEncrypted)
     return isLoopbackHost(host)
       ? skip('plain http, which never leaves this machine')
@@ -191,15 +190,16 @@ async function checkAllTls(context: SocketContext): Promise<Finding> {
   });
 }
 
+/** A larger difference between the clocks is a warning. */
 const warnSkewMs = 60_000;
 
-/** @see RFC 9110, 6.6.1: the Date of an answer has a resolution of one second. */
+/** Compares the clock of this machine with the Date header of an answer, which is exact to a second. @see RFC 9110, 6.6.1 */
 async function checkClock(
   { settings, now }: Context,
-  service: () => Promise<CheckContext>,
+  openOnce: () => Promise<CheckContext>,
 ): Promise<Finding> {
   if (settings.offline) return skip('the embedded store has this clock');
-  const { fields } = await askFirst(await service());
+  const { fields } = await askFirst(await openOnce());
   const serviceMs = Date.parse(fieldValue(fields, 'date') ?? '');
   if (Number.isNaN(serviceMs)) return skip('the service does not say what time it is');
   const skewMs = now().getTime() - serviceMs;

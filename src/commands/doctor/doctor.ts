@@ -20,7 +20,7 @@ export const doctor = action({
     const { io, flags, liveLine } = context;
     const printer = await context.printer();
     await printer.check(rowsView);
-    // At a terminal the rows are printed one by one, unless columns were chosen.
+    // A terminal gets each row at once, unless --fields or --sort needs all of them.
     const isLive =
       printer.format === 'table' &&
       io.stdout.isTerminal &&
@@ -35,7 +35,7 @@ export const doctor = action({
           const next = checks[rows.length];
           return next && `checking ${next.id}`;
         });
-    /** Why the checks that need a check are skipped, by its id. */
+    /** The reason for which the checks that need a check are skipped, by the id of that check. */
     const obstacles = new Map<string, string>();
     for (const { id, needs, find } of checks) {
       const obstacle = needs.map((need) => obstacles.get(need)).find((clause) => clause !== undefined);
@@ -51,7 +51,7 @@ export const doctor = action({
   },
 });
 
-/** A check in doctor's output. */
+/** A row of the output: a check and its finding. */
 interface Row {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
@@ -86,7 +86,7 @@ function toRow(check: string, finding: Finding): Row {
 const stateWidth = 'fail'.length;
 const nameWidth = 'environment'.length;
 
-/** A row for people: state, check, reason and hint, folded under its own column. */
+/** Prints a row for people. A long reason is folded within its column. */
 function rowLine({ state, check, reason, hint }: Row, style: Style, width?: number): string {
   const indent = stateWidth + nameWidth + 4;
   const paint = state === 'skip' ? style.dim : (text: string) => text;

@@ -55,7 +55,7 @@ export const smokeFlags = {
 
 export type SmokeFlags = ValuesOf<typeof smokeFlags>;
 
-/** The patterns in a text, separated by commas. */
+/** Splits a text into patterns at its commas. */
 function splitPatterns(text: string): string[] {
   const patterns = text.split(',').map((pattern) => pattern.trim());
   return patterns.filter((pattern) => pattern !== '');

@@ -37,7 +37,7 @@ import type { SmokeFlags } from './smoke-flags.ts';
 
 const defaults = { waitForMs: 60_000, everyMs: 30_000, maxTimeMs: 600_000, retries: 1, timeoutMs: 10_000 };
 
-/** Runs the checks, shows them, writes the reports, and sets the exit code. */
+/** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<void> {
   const { settings, secrets, now } = context;
   const contract = await context.contract();
@@ -52,33 +52,40 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   if (context.flags.dryRun) return printList(context, checks);
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
-  // A path must not lead out of the service.
+  // Throws if a path leads out of the service.
   for (const { path } of [...options.waitFor, ...options.expect])
     if (path !== undefined) client.toRawRequest({ method: 'GET', path });
   await prepareReports(reports, flags.force === true);
   const display = await createDisplay(context, flags.brief === true);
   const service = {
+    client,
     // There is an address, because there is a client.
-    ...{ client, address: address as SocketAddress, mask: secrets.mask, now, timeoutMs },
+    address: address as SocketAddress,
+    mask: secrets.mask,
+    now,
+    timeoutMs,
     retries: retries.source === 'default' ? defaults.retries : retries.value,
     credentialPlace: credentialPlace(settings, contract.credentialPlaces),
   };
   const report = await runSmoke(service, options, display.observer, context.interrupts);
-  const failures = await despiteSignals(context, async () => [
+  const reportErrors = await despiteSignals(context, async () => [
     ...(await display.printReport(report, reports)),
     ...(await writeReports(report, reports)),
   ]);
   await writeStepSummary(context, report, reports);
-  await setExitCode(context, report, failures);
+  await setExitCode(context, report, reportErrors);
 }
 
-/** The options of the flags and settings. @throws UsageError if a flag has no effect, so that the user sees it. */
+/** Makes the options from flags and settings. @throws UsageError for flags that exclude or need each other. */
 function toSmokeOptions(
   context: Context,
   flags: SmokeFlags,
-  target: Pick<SmokeOptions, 'contract' | 'timeoutMs'> & { readonly address: SocketAddress | undefined },
+  {
+    contract,
+    timeoutMs,
+    address,
+  }: Pick<SmokeOptions, 'contract' | 'timeoutMs'> & { readonly address: SocketAddress | undefined },
 ): SmokeOptions {
-  const { address, ...rest } = target;
   const { repeat, for: forMs, every, waitFor = [], expect = [], only = [], skip = [] } = flags;
   const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
   const isLong = repeat !== undefined || forMs !== undefined || waitMs > 0;
@@ -87,9 +94,17 @@ function toSmokeOptions(
   if (repeat === undefined && forMs === undefined && every !== undefined)
     throw new UsageError('--every: needs --repeat <n> or --for <duration>');
   return {
-    ...{ ...rest, waitMs, waitFor, expect, repeat, forMs, only: only.flat(), skip: skip.flat() },
-    hasTls: address?.isEncrypted === true && address.whyUnchecked === undefined,
-    hasToken: hasCredential(context, rest.contract),
+    contract,
+    timeoutMs,
+    waitMs,
+    waitFor,
+    expect,
+    repeat,
+    forMs,
+    only: only.flat(),
+    skip: skip.flat(),
+    hasTls: address?.isEncrypted === true && address.skipReason === undefined,
+    hasToken: hasCredential(context, contract),
     strict: flags.strict === true,
     write: flags.write === true,
     maxLatencyMs: flags.maxLatency,
@@ -98,7 +113,7 @@ function toSmokeOptions(
   };
 }
 
-/** Whether requests will carry a credential, as far as that is clear before the token is read. */
+/** Returns whether requests will carry a credential, judged by the settings, before the token is read. */
 function hasCredential({ flags, settings }: Context, { credentialPlaces }: Contract): boolean {
   const baseUrl = settings.get('base-url');
   if (flags.headers?.some((header) => /^authorization\s*:/i.test(header))) return true;
@@ -107,13 +122,13 @@ function hasCredential({ flags, settings }: Context, { credentialPlaces }: Contr
 }
 
 /**
- * Shows the current check on the live line, and at the end the report for people: on stdout, or on stderr if stdout
- * carries JSON. A reader that goes away, or a full disk, does not end a run.
+ * Creates the display. It shows the current check on the live line, and at the end the report for people: on stdout, or on
+ * stderr if stdout has the JSON report.
  */
 async function createDisplay(context: Context, brief: boolean) {
   const { io, quiet, liveLine } = context;
   const { format } = await context.printer();
-  // A format of the config or the environment is meant for records.
+  // Only the flag counts here. A format in the config or the environment is for records.
   const { output = 'table' } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
@@ -129,23 +144,25 @@ async function createDisplay(context: Context, brief: boolean) {
       });
   return {
     observer: {
-      check(id: string, at: number, count: number) {
-        label = `${id} (${at} of ${count})`;
+      showCheck(id: string, number: number, count: number) {
+        label = `${id} (${number} of ${count})`;
         startedMs = monotonicMs();
       },
       print: context.print,
     },
-    /** Prints the report. @returns the error, if it could not be written completely. */
+    /** Prints the report. @returns the first error, unless a reader closed its pipe. */
     async printReport(report: SmokeReport, { github }: Reports): Promise<Error[]> {
       hide();
       const isSilent = name === 'stderr' && quiet;
       const text = isSilent ? '' : toHumanReport(report, { style, width: io[name].width, brief });
-      const outcomes = await Promise.allSettled([
+      const settlements = await Promise.allSettled([
         text && io[name].write(text),
         github && io[name].write(toAnnotations(report), { isRaw: true }),
         format === 'json' && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)),
       ]);
-      const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      const errors = settlements.flatMap((settlement) =>
+        settlement.status === 'rejected' ? [settlement.reason] : [],
+      );
       return errors.filter((error) => !(error instanceof OutputClosedError)).slice(0, 1);
     },
   };
@@ -164,7 +181,7 @@ async function printList(context: Context, checks: readonly Check[]): Promise<vo
   await printer.records([rows], { noun: 'checks', columns });
 }
 
-/** Finishes the reports although a signal comes. A pipe that nobody reads is abandoned a second after the signal. */
+/** Runs work that a signal does not end at once: the work has one more second, because a pipe may have no reader. */
 function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Value>): Promise<Value> {
   const limit = new AbortController();
   const release = interrupts.take((signal) => {
@@ -173,7 +190,7 @@ function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Valu
   return race({ signals: [limit.signal] }, work).finally(release);
 }
 
-/** Adds the report to the file that GitHub names. An error does not change the exit code. */
+/** Appends the report to the step summary of GitHub. An error does not change the exit code. */
 async function writeStepSummary(
   { io, warn }: Context,
   report: SmokeReport,
@@ -184,18 +201,18 @@ async function writeStepSummary(
   await addStepSummary(report, file).catch((error) => warn(`note: the step summary: ${messageOf(error)}`));
 }
 
-/** Sets the exit code of the checks. It takes precedence over a report that could not be written. */
+/** Sets the exit code of the checks. If it is 0, the first report that could not be written decides. */
 async function setExitCode(
   context: Context,
-  { exitCode, signal, results }: SmokeReport,
-  failures: readonly Error[],
+  { exitCode, signal, verdicts }: SmokeReport,
+  reportErrors: readonly Error[],
 ): Promise<void> {
-  const [failure] = failures;
-  if (failure && exitCode === exitCodes.done) throw failure;
+  const [firstError] = reportErrors;
+  if (firstError && exitCode === exitCodes.done) throw firstError;
   const style = await context.style('stderr');
-  for (const error of failures)
+  for (const error of reportErrors)
     if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
   if (signal) throw new InterruptedError(signal);
-  if (exitCode === exitCodes.usage) throw new UsageError(results.at(-1)?.reason ?? 'no check ran');
+  if (exitCode === exitCodes.usage) throw new UsageError(verdicts.at(-1)?.reason ?? 'no check ran');
   context.exitCode = exitCode;
 }

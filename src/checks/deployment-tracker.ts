@@ -5,10 +5,10 @@ import { type Condition, meetsHeader } from './condition.ts';
 import { type Details, type Finding, fail } from './finding.ts';
 
 /**
- * Counts the answers that are not of the deployment that `--wait-for` names, over all rounds of a wait. A condition on a
- * header is compared with every answer to its path, or with every answer if it has none.
+ * Counts the answers that come from another deployment than the one that `--wait-for` names, over all rounds of a wait. A
+ * condition on a header applies to every answer to its path. If the condition has no path, it applies to every answer.
  */
-export class Deployment {
+export class DeploymentTracker {
   private readonly conditions: readonly (Condition & { readonly url: string | undefined })[];
   private answers = 0;
   private reason = '';
@@ -24,13 +24,13 @@ export class Deployment {
       });
   }
 
-  /** Adds the answer to an attempt, if one came. An error without the header may come from a proxy, so it is not counted. */
+  /** Adds the answer to an attempt, if one came. An error without the header is not foreign: it may come from a proxy. */
   add({ request: { method, url }, response }: Attempt): void {
     if (!response) return;
     const { status, fields } = response;
     this.answers += 1;
-    for (const { url: place, header } of this.conditions) {
-      if (!header || (place !== undefined && !(method === 'GET' && place === url))) continue;
+    for (const { url: conditionUrl, header } of this.conditions) {
+      if (!header || (conditionUrl !== undefined && !(method === 'GET' && conditionUrl === url))) continue;
       const value = fields[header.name];
       if (meetsHeader({ header }, fields) || (status >= 300 && value === undefined)) continue;
       const { name } = header;
@@ -39,13 +39,13 @@ export class Deployment {
     }
   }
 
-  /** Counts an added answer as one of another deployment. @param reason what differs, a clause. */
+  /** Counts an added answer as foreign. @param reason the difference, a clause. */
   countForeign(reason: string): void {
     this.foreignAnswers += 1;
     this.reason = reason;
   }
 
-  /** The failure of `reach/version`. @param reason by default that of the last answer of another deployment. */
+  /** Makes the failure of `reach/version`. @param reason by default the difference of the last foreign answer. */
   failure(reason = this.reason, details: Details = {}): Finding {
     const { foreignAnswers, answers } = this;
     if (foreignAnswers === 0) return fail(reason, details);
