@@ -135,8 +135,8 @@ async function startBare(answers) {
     file,
     `const known = ${JSON.stringify(known)};
     const server = require('node:http').createServer((request, response) => {
-      const { status, fields, body } = known[request.url];
-      const answer = () => response.writeHead(status, fields).end(body);
+      const { status, headers, body } = known[request.url];
+      const answer = () => response.writeHead(status, headers).end(body);
       if (request.method === 'GET') answer();
       else request.resume().on('end', answer);
     });
@@ -159,7 +159,7 @@ function answerOf(url, { path, body }) {
         text += chunk;
       });
       response.on('end', () =>
-        resolve({ status: response.statusCode, fields: ownFields(response), body: text }),
+        resolve({ status: response.statusCode, headers: ownHeaders(response), body: text }),
       );
     })
       .on('error', reject)
@@ -167,9 +167,9 @@ function answerOf(url, { path, body }) {
   });
 }
 
-/** Without the fields that every node:http server adds. */
-function ownFields({ headers: { date: _, connection: __, 'keep-alive': ___, ...fields } }) {
-  return fields;
+/** Without the headers that every node:http server adds. */
+function ownHeaders({ headers: { date: _, connection: __, 'keep-alive': ___, ...headers } }) {
+  return headers;
 }
 
 /** Successful requests a second under wrk. */

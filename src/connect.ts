@@ -7,7 +7,7 @@ import type { SocketAddress } from './checks/sockets.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
-import { type HeaderField, parseHeaderFlag, rejectInsecure, toFields } from './client/fields.ts';
+import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { showWaiting } from './client/waiting.ts';
 import { readConfigFile } from './config/file.ts';
@@ -102,7 +102,7 @@ function observer(
     if (event.kind !== 'answer' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);
-    lifecycle.set(operation.id, describeLifecycle(operation, response.fields, now()));
+    lifecycle.set(operation.id, describeLifecycle(operation, response.headers, now()));
   };
 }
 
@@ -117,13 +117,13 @@ function noTarget({ io }: Context): UsageError {
   );
 }
 
-const commonFields = [
+const commonHeaders = [
   { name: 'user-agent', value: `petstore/${version}`, source: 'petstore' },
   { name: 'accept', value: 'application/json', source: 'petstore' },
 ];
 
-/** What every request carries besides its own fields. */
-type RequestExtras = Pick<ClientOptions, 'fields' | 'parameter' | 'credential'>;
+/** The headers and the credential that every request carries besides its own headers. */
+type RequestExtras = Pick<ClientOptions, 'headers' | 'parameter' | 'credential'>;
 
 interface ExtrasTarget {
   readonly baseUrl: string;
@@ -133,38 +133,38 @@ interface ExtrasTarget {
   readonly places: readonly CredentialPlace[] | undefined;
 }
 
-/** Collects the common fields, the credential, and the user's own headers. */
+/** Collects the common headers, the credential, and the user's own headers. */
 async function readExtras(
   { secrets, warn, readToken, settings }: Context,
   { baseUrl, headers, places }: ExtrasTarget,
 ): Promise<RequestExtras> {
-  const headerFields = headers.map(parseHeaderFlag);
+  const userHeaders = headers.map(parseHeaderFlag);
   const headerNames = (places ?? []).filter((place) => place.in === 'header').map(({ name }) => name);
-  for (const name of [settings.get('auth-header'), ...headerNames]) secrets.addField(name);
+  for (const name of [settings.get('auth-header'), ...headerNames]) secrets.addHeader(name);
   if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
-    rejectInsecure(headerFields, baseUrl, secrets);
-  for (const field of headerFields) addSecrets(secrets, field);
+    rejectInsecure(userHeaders, baseUrl, secrets);
+  for (const header of userHeaders) addSecrets(secrets, header);
   const credential =
     places && (await readCredential(settings, { baseUrl, places }, { readToken, secrets, warn }));
-  const fields = toFields([...commonFields, ...tokenField(credential), ...headerFields]);
-  const isAdded = headerFields.some(({ name }) => name.toLowerCase() === 'authorization');
+  const allHeaders = toHeaders([...commonHeaders, ...tokenHeader(credential), ...userHeaders]);
+  const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   const parameter =
     credential?.place.in === 'query' ? { name: credential.place.name, value: credential.value } : undefined;
-  return { fields, parameter, credential: isAdded ? '--header' : credential?.source };
+  return { headers: allHeaders, parameter, credential: isAdded ? '--header' : credential?.source };
 }
 
 /** A shorter value, such as that of `X-Debug: true`, may be a word of the output. */
 const minSecretLength = 8;
 
 /** Adds the value of --header, and the part after a scheme such as Bearer. */
-function addSecrets(secrets: Secrets, { name, value }: HeaderField): void {
-  const minLength = secrets.hasField(name) ? 0 : minSecretLength;
-  secrets.addField(name);
+function addSecrets(secrets: Secrets, { name, value }: Header): void {
+  const minLength = secrets.hasHeader(name) ? 0 : minSecretLength;
+  secrets.addHeader(name);
   const part = value.replace(/^[\w!#$%&'*+.^`|~-]+ +/, '');
   for (const secret of [value, part]) if (secret.length >= minLength) secrets.add(secret);
 }
 
-function tokenField(credential: Credential | undefined): HeaderField[] {
+function tokenHeader(credential: Credential | undefined): Header[] {
   if (!credential || credential.place.in === 'query') return [];
   const { place, value } = credential;
   return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];

@@ -1,8 +1,8 @@
 import type { Cancellation } from '../process/deadline.ts';
 import { maskUrl } from '../process/secrets.ts';
 
-/** Field values by lower-case name; a list if a field came several times and must not be joined. */
-export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
+/** Header values by lower-case name; a list if a header came several times and must not be joined. */
+export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** The origin of the embedded store, which no socket can reach. @see RFC 6761, 6.4 */
 export const embeddedOrigin = 'http://offline.invalid';
@@ -17,14 +17,14 @@ export interface HttpRequest {
   readonly method: string;
   /** Absolute, http or https. */
   readonly url: string;
-  readonly fields: HttpFields;
+  readonly headers: HttpHeaders;
   readonly body?: string | Uint8Array | undefined;
 }
 
 /** A complete answer; the body is still encoded as `content-encoding` says. */
 export interface HttpResponse {
   readonly status: number;
-  readonly fields: HttpFields;
+  readonly headers: HttpHeaders;
   readonly body: string | Uint8Array;
 }
 
@@ -33,9 +33,9 @@ export function isToken(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
-/** The one value of a field, its lines joined as RFC 9110, 5.3 allows; undefined if it is absent. */
-export function fieldValue(fields: HttpFields, name: string): string | undefined {
-  const value = fields[name];
+/** The value of a header, its lines joined as RFC 9110, 5.3 allows; undefined if the header is absent. */
+export function headerValue(headers: HttpHeaders, name: string): string | undefined {
+  const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
 }
 
@@ -43,17 +43,17 @@ const linkStart = /[\s,]*<([^>]*)>/y;
 const linkParameter = /\s*;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
 
 /**
- * The target of the first link in a Link field with one of the relations, unresolved; undefined if there is none. A
- * link with an anchor is about another document and is skipped. The rest of the field after malformed text is ignored.
+ * The target of the first link in a Link header with one of the relations, unresolved; undefined if there is none. A
+ * link with an anchor is about another document and is skipped. The rest of the header after malformed text is ignored.
  *
  * @param relations in lower case, such as `next`.
  * @see RFC 8288, 3
  */
-export function linkTarget(field: string | undefined, ...relations: readonly string[]): string | undefined {
+export function linkTarget(header: string | undefined, ...relations: readonly string[]): string | undefined {
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {
     pattern.lastIndex = at;
-    const match = pattern.exec(field ?? '') ?? undefined;
+    const match = pattern.exec(header ?? '') ?? undefined;
     if (match) at = pattern.lastIndex;
     return match;
   };
@@ -95,9 +95,9 @@ export interface Transport {
 }
 
 /** The service's id of a request, with which its operators can find it; undefined if it sent none. */
-export function requestIdOf(fields: HttpFields): string | undefined {
+export function requestIdOf(headers: HttpHeaders): string | undefined {
   for (const name of ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent']) {
-    const [value] = [fields[name] ?? []].flat();
+    const [value] = [headers[name] ?? []].flat();
     if (value !== undefined && value.trim() !== '') return value.trim().slice(0, 200);
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { dayOf } from '../process/text.ts';
-import { fieldValue, type HttpFields, linkTarget } from './http.ts';
+import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 import type { Operation } from './operations.ts';
 
 /** The value of a header that holds a date. */
@@ -20,13 +20,13 @@ export interface Lifecycle {
 }
 
 /** @see RFC 9745 (Deprecation), RFC 8594 (Sunset) */
-export function readLifecycle(fields: HttpFields): Lifecycle {
-  const deprecation = fieldValue(fields, 'deprecation')?.trim();
-  const sunset = fieldValue(fields, 'sunset')?.trim();
+export function readLifecycle(headers: HttpHeaders): Lifecycle {
+  const deprecation = headerValue(headers, 'deprecation')?.trim();
+  const sunset = headerValue(headers, 'sunset')?.trim();
   return {
     deprecation: deprecation === undefined ? undefined : readDeprecation(deprecation),
     sunset: sunset === undefined ? undefined : { text: sunset, date: httpDate(sunset) },
-    link: readLink(fieldValue(fields, 'link')),
+    link: readLink(headerValue(headers, 'link')),
   };
 }
 
@@ -43,10 +43,10 @@ export interface LifecycleNotice {
  * The notice about an operation that was just used. Headers take precedence over the description; malformed headers are
  * ignored.
  */
-export function describeLifecycle(operation: Operation, fields: HttpFields, now: Date): LifecycleNotice {
+export function describeLifecycle(operation: Operation, headers: HttpHeaders, now: Date): LifecycleNotice {
   const { stability } = operation;
   return {
-    deprecation: describeDeprecation(operation, fields, now),
+    deprecation: describeDeprecation(operation, headers, now),
     stability: stability === 'stable' ? undefined : `is ${stability} and may change`,
   };
 }
@@ -66,8 +66,8 @@ export function lifecycleLines(command: string, notices: Iterable<LifecycleNotic
   });
 }
 
-function describeDeprecation(operation: Operation, fields: HttpFields, now: Date): string | undefined {
-  const { deprecation, sunset, link } = readLifecycle(fields);
+function describeDeprecation(operation: Operation, headers: HttpHeaders, now: Date): string | undefined {
+  const { deprecation, sunset, link } = readLifecycle(headers);
   const since = deprecation?.date;
   const until = sunset?.date ?? dateOf(operation.sunset);
   const isDeprecated = operation.deprecated || deprecation?.older === true || since !== undefined;
@@ -107,8 +107,8 @@ function httpDate(text: string): Date | undefined {
 }
 
 /** RFC 9745, 3 and RFC 8594, 6; only an address that opens in a browser. */
-function readLink(field: string | undefined): string | undefined {
-  const target = linkTarget(field, 'deprecation', 'sunset');
+function readLink(header: string | undefined): string | undefined {
+  const target = linkTarget(header, 'deprecation', 'sunset');
   return target !== undefined && /^https?:/.test(target) ? target : undefined;
 }
 

@@ -2,7 +2,7 @@ import type { CredentialPlace } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
-import type { CallInput, FieldChanges } from '../client/request.ts';
+import type { CallInput, HeaderChanges } from '../client/request.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { DeploymentTracker } from './deployment-tracker.ts';
 import type { Finding } from './finding.ts';
@@ -65,7 +65,7 @@ export interface Reply extends RawReply {
 export interface AskOptions
   extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
   /** Header fields that replace those of the request; undefined removes the field. */
-  readonly changes?: FieldChanges | undefined;
+  readonly changes?: HeaderChanges | undefined;
   /** Returns true for a status that the check expects, which is not retried. */
   isExpected?(status: number): boolean;
 }

@@ -1,4 +1,4 @@
-import { fieldValue, type HttpFields, type HttpResponse } from '../api/http.ts';
+import { type HttpHeaders, type HttpResponse, headerValue } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { excerpt, shorten } from '../process/text.ts';
@@ -84,7 +84,7 @@ export function differenceTo(
   mask: (text: string) => string,
 ): Finding | undefined {
   const { header, status, values, body, path } = condition;
-  const { fields, json } = answer;
+  const { headers, json } = answer;
   const text = answer.text.trim();
   const prefix = path === undefined ? '' : `GET ${path}: `;
   const fault = (reason: string, expected: string, got: string | undefined, pointer?: string) =>
@@ -93,9 +93,9 @@ export function differenceTo(
     const reason = `${path === undefined ? 'it' : `GET ${path}`} answered ${statusText(answer.status)}`;
     return fail(reason, { expected: status ?? 'a 2xx', got: text });
   }
-  if (header && !meetsHeader(condition, fields)) {
+  if (header && !meetsHeader(condition, headers)) {
     const { name } = header;
-    const value = fieldValue(fields, name);
+    const value = headerValue(headers, name);
     const reason = value === undefined ? `there is no header ${name}` : `${name} is ${excerpt(value, mask)}`;
     return fault(reason, comparisonText(name, header), value);
   }
@@ -122,9 +122,9 @@ function comparisonText(name: string, { operator, value }: Comparison): string {
   return `${name}${operator}${value}`;
 }
 
-/** Returns whether header fields meet the header part of a condition; true if the condition has no such part. */
-export function meetsHeader({ header }: Pick<Condition, 'header'>, fields: HttpFields): boolean {
-  return !header || holds(header, fieldValue(fields, header.name));
+/** Returns whether headers meet the header part of a condition; true if the condition has no such part. */
+export function meetsHeader({ header }: Pick<Condition, 'header'>, headers: HttpHeaders): boolean {
+  return !header || holds(header, headerValue(headers, header.name));
 }
 
 /** Returns whether a status meets a condition. */

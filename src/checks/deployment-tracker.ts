@@ -27,12 +27,12 @@ export class DeploymentTracker {
   /** Adds the answer to an attempt, if one came. An error without the header is not foreign: it may come from a proxy. */
   add({ request: { method, url }, response }: Attempt): void {
     if (!response) return;
-    const { status, fields } = response;
+    const { status, headers } = response;
     this.answers += 1;
     for (const { url: conditionUrl, header } of this.conditions) {
       if (!header || (conditionUrl !== undefined && !(method === 'GET' && conditionUrl === url))) continue;
-      const value = fields[header.name];
-      if (meetsHeader({ header }, fields) || (status >= 300 && value === undefined)) continue;
+      const value = headers[header.name];
+      if (meetsHeader({ header }, headers) || (status >= 300 && value === undefined)) continue;
       const { name } = header;
       this.countForeign(value === undefined ? `there is no header ${name}` : `${name} is ${value}`);
       return;

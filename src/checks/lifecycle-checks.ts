@@ -41,8 +41,8 @@ async function replyOf(context: CheckContext, operation: Operation): Promise<Rep
 
 /** Compares the headers Deprecation and Sunset with the description. Returns no finding if none of them says anything. */
 function judgeHeaders(reply: Reply, now: Date): Finding[] {
-  const { operation, fields } = reply;
-  const { deprecation, sunset } = readLifecycle(fields);
+  const { operation, headers } = reply;
+  const { deprecation, sunset } = readLifecycle(headers);
   if (!operation.deprecated && !deprecation && !sunset) return [];
   const faults = faultsOf(reply);
   const sunsetAt = sunsetDate(reply);
@@ -55,7 +55,7 @@ function judgeHeaders(reply: Reply, now: Date): Finding[] {
 
 /** Finds headers that disagree with the description, are malformed, or contradict each other. */
 function faultsOf(reply: Reply): Finding[] {
-  const { deprecation, sunset } = readLifecycle(reply.fields);
+  const { deprecation, sunset } = readLifecycle(reply.headers);
   const { deprecated, sunset: describedSunset } = reply.operation;
   const faults: Finding[] = [];
   const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
@@ -83,7 +83,7 @@ function faultsOf(reply: Reply): Finding[] {
 }
 
 /** Returns the sunset of an operation, from the header of its answer, or from the description if there is no header. */
-export function sunsetDate({ operation, fields }: Reply): Date | undefined {
-  const { sunset } = readLifecycle(fields);
+export function sunsetDate({ operation, headers }: Reply): Date | undefined {
+  const { sunset } = readLifecycle(headers);
   return sunset?.date ?? (operation.sunset === undefined ? undefined : new Date(operation.sunset));
 }

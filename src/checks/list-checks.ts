@@ -1,5 +1,5 @@
 import { canSeek } from '../api/contract.ts';
-import { fieldValue, linkTarget } from '../api/http.ts';
+import { headerValue, linkTarget } from '../api/http.ts';
 import type { Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
@@ -163,8 +163,8 @@ function isSameAddress(first: URL, second: URL): boolean {
   return key(first) === key(second);
 }
 
-function nextOf({ fields }: Reply): string | undefined {
-  return linkTarget(fieldValue(fields, 'link'), 'next');
+function nextOf({ headers }: Reply): string | undefined {
+  return linkTarget(headerValue(headers, 'link'), 'next');
 }
 
 /**

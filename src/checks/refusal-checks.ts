@@ -165,9 +165,9 @@ function askWith(
   const changes: Record<string, string | undefined> = {};
   let parameter: CredentialParameter | null = null;
   for (const { in: place, name } of [...client.contract.credentialPlaces, credentialPlace]) {
-    const field = place === 'cookie' ? 'cookie' : name.toLowerCase();
-    const prefix = place === 'cookie' ? `${name}=` : field === 'authorization' ? 'Bearer ' : '';
-    if (place !== 'query') changes[field] = credential && prefix + credential;
+    const header = place === 'cookie' ? 'cookie' : name.toLowerCase();
+    const prefix = place === 'cookie' ? `${name}=` : header === 'authorization' ? 'Bearer ' : '';
+    if (place !== 'query') changes[header] = credential && prefix + credential;
     else if (credential !== undefined) parameter = { name, value: credential };
   }
   return context.ask(operation, input, { isExpected: isAuthRefusal, changes, parameter });

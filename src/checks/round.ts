@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { fieldValue, requestIdOf } from '../api/http.ts';
+import { type HttpHeaders, headerValue, requestIdOf } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
 import type { RawAnswer } from '../client/client.ts';
@@ -70,7 +70,7 @@ export function createCheckContext(
       return { ...answer, ...decodeBody(answer), method, operation, recordId, definitions };
     },
     async get(path, options = {}) {
-      const request = { method: 'GET', path, fields: options.changes };
+      const request = { method: 'GET', path, headers: options.changes };
       const answer = await client.request(request, context.callOptions(options));
       return { ...answer, ...decodeBody(answer), method: 'GET' };
     },
@@ -84,8 +84,8 @@ export function createCheckContext(
   return { context, attempts };
 }
 
-function decodeBody({ fields, body }: RawAnswer) {
-  const [type = ''] = (fieldValue(fields, 'content-type') ?? '').split(';', 1);
+function decodeBody({ headers, body }: RawAnswer) {
+  const [type = ''] = (headerValue(headers, 'content-type') ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
   const text = Buffer.from(body).toString('utf8');
   try {
@@ -96,14 +96,14 @@ function decodeBody({ fields, body }: RawAnswer) {
 }
 
 /** Returns the request and the answer behind a finding, for the report. */
-export function detailsOf({ method, url, status, fields }: RawReply): Details {
-  return { method, url, status, requestId: requestIdOf(fields), cache: cacheOf(fields) };
+export function detailsOf({ method, url, status, headers }: RawReply): Details {
+  return { method, url, status, requestId: requestIdOf(headers), cache: cacheOf(headers) };
 }
 
 /** Names the cache that answered, by its headers: `Age: 30, X-Cache: HIT`. Undefined without such a header. */
-export function cacheOf(fields: RawAnswer['fields']): string | undefined {
+export function cacheOf(headers: HttpHeaders): string | undefined {
   const texts = (['Age', 'X-Cache'] as const).flatMap((name) => {
-    const value = fieldValue(fields, name.toLowerCase());
+    const value = headerValue(headers, name.toLowerCase());
     return value === undefined ? [] : [`${name}: ${value.slice(0, 100)}`];
   });
   return texts.join(', ') || undefined;

@@ -87,7 +87,7 @@ export async function currentRecord(
     const reply = await context.ask(get, { id });
     const record = recordOf(reply);
     if (!reply.error) {
-      if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.fields) };
+      if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.headers) };
       throw new FindingError(fail(`a read of ${noun.name} ${id} is not answered with that record`));
     }
     if (![404, 405, 410].includes(reply.status)) throw reply.error;

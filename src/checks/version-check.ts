@@ -95,10 +95,10 @@ async function look(
       replies.set(condition.path, reply);
       const difference = differenceTo(condition, reply, mask);
       if (!difference) continue;
-      if (reply.status === 429) return { pauseMs: retryAfter(reply.fields, Date.now()) ?? defaultPauseMs };
+      if (reply.status === 429) return { pauseMs: retryAfter(reply.headers, Date.now()) ?? defaultPauseMs };
       const { reason } = difference;
       // The tracker has already counted an answer with another header.
-      if (reply.status < 300 && meetsHeader(condition, reply.fields)) tracker.countForeign(reason);
+      if (reply.status < 300 && meetsHeader(condition, reply.headers)) tracker.countForeign(reason);
       const isRefusal = reply.status >= 400 && condition.status === undefined;
       const refusal = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
       const details = { ...difference, ...detailsOf(reply) };

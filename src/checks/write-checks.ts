@@ -1,5 +1,5 @@
 import { type Contract, takesField } from '../api/contract.ts';
-import { fieldValue } from '../api/http.ts';
+import { headerValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
@@ -144,7 +144,7 @@ function createdIdOf(reply: Reply): bigint | undefined {
 }
 
 function checkLocation(reply: Reply, id: bigint): void {
-  const location = fieldValue(reply.fields, 'location');
+  const location = headerValue(reply.headers, 'location');
   const expected = `a Location that ends with ${id}`;
   if (location === undefined) {
     if (!documentedAnswer(reply)?.hasLocation) return;

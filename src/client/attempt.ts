@@ -1,4 +1,4 @@
-import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 
@@ -61,8 +61,8 @@ const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
  */
 function isRefusal({ isSent, response }: AttemptResult): boolean {
   if (!response) return !isSent;
-  const { status, fields } = response;
-  if (status === 503) return fields['retry-after'] !== undefined;
+  const { status, headers } = response;
+  if (status === 503) return headers['retry-after'] !== undefined;
   return refusals.has(status) || (status >= 400 && status < 500 && status !== 408);
 }
 
@@ -103,8 +103,8 @@ export function shouldRetry(
     return isIdempotent(method) || !isSent;
   }
   if (!response || !statuses.has(response.status)) return false;
-  const { status, fields } = response;
-  return isIdempotent(method) || ((status === 429 || status === 503) && fields['retry-after'] !== undefined);
+  const { status, headers } = response;
+  return isIdempotent(method) || ((status === 429 || status === 503) && headers['retry-after'] !== undefined);
 }
 
 /**
@@ -124,8 +124,8 @@ export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.rand
  *
  * @see RFC 9110, 10.2.3
  */
-export function retryAfter(fields: HttpFields, nowMs: number): number | undefined {
-  const text = fieldValue(fields, 'retry-after')?.trim();
+export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
+  const text = headerValue(headers, 'retry-after')?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const at = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;

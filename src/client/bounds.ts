@@ -1,4 +1,4 @@
-import type { HttpFields } from '../api/http.ts';
+import type { HttpHeaders } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { FieldError } from '../process/errors.ts';
@@ -12,14 +12,14 @@ import { type CallInput, parameterValue } from './request.ts';
  * bound description. A PATCH carries only changes, so it may leave out required fields.
  *
  * @param input with its body as the service takes it.
- * @param fields those of every request, so that a header that the user gave counts.
+ * @param headers the headers that every request carries: a required header that the user gave is among them.
  * @throws UsageError that names every field that breaks its bounds.
  */
-export function checkInput(operation: Operation, input: CallInput, fields: HttpFields = {}): void {
+export function checkInput(operation: Operation, input: CallInput, headers: HttpHeaders = {}): void {
   const { id, method, parameters, body: requestBody } = operation;
   const problems: { readonly field: string; readonly clause: string | undefined }[] = [];
   for (const parameter of parameters)
-    problems.push({ field: parameter.name, clause: parameterProblem(parameter, input, fields) });
+    problems.push({ field: parameter.name, clause: parameterProblem(parameter, input, headers) });
   const { body } = input;
   if (requestBody && isJsonObject(body))
     for (const [name, { wireName, required, bounds }] of Object.entries(requestBody.fields)) {
@@ -34,7 +34,7 @@ export function checkInput(operation: Operation, input: CallInput, fields: HttpF
   if (first) throw new FieldError(`${broken.map(({ clause }) => clause).join('; ')} (${id})`, first.field);
 }
 
-function parameterProblem(parameter: Parameter, input: CallInput, fields: HttpFields): string | undefined {
+function parameterProblem(parameter: Parameter, input: CallInput, headers: HttpHeaders): string | undefined {
   const { name, wireName, required, bounds } = parameter;
   const label = parameter.in === 'path' ? wireName : name;
   const value = parameterValue(input, parameter);
@@ -43,7 +43,7 @@ function parameterProblem(parameter: Parameter, input: CallInput, fields: HttpFi
   if (parameter.in === 'path') return `${label} is required`;
   // The flag of a filter by a category is --category.
   if (parameter.in === 'query') return `${label} is required: give it with --${name.replace(/Id$/, '')}`;
-  const isGiven = fields[wireName.toLowerCase()] !== undefined;
+  const isGiven = headers[wireName.toLowerCase()] !== undefined;
   return isGiven ? undefined : `the header ${wireName} is required: give it with --header`;
 }
 

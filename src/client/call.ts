@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import type { HttpFields, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './attempt.ts';
@@ -23,7 +23,7 @@ export interface ClientOptions {
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
   /** Fields of every request: the user agent, those of `--header`, the credential. */
-  readonly fields: HttpFields;
+  readonly headers: HttpHeaders;
   /** A credential in the query of every request. */
   readonly parameter?: CredentialParameter | undefined;
   /** The source of the credential, for messages; undefined if there is none. */
@@ -52,7 +52,7 @@ export type ClientEvent =
 
 /** The options of one call. */
 export interface CallOptions {
-  /** Sent as If-Match; not by a raw request, which names its own fields. */
+  /** Sent as If-Match; not by a raw request, which names its own headers. */
   readonly ifMatch?: string | undefined;
   /** Deadline of the whole call in milliseconds, instead of the client's. */
   readonly timeoutMs?: number | undefined;

@@ -1,9 +1,9 @@
 import { type Contract, offeredOperation } from '../api/contract.ts';
 import {
-  fieldValue,
-  type HttpFields,
+  type HttpHeaders,
   type HttpRequest,
   type HttpResponse,
+  headerValue,
   shownUrl,
   type Transport,
 } from '../api/http.ts';
@@ -19,13 +19,13 @@ import { type Judgement, judgeWrite, type WriteIntent } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import {
   type CallInput,
-  type FieldChanges,
+  type HeaderChanges,
   type RawRequest,
   recordIdOf,
   toRawRequest,
   toRequest,
   toWireInput,
-  withChanges,
+  withHeaderChanges,
   withMaskedParameter,
 } from './request.ts';
 import { type ListAnswer, readResult } from './response.ts';
@@ -60,10 +60,10 @@ export interface Client {
   /**
    * Sends one operation and returns any answer, also an error status.
    *
-   * @param changes fields that replace those of the request; undefined removes one.
+   * @param changes headers that replace those of the request; undefined removes one.
    * @throws as `call`, but not for an answer.
    */
-  send(id: OperationId, input: CallInput, options?: CallOptions, changes?: FieldChanges): Promise<RawAnswer>;
+  send(id: OperationId, input: CallInput, options?: CallOptions, changes?: HeaderChanges): Promise<RawAnswer>;
   /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
   request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
   close(): Promise<void>;
@@ -76,7 +76,7 @@ export interface Answer<Value> {
   /** The record with all fields in the service's order, ids as bigints; undefined if a write is answered without one. */
   readonly value: Value;
   readonly status: number;
-  readonly fields: HttpFields;
+  readonly headers: HttpHeaders;
   readonly etag: string | undefined;
   readonly attempts: readonly Attempt[];
   /** What the answer of a write shows; undefined for a reading. */
@@ -96,19 +96,19 @@ export interface RawAnswer extends HttpResponse {
 
 /** A client of one service; it owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
-  const { contract, baseUrl, fields, parameter, transport, secrets } = options;
+  const { contract, baseUrl, headers, parameter, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
   const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
     const { ifMatch, isUnchecked } = callOptions;
     const operation = offeredOperation(contract, id);
     const wireInput = toWireInput(operation, input);
-    const allFields = ifMatch === undefined ? fields : Object.assign({}, fields, { 'if-match': ifMatch });
-    if (!isUnchecked) checkInput(operation, wireInput, allFields);
-    const request = toRequest(operation, wireInput, { baseUrl, fields: allFields });
+    const allHeaders = ifMatch === undefined ? headers : Object.assign({}, headers, { 'if-match': ifMatch });
+    if (!isUnchecked) checkInput(operation, wireInput, allHeaders);
+    const request = toRequest(operation, wireInput, { baseUrl, headers: allHeaders });
     return { client: options, operation, request, options: callOptions };
   };
   const masked = (request: HttpRequest): HttpRequest =>
-    withMaskedParameter({ ...request, fields: secrets.maskFields(request.fields) }, parameter);
+    withMaskedParameter({ ...request, headers: secrets.maskHeaders(request.headers) }, parameter);
   const noted = new Set<string>();
   const note = (line: string) => {
     if (!noted.has(line)) options.observe?.({ kind: 'note', line });
@@ -133,7 +133,10 @@ export function createClient(options: ClientOptions): Client {
     toRequest: (id, input, callOptions = {}) => masked(prepare(id, input, callOptions).request),
     async send(id, input, callOptions = {}, changes = {}) {
       const { request, ...call } = prepare(id, input, callOptions);
-      return fetchRaw({ ...call, request: { ...request, fields: withChanges(request.fields, changes) } });
+      return fetchRaw({
+        ...call,
+        request: { ...request, headers: withHeaderChanges(request.headers, changes) },
+      });
     },
     toRawRequest: (raw) => masked(toRawRequest(raw, options)),
     request: async (raw, callOptions = {}) =>
@@ -161,9 +164,9 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
   const { operation } = call;
   const result = await sendCall(call);
   const { response, attempts, leftMs } = result;
-  const { status, fields, body } = response;
+  const { status, headers, body } = response;
   if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
-  const answer = { status, fields, etag: strongTag(fields), attempts };
+  const answer = { status, headers, etag: strongTag(headers), attempts };
   if (isGone(call, result))
     return { ...answer, value: undefined, judgement: { shows: 'intent', id: intent.id } };
   const statusError = answerError(call, attempts, response);
@@ -194,8 +197,8 @@ function readContent(
 }
 
 /** The entity tag of an answer; a weak one cannot be relied on for a write. @see RFC 9110, 8.8.3 */
-function strongTag(fields: HttpFields): string | undefined {
-  const tag = fieldValue(fields, 'etag');
+function strongTag(headers: HttpHeaders): string | undefined {
+  const tag = headerValue(headers, 'etag');
   return tag?.startsWith('W/') ? undefined : tag;
 }
 
@@ -212,23 +215,23 @@ function isGone({ client, request }: Call, { response: { status }, attempts }: C
 async function fetchRaw(call: Call): Promise<RawAnswer> {
   const result = await sendCall(call);
   const { response, attempts } = result;
-  const { status, fields } = response;
+  const { status, headers } = response;
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
   const url = attempts.at(-1)?.request.url ?? call.request.url;
   const isRedirected = attempts.at(-1)?.isRedirected === true;
   // A 304 answers a condition that the user sent.
   const isFine = status === 304 || isGone(call, result);
   const error = isFine ? undefined : answerError(call, attempts, response);
-  return { status, fields, body, url, isRedirected, attempts, error };
+  return { status, headers, body, url, isRedirected, attempts, error };
 }
 
 /** Reads the page of a list at a URL. */
 async function fetchPage(call: OperationCall, url: string): Promise<Page> {
   const pageCall = { ...call, request: { ...call.request, url } };
-  const { value, fields, attempts } = await fetchAnswer(pageCall, { id: undefined, values: {} });
+  const { value, headers, attempts } = await fetchAnswer(pageCall, { id: undefined, values: {} });
   return {
     ...(value as ListAnswer),
-    link: fieldValue(fields, 'link'),
+    link: headerValue(headers, 'link'),
     url: attempts.at(-1)?.request.url ?? url,
     fault: (why) => callError(pageCall, attempts, invalidAnswer(why)),
   };

@@ -123,8 +123,8 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
 }
 
 /** The id of the record that a create made, by its answer: the last segment of Location. */
-export function idInLocation({ fields }: Pick<HttpResponse, 'fields'>): bigint | undefined {
-  const [location] = [fields.location ?? ''].flat();
+export function idInLocation({ headers }: Pick<HttpResponse, 'headers'>): bigint | undefined {
+  const [location] = [headers.location ?? ''].flat();
   const segment = /\/(\d{1,19})\/?(?:[?#].*)?$/.exec(location ?? '')?.[1];
   return segment === undefined ? undefined : BigInt(segment);
 }

@@ -66,7 +66,7 @@ export async function readFromList<Record = JsonObject>(
   for await (const page of client.list(list, {}, { ...options, after })) {
     const records = page as readonly object[] as readonly JsonObject[];
     const value = records.find((record) => record[idField] === id);
-    if (value) return { value: value as Record, status: 200, fields: {}, etag: undefined, attempts: [] };
+    if (value) return { value: value as Record, status: 200, headers: {}, etag: undefined, attempts: [] };
     // The list began at the id, so that its later pages have only larger ones.
     if (
       isSought &&

@@ -1,10 +1,10 @@
 import { lackingFields, takesField } from '../api/contract.ts';
-import type { HttpFields, HttpRequest } from '../api/http.ts';
+import type { HttpHeaders, HttpRequest } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
-import { checkField } from './fields.ts';
+import { checkHeader } from './headers.ts';
 import { toWire, wireNameOf } from './wire.ts';
 
 /** The input of any operation, by our names. */
@@ -23,8 +23,8 @@ export interface CallInput {
 interface RequestBase {
   /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** The fields that each of them carries. */
-  readonly fields: HttpFields;
+  /** The headers that every request carries. */
+  readonly headers: HttpHeaders;
 }
 
 /**
@@ -37,11 +37,11 @@ interface RequestBase {
 export function toRequest(operation: Operation, input: CallInput, base: RequestBase): HttpRequest {
   const { method, parameters, body } = operation;
   const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
-  const ownFields = headerFields(operation, input);
-  if (body) ownFields['content-type'] = body.mediaType;
+  const callHeaders = toParameterHeaders(operation, input);
+  if (body) callHeaders['content-type'] = body.mediaType;
   // Not a spread with further members, which takes V8 ten times as long.
-  const fields = Object.assign({}, base.fields, ownFields);
-  return body ? { method, url, fields, body: printJson(input.body) } : { method, url, fields };
+  const headers = Object.assign({}, base.headers, callHeaders);
+  return body ? { method, url, headers, body: printJson(input.body) } : { method, url, headers };
 }
 
 /** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
@@ -124,23 +124,23 @@ function toQuery(parameters: readonly Parameter[], input: CallInput): string {
   return query;
 }
 
-/** The header fields that the description asks for. */
-function headerFields({ id, parameters }: Operation, input: CallInput): Record<string, string> {
-  const fields: Record<string, string> = {};
+/** Returns the headers that the description asks for. */
+function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Record<string, string> {
+  const headers: Record<string, string> = {};
   for (const parameter of parameters) {
     const value = parameter.in === 'header' ? parameterValue(input, parameter) : undefined;
     if (value === undefined) continue;
     const source = `${id}: the header that the description asks for`;
-    const name = checkField({ name: parameter.wireName, value: String(value), source });
+    const name = checkHeader({ name: parameter.wireName, value: String(value), source });
     // The user may name a virtual host with --header; a description must not redirect requests to another host.
     if (name === 'host') throw new UsageError(`${source}: ${parameter.wireName} is set by the base URL`);
-    fields[name] = String(value);
+    headers[name] = String(value);
   }
-  return fields;
+  return headers;
 }
 
 /** Fields that replace the client's own; an undefined value removes one of those. */
-export type FieldChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** An arbitrary request. */
 export interface RawRequest {
@@ -148,7 +148,7 @@ export interface RawRequest {
   /** Path below the base URL, or an absolute URL of the same origin. */
   readonly path: string;
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
-  readonly fields?: FieldChanges | undefined;
+  readonly headers?: HeaderChanges | undefined;
   readonly body?: string | Uint8Array | undefined;
 }
 
@@ -161,14 +161,14 @@ export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DE
  * @throws UsageError for a path that is empty or that the URL parser would change, for one outside the base URL, or for
  *   a URL of another origin: the credential is meant for this service only.
  */
-export function toRawRequest(raw: RawRequest, { baseUrl, fields }: RequestBase): HttpRequest {
+export function toRawRequest(raw: RawRequest, { baseUrl, headers }: RequestBase): HttpRequest {
   const url = rawUrl(raw.path, baseUrl);
   for (const [name, value] of raw.query ?? []) url.searchParams.append(name, value);
   url.hash = '';
   return {
     method: raw.method,
     url: url.href,
-    fields: raw.fields === undefined ? fields : withChanges(fields, raw.fields),
+    headers: raw.headers === undefined ? headers : withHeaderChanges(headers, raw.headers),
     body: raw.body,
   };
 }
@@ -196,9 +196,9 @@ function rawUrl(path: string, baseUrl: string): URL {
   return url;
 }
 
-export function withChanges(fields: HttpFields, changes: FieldChanges): HttpFields {
-  const all = Object.entries({ ...fields, ...changes });
-  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpFields;
+export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges): HttpHeaders {
+  const all = Object.entries({ ...headers, ...changes });
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpHeaders;
 }
 
 /** A credential in the query of requests. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import { fieldValue, type HttpResponse } from '../api/http.ts';
+import { type HttpResponse, headerValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
@@ -79,9 +79,9 @@ export function isSuccess(method: string, status: number): boolean {
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */
-function readJsonText({ status, fields, body }: HttpResponse, mask: Mask): string | undefined {
+function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): string | undefined {
   if (body.length === 0) return undefined;
-  const type = fieldValue(fields, 'content-type');
+  const type = headerValue(headers, 'content-type');
   if (!isJsonType(type)) {
     const what = type ? mediaType(type) : 'no content type';
     const hint =
@@ -160,9 +160,9 @@ interface ErrorBody {
  *
  * @param mask masks secrets in the body before it is cut.
  */
-export function readErrorBody({ status, fields, body }: HttpResponse, mask: Mask): ErrorBody {
+export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mask): ErrorBody {
   if (body.length === 0) return { why: `the service answered ${status}, with no reason given` };
-  const type = fieldValue(fields, 'content-type');
+  const type = headerValue(headers, 'content-type');
   const value = type === undefined || isJsonType(type) ? tryJson(body) : undefined;
   const words = messageIn(value);
   if (words !== undefined) {

@@ -1,4 +1,4 @@
-import { fieldValue, type HttpRequest, type HttpResponse, requestIdOf } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, headerValue, requestIdOf } from '../api/http.ts';
 import { monotonicMs, race, sleep } from '../process/deadline.ts';
 import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
@@ -52,7 +52,7 @@ export async function sendCall(call: Call): Promise<CallResult> {
         continue;
       }
       if (error || !response) throw error;
-      const isEncoded = response.fields['content-encoding'] !== undefined;
+      const isEncoded = response.headers['content-encoding'] !== undefined;
       return { response: isEncoded ? await decodeBody(response) : response, attempts, leftMs };
     }
   } catch (error) {
@@ -107,7 +107,7 @@ async function tryOnce(
       if (error instanceof CliError && error.details.reason === 'proxy') isSent = false;
     }
     const elapsedMs = monotonicMs() - startMs;
-    const requestId = response && requestIdOf(response.fields);
+    const requestId = response && requestIdOf(response.headers);
     const attempt: Attempt = {
       request: withMaskedParameter(request, parameter),
       isRedirected: redirects > 0,
@@ -117,7 +117,7 @@ async function tryOnce(
       response,
       error,
       requestId: requestId && client.secrets.mask(requestId),
-      retryAfterMs: response && retryAfter(response.fields, Date.now()),
+      retryAfterMs: response && retryAfter(response.headers, Date.now()),
     };
     if (!next) {
       const retry = planRetry(call, attempt, leftMs - elapsedMs);
@@ -181,7 +181,7 @@ function followRedirect(request: HttpRequest, response: HttpResponse, redirects:
   if (redirects === maxRedirects)
     throw redirectError(`the service redirected more than ${maxRedirects} times`);
   const { status } = response;
-  const location = fieldValue(response.fields, 'location');
+  const location = headerValue(response.headers, 'location');
   const from = new URL(request.url);
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
@@ -198,7 +198,7 @@ function followRedirect(request: HttpRequest, response: HttpResponse, redirects:
   if (request.method !== 'GET' && request.method !== 'HEAD') throw notFollowed('a write is never redirected');
   if (to.origin !== from.origin) throw notFollowed('another origin is never followed');
   to.hash = '';
-  return { method: request.method, url: to.href, fields: request.fields };
+  return { method: request.method, url: to.href, headers: request.headers };
 }
 
 function redirectError(why: string, details: ErrorDetails = {}): CliError {

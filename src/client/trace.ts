@@ -1,10 +1,10 @@
-import { type HttpFields, shownUrl } from '../api/http.ts';
+import { type HttpHeaders, shownUrl } from '../api/http.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
 import type { Attempt } from './attempt.ts';
 
 /**
- * The report of an attempt for `-v`: one line; with `-vv` also the fields of request and answer, credentials masked.
+ * The report of an attempt for `-v`: one line; with `-vv` also the headers of request and answer, credentials masked.
  *
  * @param level 1 for `-v`, 2 for `-vv`.
  */
@@ -13,8 +13,8 @@ export function traceOf(attempt: Attempt, level: number, secrets: Secrets): stri
   const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${resultOf(attempt)}`];
   if (level > 1)
     lines.push(
-      ...fieldLines('>', request.fields, secrets),
-      ...fieldLines('<', response?.fields ?? {}, secrets),
+      ...headerLines('>', request.headers, secrets),
+      ...headerLines('<', response?.headers ?? {}, secrets),
     );
   return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
 }
@@ -26,8 +26,8 @@ function resultOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt):
   return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;
 }
 
-function fieldLines(direction: '>' | '<', fields: HttpFields, { maskFields }: Secrets): string[] {
-  return Object.entries(maskFields(fields)).flatMap(([name, value]) =>
+function headerLines(direction: '>' | '<', headers: HttpHeaders, { maskHeaders }: Secrets): string[] {
+  return Object.entries(maskHeaders(headers)).flatMap(([name, value]) =>
     [value].flat().map((each) => `${direction} ${name}: ${each}`),
   );
 }

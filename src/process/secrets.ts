@@ -7,11 +7,11 @@ export function maskUrl(url: string): string {
   return url.replace(userinfo, `$1${masked}@`);
 }
 
-/** Header fields by lower-case name. */
-type Fields = Readonly<Record<string, string | readonly string[]>>;
+/** Header values by lower-case name. */
+type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The secrets that this process has read. What is secret is known by where it comes from: the token, the fields that
+ * The secrets that this process has read. What is secret is known by where it comes from: the token, the headers that
  * carry credentials, the values of --header, and the passwords of URLs.
  */
 export interface Secrets {
@@ -19,16 +19,16 @@ export interface Secrets {
   add(secret: string): void;
   /** Adds the password of a URL, and what is sent as Basic for it. A text that is not a URL has none. */
   addPasswordOf(url: string): void;
-  /** Adds a header field whose values are secret. */
-  addField(name: string): void;
-  hasField(name: string): boolean;
+  /** Adds a header whose values are secret. */
+  addHeader(name: string): void;
+  hasHeader(name: string): boolean;
   /**
    * The text with every secret masked, and the user and password of every URL. Call it before you cut or wrap a text:
    * half a secret is not recognised.
    */
   mask(text: string): string;
-  /** Fields that are safe to show: the values of secret ones are masked. */
-  maskFields(fields: Fields): Fields;
+  /** The headers with every secret masked, and with the whole value of a secret header masked. */
+  maskHeaders(headers: HeaderValues): HeaderValues;
 }
 
 const minLength = 4;
@@ -39,7 +39,7 @@ const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'
 /** @param env its secrets are added: the token, and the passwords of proxies. */
 export function createSecrets(env: Readonly<Record<string, string | undefined>> = {}): Secrets {
   const secrets = new Set<string>();
-  const fieldNames = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
+  const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
   let patterns: readonly RegExp[] = [];
   const mask = (text: string) =>
     patterns.reduce((rest, pattern) => rest.replace(pattern, masked), maskUrl(text));
@@ -62,12 +62,12 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   return {
     add,
     addPasswordOf,
-    addField: (name) => void fieldNames.add(name.toLowerCase()),
-    hasField: (name) => fieldNames.has(name.toLowerCase()),
+    addHeader: (name) => void secretHeaders.add(name.toLowerCase()),
+    hasHeader: (name) => secretHeaders.has(name.toLowerCase()),
     mask,
-    maskFields(fields) {
-      const masking = Object.entries(fields).map(([name, value]) => {
-        if (fieldNames.has(name)) return [name, masked];
+    maskHeaders(headers) {
+      const masking = Object.entries(headers).map(([name, value]) => {
+        if (secretHeaders.has(name)) return [name, masked];
         return [name, typeof value === 'string' ? mask(value) : value.map(mask)];
       });
       return Object.fromEntries(masking);

@@ -23,14 +23,14 @@ function toDocument(request: HttpRequest) {
   return {
     method: request.method,
     url: shownUrl(request.url),
-    headers: request.fields,
+    headers: request.headers,
     ...(body === undefined ? {} : { body }),
   };
 }
 
 /** A request as on the wire, its JSON indented, everything safe to show. */
 function requestText(request: HttpRequest): string {
-  const fields = Object.entries(request.fields).flatMap(([name, value]) =>
+  const fields = Object.entries(request.headers).flatMap(([name, value]) =>
     [value].flat().map((text) => `${name}: ${text}`),
   );
   const lines = [`${request.method} ${shownUrl(request.url)}`, ...fields].map(

@@ -3,7 +3,7 @@
 // the store (store.ts). Any of them throws a Refusal (refusal.ts). offline.ts sends requests to the app without a socket.
 // seed.ts, pulled-store.ts and store-file.ts fill a store and keep it in a file.
 
-import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import { type Operation, type OperationId, operationIds, operations } from '../api/operations.ts';
 import { type Handler, type HandlerReply, handlers } from './handlers.ts';
 import { readInput, splitUrl, type UrlParts } from './read-input.ts';
@@ -34,7 +34,7 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
       return methodNotAllowed(`${path} does not take ${request.method}`, [...methods.keys()]).toResponse();
     const response = answer(request, operation, url, path.slice(slash));
     return operation.deprecated
-      ? { ...response, fields: { ...response.fields, ...deprecationFields } }
+      ? { ...response, headers: { ...response.headers, ...deprecationHeaders } }
       : response;
   };
 
@@ -73,7 +73,7 @@ export const localSunset = '2027-12-31';
 const deprecatedSince = Date.UTC(2026, 0, 1);
 
 /** @see RFC 9745 (Deprecation), RFC 8594 (Sunset) */
-const deprecationFields: HttpFields = {
+const deprecationHeaders: HttpHeaders = {
   deprecation: `@${deprecatedSince / 1000}`,
   sunset: new Date(`${localSunset}T00:00:00Z`).toUTCString(),
 };
@@ -83,15 +83,15 @@ const json = { 'content-type': 'application/json' };
 function toResponse(reply: HandlerReply, { method }: Operation, url: UrlParts): HttpResponse {
   if ('records' in reply) {
     const body = `[${reply.records.map(({ text }) => text).join()}]`;
-    if (reply.after === undefined) return { status: 200, fields: json, body };
-    return { status: 200, fields: { ...json, link: `<${nextPage(url, reply.after)}>; rel="next"` }, body };
+    if (reply.after === undefined) return { status: 200, headers: json, body };
+    return { status: 200, headers: { ...json, link: `<${nextPage(url, reply.after)}>; rel="next"` }, body };
   }
-  if (reply.status === 204) return { status: 204, fields: {}, body: '' };
+  if (reply.status === 204) return { status: 204, headers: {}, body: '' };
   const { status, stored } = reply;
-  const fields = { ...json, etag: tagOf(stored.text) };
-  if (status === 200) return { status, fields, body: stored.text };
+  const headers = { ...json, etag: tagOf(stored.text) };
+  if (status === 200) return { status, headers, body: stored.text };
   const location = method === 'POST' ? `${url.path}/${stored.id}` : url.path;
-  return { status, fields: { ...fields, location }, body: stored.text };
+  return { status, headers: { ...headers, location }, body: stored.text };
 }
 
 /** The URL of the same list from the record after `after`. */
@@ -106,8 +106,8 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
  *
  * @see RFC 9110, 13.1.1
  */
-function checkPrecondition({ fields }: HttpRequest, stored: StoredRecord | undefined): void {
-  const ifMatch = fieldValue(fields, 'if-match');
+function checkPrecondition({ headers }: HttpRequest, stored: StoredRecord | undefined): void {
+  const ifMatch = headerValue(headers, 'if-match');
   if (ifMatch === undefined || ifMatch === '*' || !stored) return;
   const tag = tagOf(stored.text);
   if (!ifMatch.split(/\s*,\s*/).includes(tag))

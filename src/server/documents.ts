@@ -1,4 +1,4 @@
-import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type App, localSunset } from './app.ts';
 import { splitUrl } from './read-input.ts';
@@ -12,7 +12,7 @@ interface DocumentsOptions {
 const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
 
 /** The page runs only its own script and style, and sends requests only to its own server. */
-const pageFields: HttpFields = {
+const pageHeaders: HttpHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -37,8 +37,8 @@ export function withDocuments(app: App, options: DocumentsOptions): App {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
     if (mediaType === undefined) return toStart(request);
-    const fields = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageFields) };
-    return renderDocument(path, origin, options).then((body) => ({ status: 200, fields, body }));
+    const headers = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageHeaders) };
+    return renderDocument(path, origin, options).then((body) => ({ status: 200, headers, body }));
   };
 }
 
@@ -57,9 +57,9 @@ async function renderDocument(path: string, baseUrl: string, options: DocumentsO
 }
 
 /** Redirects a browser to the documentation, and links a program to the description. */
-function toStart({ fields }: HttpRequest): HttpResponse {
-  const start: HttpFields = { link, vary: 'Accept' };
-  if (fieldValue(fields, 'accept')?.includes('text/html'))
-    return { status: 302, fields: { location: '/docs', ...start }, body: '' };
+function toStart({ headers }: HttpRequest): HttpResponse {
+  const start: HttpHeaders = { link, vary: 'Accept' };
+  if (headerValue(headers, 'accept')?.includes('text/html'))
+    return { status: 302, headers: { location: '/docs', ...start }, body: '' };
   return new Refusal('not_found', 'there is no /; see /docs or /openapi.json', start).toResponse();
 }

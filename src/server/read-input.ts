@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import { fieldValue, type HttpRequest } from '../api/http.ts';
+import { type HttpRequest, headerValue } from '../api/http.ts';
 import type { Input, Operation, OperationId } from '../api/operations.ts';
 import {
   type BodyName,
@@ -83,11 +83,11 @@ function parseBody(name: BodyName, request: HttpRequest): unknown {
 
 const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
-function readJson({ fields, body = '' }: HttpRequest): JsonValue {
-  const mediaType = fieldValue(fields, 'content-type') ?? '';
+function readJson({ headers, body = '' }: HttpRequest): JsonValue {
+  const mediaType = headerValue(headers, 'content-type') ?? '';
   if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
     throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');
-  if (fields['content-encoding'] !== undefined)
+  if (headers['content-encoding'] !== undefined)
     throw new Refusal('unsupported_media_type', 'a body must be sent without a content encoding');
   if (Buffer.byteLength(body) > maxBodyBytes)
     throw new Refusal('payload_too_large', `the body is larger than ${maxBodyBytes} bytes`);

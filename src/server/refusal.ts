@@ -1,4 +1,4 @@
-import type { HttpFields, HttpResponse } from '../api/http.ts';
+import type { HttpHeaders, HttpResponse } from '../api/http.ts';
 import { printJson } from '../process/exact-json.ts';
 
 /** Every code that the local server puts into an Error body, with its status. */
@@ -29,19 +29,19 @@ type RefusalCode = keyof typeof statuses;
 /** The error of a request that the server refuses. Any part below the app throws it; the app answers with an Error body. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
-  readonly fields: HttpFields;
+  readonly headers: HttpHeaders;
 
-  constructor(code: RefusalCode, message: string, fields: HttpFields = {}) {
+  constructor(code: RefusalCode, message: string, headers: HttpHeaders = {}) {
     super(message);
     this.code = code;
-    this.fields = fields;
+    this.headers = headers;
   }
 
   toResponse(): HttpResponse {
     const status = statuses[this.code];
     return {
       status,
-      fields: { 'content-type': 'application/json', ...this.fields },
+      headers: { 'content-type': 'application/json', ...this.headers },
       body: printJson({ code: this.code, message: this.message, status }),
     };
   }

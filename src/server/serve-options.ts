@@ -1,4 +1,4 @@
-import { fieldValue, type HttpFields, type HttpRequest } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, headerValue } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { App } from './app.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
@@ -17,7 +17,7 @@ export function withoutWrites(app: App): App {
 /** The app for requests that bear a token; others are answered with 401. */
 export function withToken(app: App, token: string): App {
   return (request) => {
-    if (fieldValue(request.fields, 'authorization') === `Bearer ${token}`) return app(request);
+    if (headerValue(request.headers, 'authorization') === `Bearer ${token}`) return app(request);
     const why = 'this server needs the header Authorization: Bearer <token> (--require-token)';
     return new Refusal('unauthorized', why, { 'www-authenticate': 'Bearer' }).toResponse();
   };
@@ -30,24 +30,24 @@ export function withToken(app: App, token: string): App {
  */
 export function withCors(app: App, origins: readonly string[]): App {
   return async (request) => {
-    const origin = fieldValue(request.fields, 'origin');
+    const origin = headerValue(request.headers, 'origin');
     if (origin === undefined || !origins.includes(origin)) return app(request);
     const allowed = { 'access-control-allow-origin': origin, vary: 'origin' };
-    if (isPreflight(request)) return { status: 204, fields: { ...allowed, ...preflightFields }, body: '' };
-    const { status, fields, body } = await app(request);
-    return { status, fields: { ...fields, ...allowed, ...exposedFields }, body };
+    if (isPreflight(request)) return { status: 204, headers: { ...allowed, ...preflightHeaders }, body: '' };
+    const { status, headers, body } = await app(request);
+    return { status, headers: { ...headers, ...allowed, ...exposedHeaders }, body };
   };
 }
 
-function isPreflight({ method, fields }: HttpRequest): boolean {
-  return method === 'OPTIONS' && fieldValue(fields, 'access-control-request-method') !== undefined;
+function isPreflight({ method, headers }: HttpRequest): boolean {
+  return method === 'OPTIONS' && headerValue(headers, 'access-control-request-method') !== undefined;
 }
 
-const exposedFields: HttpFields = {
+const exposedHeaders: HttpHeaders = {
   'access-control-expose-headers': 'etag, link, location, retry-after, deprecation, sunset',
 };
 
-const preflightFields: HttpFields = {
+const preflightHeaders: HttpHeaders = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
   'access-control-allow-headers': 'authorization, content-type, if-match',
   'access-control-max-age': '600',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
-import { bareHost, type HttpFields, type HttpResponse, isLoopbackHost } from '../api/http.ts';
+import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
@@ -98,8 +98,12 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       checkCaller(headers);
       if (!url.startsWith('/'))
         throw new Refusal('malformed_request', 'the target of a request must begin with /');
-      const fields = headers as HttpFields;
-      const answer = app({ method, url: `http://${headers.host}${url}`, fields, body });
+      const answer = app({
+        method,
+        url: `http://${headers.host}${url}`,
+        headers: headers as HttpHeaders,
+        body,
+      });
       send(response, answer instanceof Promise ? await answer : answer);
     } catch (error) {
       send(response, toRefusal(error, onDefect).toResponse());
@@ -182,9 +186,9 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** Node leaves the body out if the request was HEAD. */
-function send(response: ServerResponse, { status, fields, body }: HttpResponse): void {
+function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
   const flat: unknown[] = [];
-  for (const name in fields) flat.push(name, fields[name]);
+  for (const name in headers) flat.push(name, headers[name]);
   const length = Buffer.byteLength(body);
   if (status !== 204) flat.push('content-length', length);
   response.writeHead(status, flat as string[]).end(body, length === body.length ? 'latin1' : 'utf8');
@@ -198,8 +202,8 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const { status, fields, body } = parserRefusal(error).toResponse();
-  const head = Object.entries({ ...fields, 'content-length': Buffer.byteLength(body), connection: 'close' });
+  const { status, headers, body } = parserRefusal(error).toResponse();
+  const head = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' });
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`, () => socket.destroy());
 }

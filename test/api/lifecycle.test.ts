@@ -4,8 +4,8 @@ import { type OperationId, operations } from '../../src/api/operations.ts';
 
 const now = new Date('2027-03-01T12:00:00Z');
 
-function told(id: OperationId, fields: Record<string, string> = {}): string | undefined {
-  return describeLifecycle(operations[id], fields, now).deprecation;
+function told(id: OperationId, headers: Record<string, string> = {}): string | undefined {
+  return describeLifecycle(operations[id], headers, now).deprecation;
 }
 
 test('a stable operation has no notice, a beta one says so', () => {
@@ -16,7 +16,7 @@ test('a stable operation has no notice, a beta one says so', () => {
 const both = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
 const until2030 = 'ends on 2030-01-01, in 1037 days (deprecated since 2026-01-01)';
 
-test.each<[id: OperationId, fields: Record<string, string>, notice: string]>([
+test.each<[id: OperationId, headers: Record<string, string>, notice: string]>([
   ['getPet', {}, 'is deprecated'],
   ['getPet', both, until2030],
   ['listPets', both, until2030],
@@ -28,8 +28,8 @@ test.each<[id: OperationId, fields: Record<string, string>, notice: string]>([
   // The older forms of the header.
   ['listPets', { deprecation: 'true' }, 'is deprecated'],
   ['listPets', { deprecation: 'Thu, 01 Jan 2026 00:00:00 GMT' }, 'is deprecated since 2026-01-01'],
-])('%s with %j: %s', (id, fields, notice) => {
-  expect(told(id, fields)).toBe(notice);
+])('%s with %j: %s', (id, headers, notice) => {
+  expect(told(id, headers)).toBe(notice);
 });
 
 test('the notice names the page that the service links to', () => {

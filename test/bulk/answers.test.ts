@@ -126,11 +126,11 @@ test.each([
   [503, { 'retry-after': '0' }],
 ])(
   'a change that a proxy sends twice, so that its answer is %i, is never called failed and never booked twice',
-  async (status, fields) => {
+  async (status, headers) => {
     for (const sendsETags of [true, false]) {
       await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n', 'stock.csv': toCsv([20]) });
       shop.sendsETags = sendsETags;
-      sendTwice(shop, status, fields);
+      sendTwice(shop, status, headers);
       expect(await shop.report('inventory apply d.csv --relative --yes')).toMatchObject({ failed: 0 });
       await shop.report('resume --yes');
       await shop.report('inventory apply d.csv --relative --yes');

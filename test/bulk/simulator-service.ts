@@ -351,10 +351,10 @@ export class SimulatedService {
     }
     const record = method === 'DELETE' ? this.entries.get(id) : (request.entry ?? this.entries.get(id));
     const entry = record ?? { value: 0, rest: 0 };
-    const fields = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+    const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
     if (status >= 300 && status < 400)
       reply(response, status, '', { location: `http://127.0.0.1:${this.port}/elsewhere` });
-    else if (status >= 400) reply(response, status, errorBody(status), fields);
+    else if (status >= 400) reply(response, status, errorBody(status), headers);
     else if (body === undefined) reply(response, status, this.item(id, entry));
     else if (body === 'nothing') response.writeHead(status).end();
     else if (body === 'other record') reply(response, status, this.item('999999', entry));
@@ -420,8 +420,8 @@ export class SimulatedService {
   }
 
   private show(response: ServerResponse, status: number, id: string): void {
-    const fields = this.shape.etags === 'none' ? {} : { etag: this.etag(id) };
-    reply(response, status, this.item(id, this.entries.get(id) as Entry), fields);
+    const headers = this.shape.etags === 'none' ? {} : { etag: this.etag(id) };
+    reply(response, status, this.item(id, this.entries.get(id) as Entry), headers);
   }
 
   private list({ query, visitor }: Request, response: ServerResponse, random: Random): void {
@@ -449,8 +449,8 @@ export function numberIn(text: unknown): number {
   return Number(/-?\d+/.exec(String(text))?.[0]);
 }
 
-function reply(response: ServerResponse, status: number, body: string, fields = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...fields });
+function reply(response: ServerResponse, status: number, body: string, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body);
 }
 

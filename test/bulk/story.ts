@@ -54,7 +54,7 @@ export function counts(...expected: readonly number[]): Scene {
 
 /** From now on writes of these pets are answered so. */
 export function answering(statuses: Readonly<Record<string, number>>): Scene {
-  return (shop) => trouble(shop, statuses, { fields: { 'retry-after': '0' } });
+  return (shop) => trouble(shop, statuses, { headers: { 'retry-after': '0' } });
 }
 
 export function healed(shop: Shop): void {

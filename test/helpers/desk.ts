@@ -90,11 +90,11 @@ async function deploy(): Promise<Listening> {
       if (request.url.endsWith('/version'))
         return {
           status: 200,
-          fields: { 'content-type': 'application/json' },
+          headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ commit }),
         };
       const answer = await app(request);
-      return { ...answer, fields: { ...answer.fields, 'x-commit': commit } };
+      return { ...answer, headers: { ...answer.headers, 'x-commit': commit } };
     },
     { host: '127.0.0.1', port: 0 },
   );

@@ -8,7 +8,7 @@ interface SeenRequest {
   /** As it stands in the request line. */
   readonly target: string;
   /** By lower-case name. */
-  readonly fields: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** 1 for the first connection. */
   readonly connection: number;
@@ -85,13 +85,13 @@ export async function misbehave(script: Script, tls?: TlsOptions): Promise<Misbe
 
 export interface Answer {
   readonly status?: number;
-  readonly fields?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
 }
 
 /** A whole answer, as a well-behaved server gives it. */
-export function answer({ socket }: Exchange, { status = 200, fields = {}, body = '' }: Answer): void {
-  const head = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...fields });
+export function answer({ socket }: Exchange, { status = 200, headers = {}, body = '' }: Answer): void {
+  const head = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers });
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.write(`HTTP/1.1 ${status} Whatever\r\n${lines}\r\n`, 'latin1');
   socket.write(body);
@@ -100,7 +100,7 @@ export function answer({ socket }: Exchange, { status = 200, fields = {}, body =
 /** A whole answer with a JSON body, which may be given as text. */
 export function answerJson(exchange: Exchange, body: unknown, more: Answer = {}): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  answer(exchange, { ...more, body: text, fields: { 'content-type': 'application/json', ...more.fields } });
+  answer(exchange, { ...more, body: text, headers: { 'content-type': 'application/json', ...more.headers } });
 }
 
 /** Does what a proxy does for CONNECT: passes bytes on, whatever the host's name, to a port of this machine. */
@@ -123,18 +123,18 @@ function readRequests(
     read += chunk.toString('latin1');
     for (let end = read.indexOf('\r\n\r\n'); end !== -1; end = read.indexOf('\r\n\r\n')) {
       const [line = '', ...rest] = read.slice(0, end).split('\r\n');
-      const fields = Object.fromEntries(
+      const headers = Object.fromEntries(
         rest.map((each) => {
           const colon = each.indexOf(':');
           return [each.slice(0, colon).toLowerCase(), each.slice(colon + 1).trim()];
         }),
       );
-      const length = Number(fields['content-length'] ?? 0);
+      const length = Number(headers['content-length'] ?? 0);
       if (read.length < end + 4 + length) return;
       const body = Buffer.from(read.slice(end + 4, end + 4 + length), 'latin1').toString('utf8');
       read = read.slice(end + 4 + length);
       const [method = '', target = ''] = line.split(' ');
-      onRequest({ method, target, fields, body });
+      onRequest({ method, target, headers, body });
     }
   });
 }

@@ -91,14 +91,14 @@ export async function stockServer(counts: Counts | Map<string, number>): Promise
 }
 
 /** @param body text as it is, anything else as JSON. */
-export function reply(response: ServerResponse, status: number, body: unknown, fields = {}): true {
-  response.writeHead(status, { 'content-type': 'application/json', ...fields });
+export function reply(response: ServerResponse, status: number, body: unknown, headers = {}): true {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
   return true;
 }
 
-export function refuse(response: ServerResponse, status: number, code: string, fields = {}): true {
-  return reply(response, status, { code, message: `it says ${code}`, status }, fields);
+export function refuse(response: ServerResponse, status: number, code: string, headers = {}): true {
+  return reply(response, status, { code, message: `it says ${code}`, status }, headers);
 }
 
 /** How a write goes wrong: by the status of its answer, or no answer comes. */
@@ -115,7 +115,7 @@ export function trouble(
   troubles:
     | Readonly<Record<string, Trouble>>
     | ((petId: number, nth: number, all: number) => Trouble | undefined),
-  { isApplied = false, fields = {} } = {},
+  { isApplied = false, headers = {} } = {},
 ): void {
   server.misbehave = ({ method, petId = '', quantity }, response) => {
     if (method === 'GET') return undefined;
@@ -129,7 +129,7 @@ export function trouble(
     if (found === 'lost') response.destroy();
     if (typeof found !== 'number') return true;
     return refuse(response, found, 'no', {
-      ...fields,
+      ...headers,
       ...(found < 400 && { location: 'http://127.0.0.1:1/' }),
     });
   };
@@ -177,7 +177,7 @@ export function answer(server: StockServer, request: StockRequest, response: Ser
   else if (isStale(server, request, petId)) refuse(response, 412, 'precondition_failed');
   else if (method === 'PUT') put(server, { ...request, petId, quantity: quantity ?? 0 }, response);
   else if (method === 'DELETE') remove(server, petId, response);
-  else reply(response, 200, toItem(server, petId), etagFields(server, petId));
+  else reply(response, 200, toItem(server, petId), etagHeaders(server, petId));
 }
 
 function put(
@@ -186,7 +186,7 @@ function put(
   response: ServerResponse,
 ): void {
   server.stock.set(petId, quantity);
-  reply(response, 200, toItem(server, petId), etagFields(server, petId));
+  reply(response, 200, toItem(server, petId), etagHeaders(server, petId));
 }
 
 function isStale(server: StockServer, { method, headers }: StockRequest, petId: string): boolean {
@@ -223,8 +223,8 @@ function list(server: StockServer, path: string, response: ServerResponse): void
   const rest = ids.filter((petId) => Number(petId) > after);
   const page = rest.slice(0, limit);
   const next = `${server.url}/store/inventory?limit=${limit}&after=${page.at(-1)}`;
-  const fields = rest.length > limit ? { link: `<${next}>; rel="next"` } : {};
-  reply(response, 200, `[${page.map((petId) => toItem(server, petId)).join()}]`, fields);
+  const headers = rest.length > limit ? { link: `<${next}>; rel="next"` } : {};
+  reply(response, 200, `[${page.map((petId) => toItem(server, petId)).join()}]`, headers);
 }
 
 /** Text, because an id may have more digits than a number can hold. */
@@ -232,11 +232,11 @@ function toItem({ stock }: StockServer, petId: string): string {
   return `{"petId":${petId},"quantity":${stock.get(petId)},"status":"available"}`;
 }
 
-function etagFields(server: StockServer, petId: string) {
+function etagHeaders(server: StockServer, petId: string) {
   return server.sendsETags ? { etag: server.etagOf(petId) } : {};
 }
 
 /** Sends writes twice, as some proxies do, and passes on what the second one is answered: a refusal. */
-export function sendTwice(server: StockServer, status: number, fields = {}): void {
-  trouble(server, (_, nth) => (nth === 1 ? status : undefined), { isApplied: true, fields });
+export function sendTwice(server: StockServer, status: number, headers = {}): void {
+  trouble(server, (_, nth) => (nth === 1 ? status : undefined), { isApplied: true, headers });
 }

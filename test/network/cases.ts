@@ -194,7 +194,7 @@ export const cases: readonly Case[] = [
     return set(`refuses with ${code}`, mode.answersJson(no, { status: Number(code) }), says, { exit });
   }),
   ...oddRefusals.map(([code, exit, type, body, says]) => {
-    const answered = mode.answers({ status: code, body, fields: { 'content-type': type } });
+    const answered = mode.answers({ status: code, body, headers: { 'content-type': type } });
     return set(`refuses with ${type} of its own`, answered, says, { exit });
   }),
   set('refuses with nothing', mode.status(404), /answered 404, with no reason given/, { exit: 5 }),

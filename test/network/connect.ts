@@ -28,7 +28,7 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     contract: builtInContract,
     baseUrl,
     transport: await open({ baseUrl, tls, env, connections, connectTimeoutMs: timeoutMs }),
-    fields: { accept: 'application/json' },
+    headers: { accept: 'application/json' },
     timeoutMs,
     retries,
     signal: options.signal ?? new AbortController().signal,

@@ -17,8 +17,8 @@ async function get(line: string, ...answers: readonly Act[]) {
   return { ...run, requests: server.requests.map(({ method }) => method).join(' ') };
 }
 
-function status(code: number, fields: Readonly<Record<string, string>> = {}): Act {
-  return (exchange) => answer(exchange, { status: code, fields });
+function status(code: number, headers: Readonly<Record<string, string>> = {}): Act {
+  return (exchange) => answer(exchange, { status: code, headers });
 }
 
 const record = (body: object): Act => {

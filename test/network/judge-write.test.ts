@@ -10,7 +10,7 @@ function judge(
   [status, body = '', type = 'application/json']: readonly [status: number, body?: unknown, type?: string],
 ) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const response = { status, fields: { 'content-type': type }, body: text };
+  const response = { status, headers: { 'content-type': type }, body: text };
   return judgeWrite(operations[operation], { id: 1n, values: {}, ...intent }, response, (words) => words);
 }
 

@@ -94,8 +94,8 @@ export function endless(status: number) {
 }
 
 export function gzipBomb(exchange: Exchange): void {
-  const fields = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-  answer(exchange, { fields, body: bomb() });
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  answer(exchange, { headers, body: bomb() });
 }
 
 let compressed: Buffer | undefined;
@@ -109,7 +109,7 @@ export function html(status: number) {
   return (exchange: Exchange): void =>
     answer(exchange, {
       status,
-      fields: { 'content-type': 'text/html; charset=utf-8' },
+      headers: { 'content-type': 'text/html; charset=utf-8' },
       body: `<html><head><title>Sign in</title></head>\n<body>\u001b[31mPlease sign in to the Wi-Fi${'.'.repeat(500)}</body></html>`,
     });
 }
@@ -144,16 +144,16 @@ export function answersJson(body: unknown, more: Answer = {}): Script {
   return always((exchange) => answerJson(exchange, body, more));
 }
 
-export function answersBytes(fields: Readonly<Record<string, string>>, body: string | Buffer): Script {
-  return answers({ fields, body });
+export function answersBytes(headers: Readonly<Record<string, string>>, body: string | Buffer): Script {
+  return answers({ headers, body });
 }
 
 export function status(code: number): Script {
   return always(statusAct(code));
 }
 
-export function statusAct(code: number, fields: Readonly<Record<string, string>> = {}): Act {
-  return (exchange) => answer(exchange, { status: code, fields });
+export function statusAct(code: number, headers: Readonly<Record<string, string>> = {}): Act {
+  return (exchange) => answer(exchange, { status: code, headers });
 }
 
 export function waiting(code: number, retryAfter: string): Act {
@@ -180,19 +180,19 @@ export function writes(text: string): Script {
 
 export function waitUntilDate(exchange: Exchange): void {
   const date = new Date(Date.now() + 2500).toUTCString();
-  answer(exchange, { status: 503, fields: { 'retry-after': date } });
+  answer(exchange, { status: 503, headers: { 'retry-after': date } });
 }
 
 export function redirectOnAndOn(exchange: Exchange): void {
-  answer(exchange, { status: 302, fields: { location: `/store/inventory?${exchange.number}` } });
+  answer(exchange, { status: 302, headers: { location: `/store/inventory?${exchange.number}` } });
 }
 
 export function linkElsewhere(exchange: Exchange): void {
-  answerJson(exchange, [], { fields: { link: '<http://127.0.0.2:9/>; rel=next' } });
+  answerJson(exchange, [], { headers: { link: '<http://127.0.0.2:9/>; rel=next' } });
 }
 
 export function linkToItself(exchange: Exchange): void {
-  answerJson(exchange, [], { fields: { link: `<${exchange.request.target}>; rel="next"` } });
+  answerJson(exchange, [], { headers: { link: `<${exchange.request.target}>; rel="next"` } });
 }
 
 export function sendTooMuch(exchange: Exchange): void {

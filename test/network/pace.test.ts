@@ -5,14 +5,14 @@ import { unansweredError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
-  const request = { method: 'PUT', url: 'http://127.0.0.1/', fields: {}, body: undefined };
+  const request = { method: 'PUT', url: 'http://127.0.0.1/', headers: {}, body: undefined };
   return {
     request,
     isRedirected: false,
     isSent: true,
     number: 1,
     elapsedMs: 0,
-    response: { status, fields: {}, body: '' },
+    response: { status, headers: {}, body: '' },
     ...more,
   };
 }

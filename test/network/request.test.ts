@@ -6,7 +6,7 @@ import { checkInput } from '../../src/client/bounds.ts';
 import { type CallInput, toRawRequest, toRequest, toWireInput } from '../../src/client/request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
-const target = { baseUrl: 'http://shop.example/api', fields: { accept: 'application/json' } };
+const target = { baseUrl: 'http://shop.example/api', headers: { accept: 'application/json' } };
 
 function operation(id: OperationId, changes: Partial<Operation> = {}): Operation {
   return { ...builtInContract.operations.get(id)!, ...changes };
@@ -31,7 +31,7 @@ test('every digit of an id reaches the path, the query and the body', () => {
   expect(requestOf(operation('createPet'), { body })).toEqual({
     method: 'POST',
     url: 'http://shop.example/api/pets',
-    fields: { accept: 'application/json', 'content-type': 'application/json' },
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
     body: '{"name":"Rex","categoryId":9223372036854775807}',
   });
 });
@@ -48,7 +48,7 @@ test('a bound parameter goes to the place and under the name that the descriptio
   expect(requestOf(boundOperation, { id: 7n, body: { quantity: 1 } })).toMatchObject({
     method: 'PATCH',
     url: 'http://shop.example/api/stock/7/count',
-    fields: { 'x-dry-run': 'true' },
+    headers: { 'x-dry-run': 'true' },
     body: '{"quantity":1}',
   });
 });

@@ -27,7 +27,10 @@ test.each([
   expect(retryAfter({ 'retry-after': value }, now)).toBe(ms);
 });
 
-const answered = (status: number, fields = {}) => ({ isSent: true, response: { status, fields, body: '' } });
+const answered = (status: number, headers = {}) => ({
+  isSent: true,
+  response: { status, headers, body: '' },
+});
 const lost = { isSent: true, response: undefined };
 const unsent = { isSent: false, response: undefined };
 

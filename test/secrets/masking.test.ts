@@ -92,16 +92,16 @@ test('a URL is shown without userinfo, also one that a service has made to take 
 
 test('-vv shows every header but those that carry credentials', () => {
   const secrets = createSecrets();
-  secrets.addField('X-Api-Key');
-  const fields = {
+  secrets.addHeader('X-Api-Key');
+  const headers = {
     authorization: 'Bearer x',
     'x-api-key': 'x',
     'x-commit': '4a1f',
     cookie: 'a=1',
     link: '<http://me:pw@h/pets>; rel="next"',
   };
-  const response = { status: 200, fields: { 'set-cookie': ['a=1', 'b=2'], server: 'nginx' }, body: '' };
-  const request = { method: 'GET', url: 'http://h/pets', fields };
+  const response = { status: 200, headers: { 'set-cookie': ['a=1', 'b=2'], server: 'nginx' }, body: '' };
+  const request = { method: 'GET', url: 'http://h/pets', headers };
   expect(
     traceOf({ request, response, isRedirected: false, isSent: true, number: 1, elapsedMs: 5 }, 2, secrets)
       .split('\n')

@@ -23,8 +23,8 @@ function send(
   body?: string | Uint8Array,
   more: Record<string, string> = {},
 ): HttpResponse {
-  const fields = { ...(body !== undefined && { 'content-type': 'application/json' }), ...more };
-  return app({ method, url: `http://shop.test${path}`, fields, body });
+  const headers = { ...(body !== undefined && { 'content-type': 'application/json' }), ...more };
+  return app({ method, url: `http://shop.test${path}`, headers, body });
 }
 
 function read(response: HttpResponse): unknown {
@@ -38,7 +38,7 @@ function ids(path: string): unknown[] {
 /** The code and the message of a refusal, whose body must be that of the service's specification. */
 function refusal(response: HttpResponse): string {
   const { code, message, status, ...more } = read(response) as Record<string, unknown>;
-  expect([response.fields['content-type'], status, more]).toEqual(['application/json', response.status, {}]);
+  expect([response.headers['content-type'], status, more]).toEqual(['application/json', response.status, {}]);
   return `${code}: ${message}`;
 }
 
@@ -56,7 +56,7 @@ function play(line: string): void {
   else if (answer !== undefined) expect(read(response)).toMatchObject(parseJson(answer) as object);
   if (response.status === 201 && method === 'POST') {
     const { id, petId } = read(response) as { id?: bigint; petId?: bigint };
-    expect(response.fields.location).toBe(`${path}/${id ?? petId}`);
+    expect(response.headers.location).toBe(`${path}/${id ?? petId}`);
   }
 }
 
@@ -186,9 +186,9 @@ test.each(Object.entries(stories))('%s', (_, lines) => {
 
 test('getPet announces its sunset, also when it refuses; no other operation does', () => {
   const notice = { deprecation: '@1767225600', sunset: 'Fri, 31 Dec 2027 00:00:00 GMT' };
-  expect(send('GET', '/pets/1').fields).toMatchObject(notice);
-  expect(send('GET', '/pets/99').fields).toMatchObject(notice);
-  expect(send('GET', '/pets').fields).not.toHaveProperty('deprecation');
+  expect(send('GET', '/pets/1').headers).toMatchObject(notice);
+  expect(send('GET', '/pets/99').headers).toMatchObject(notice);
+  expect(send('GET', '/pets').headers).not.toHaveProperty('deprecation');
 });
 
 test('the next links lead through all records once and keep the filters', () => {
@@ -198,13 +198,13 @@ test('the next links lead through all records once and keep the filters', () => 
     let path: string | undefined = `/pets?status=${status}&categoryId=${categoryId}&limit=2`;
     while (path && pages.length < all.length) {
       pages.push(...ids(path));
-      const link: string = String(send('GET', path).fields.link ?? '');
+      const link: string = String(send('GET', path).headers.link ?? '');
       path = /^<http:\/\/shop\.test(.*)>; rel="next"$/.exec(link)?.[1];
     }
     const matching = all.filter((pet) => pet.status === status && pet.categoryId === categoryId);
     expect(pages).toEqual(matching.map(({ id }) => id));
   }
-  expect(send('GET', '/categories?limit=6').fields).not.toHaveProperty('link');
+  expect(send('GET', '/categories?limit=6').headers).not.toHaveProperty('link');
 });
 
 test('a page has 100 records by default', () => {
@@ -244,8 +244,8 @@ test.each(operationIds)(
 
 test('a method that the path does not take is 405 with Allow, and HEAD is answered like GET', () => {
   expect(refusal(send('DELETE', '/pets'))).toBe('method_not_allowed: /pets does not take DELETE');
-  expect(send('DELETE', '/pets').fields.allow).toBe('GET, HEAD, POST');
-  expect(send('PATCH', '/pets/1', '{}').fields.allow).toBe('GET, HEAD, PUT, DELETE');
+  expect(send('DELETE', '/pets').headers.allow).toBe('GET, HEAD, POST');
+  expect(send('PATCH', '/pets/1', '{}').headers.allow).toBe('GET, HEAD, PUT, DELETE');
   expect(send('HEAD', '/pets/1')).toEqual(send('GET', '/pets/1'));
 });
 
@@ -278,7 +278,7 @@ test('a write that fails changes nothing', () => {
 });
 
 describe('an ETag', () => {
-  const tagOf = (path: string) => String(send('GET', path).fields.etag);
+  const tagOf = (path: string) => String(send('GET', path).headers.etag);
 
   test.each([
     ['/pets/1', rex],
@@ -287,14 +287,14 @@ describe('an ETag', () => {
     ['/store/inventory/1', '{"quantity":77}'],
   ])('of %s is strong, changes with the record, and stops a change of another one', (path, change) => {
     const before = send('GET', path);
-    expect(before.fields.etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
+    expect(before.headers.etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
     for (const [method, body] of [['PUT', change] as const, ['DELETE', undefined] as const])
       expect(refusal(send(method, path, body, { 'if-match': '"other"' }))).toContain('precondition_failed: ');
     expect(send('GET', path)).toEqual(before);
     const put = send('PUT', path, change, { 'if-match': tagOf(path) });
     expect(put.status).toBe(200);
-    expect(put.fields.etag).not.toBe(before.fields.etag);
-    expect(tagOf(path)).toBe(put.fields.etag);
+    expect(put.headers.etag).not.toBe(before.headers.etag);
+    expect(tagOf(path)).toBe(put.headers.etag);
   });
 
   test('that is in a list, or *, lets a change through; other refusals come first', () => {

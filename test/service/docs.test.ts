@@ -27,7 +27,7 @@ afterAll(async () => {
 
 async function get(path: string, headers: Record<string, string> = {}) {
   const response = await fetch(serving.url + path, { headers, redirect: 'manual' });
-  return { status: response.status, fields: response.headers, body: await response.text() };
+  return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
 /** What a shell prints for the command lines of a page that begin with a word, which is a function there. */
@@ -44,13 +44,13 @@ async function runLines(url: string, word: string, body: string): Promise<string
 test('/ redirects a browser to the page, and links a program to the description', async () => {
   const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
   const redirect = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-  expect([redirect.status, redirect.fields.get('location'), redirect.fields.get('link')]).toEqual([
+  expect([redirect.status, redirect.headers.get('location'), redirect.headers.get('link')]).toEqual([
     302,
     '/docs',
     link,
   ]);
   const plain = await get('/');
-  expect([plain.status, plain.fields.get('link')]).toEqual([404, link]);
+  expect([plain.status, plain.headers.get('link')]).toEqual([404, link]);
   expect(JSON.parse(plain.body)).toMatchObject({ code: 'not_found', status: 404 });
 });
 
@@ -60,9 +60,9 @@ test('the page, its script and its style have a policy that allows only their ow
     ['/docs.js', 'text/javascript; charset=utf-8'],
     ['/docs.css', 'text/css; charset=utf-8'],
   ] as const) {
-    const { status, fields } = await get(path);
-    expect([path, status, fields.get('content-type')]).toEqual([path, 200, type]);
-    expect(fields.get('content-security-policy')).toMatch(
+    const { status, headers } = await get(path);
+    expect([path, status, headers.get('content-type')]).toEqual([path, 200, type]);
+    expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'/,
     );
   }

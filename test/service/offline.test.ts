@@ -29,7 +29,7 @@ function sendTo(
   ...[method, path, body]: [string, string, string?]
 ): Promise<HttpResponse> {
   return transport.send(
-    { method, url: `http://offline.invalid${path}`, fields: { 'content-type': 'application/json' }, body },
+    { method, url: `http://offline.invalid${path}`, headers: { 'content-type': 'application/json' }, body },
     { cancellation: { isCancelled: false, reason: undefined, onCancel: () => {} }, onSending: () => {} },
   );
 }
@@ -68,7 +68,7 @@ test('ids are not assigned again after a restart, and keep every digit in the fi
   await send('POST', '/store/orders', '{"id":9223372036854775807,"petId":1}');
   expect(await readFile(file, 'utf8')).toContain('{"id":9223372036854775807,"petId":1,"complete":false}');
   await send('DELETE', '/store/orders/9223372036854775807');
-  expect((await send('POST', '/pets', rex)).fields.location).toBe('/pets/27');
+  expect((await send('POST', '/pets', rex)).headers.location).toBe('/pets/27');
   expect((await send('POST', '/store/orders', '{"id":9223372036854775807}')).status).toBe(409);
 });
 
@@ -126,7 +126,7 @@ test('if the file cannot be written, the store does not change', async () => {
   await writeFile(join(folder, 'state'), '');
   await expect(sendTo(transport, 'POST', '/pets', rex)).rejects.toThrow();
   await rm(join(folder, 'state'));
-  expect((await sendTo(transport, 'POST', '/pets', rex)).fields.location).toBe('/pets/26');
+  expect((await sendTo(transport, 'POST', '/pets', rex)).headers.location).toBe('/pets/26');
 });
 
 test('the seeded and the generated shop fit together, and are the same each time', () => {
@@ -171,5 +171,5 @@ test('a file may leave out statuses, entries and id counters, and a complete ord
   );
   expect(await body('/store/orders')).toBe(`[${order}]`);
   const created = await send('POST', '/pets', '{"name":"Max","categoryId":7}');
-  expect(created.fields.location).toBe('/pets/1');
+  expect(created.headers.location).toBe('/pets/1');
 });

@@ -70,10 +70,10 @@ describe('an app with faults', () => {
     let done = 0;
     const app = () => {
       done += 1;
-      return { status: 200, fields: {}, body: 'fine' };
+      return { status: 200, headers: {}, body: 'fine' };
     };
     const faulty = withFaults(app, faults, createRandom(seed));
-    const send = async () => faulty({ method: 'GET', url: 'http://shop.test/pets', fields: {} });
+    const send = async () => faulty({ method: 'GET', url: 'http://shop.test/pets', headers: {} });
     const statuses = async (count: number) => {
       const all: number[] = [];
       while (all.length < count) all.push((await send()).status);
@@ -108,8 +108,8 @@ describe('an app with faults', () => {
   test('lets the given number of requests a second through, and answers the others 429 with Retry-After', async () => {
     const { send, statuses } = createApp({ ratePerSecond: 5 });
     expect((await statuses(8)).all).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
-    const { fields, body } = await send();
-    expect(fields).toMatchObject({ 'retry-after': '1', 'content-type': 'application/json' });
+    const { headers, body } = await send();
+    expect(headers).toMatchObject({ 'retry-after': '1', 'content-type': 'application/json' });
     expect(JSON.parse(String(body))).toMatchObject({ code: 'rate_limited', status: 429 });
     vi.advanceTimersByTime(400);
     expect((await statuses(3)).all).toEqual([200, 200, 429]);
@@ -117,6 +117,6 @@ describe('an app with faults', () => {
     expect((await statuses(6)).all).toEqual([200, 200, 200, 200, 200, 429]);
     const slow = createApp({ ratePerSecond: 0.2 });
     expect((await slow.send()).status).toBe(200);
-    expect((await slow.send()).fields['retry-after']).toBe('5');
+    expect((await slow.send()).headers['retry-after']).toBe('5');
   });
 });

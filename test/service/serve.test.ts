@@ -17,7 +17,7 @@ beforeEach(() => {
 
 async function get(serving: Serving, path: string) {
   const response = await fetch(serving.url + path);
-  return { status: response.status, fields: response.headers, body: await response.json() };
+  return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
 function write({ url }: Pick<Serving, 'url'>, method: string, path: string, body: string): Promise<Response> {

@@ -8,7 +8,7 @@ import { type Listening, type ListenOptions, listen, startServer } from '../../s
 
 interface Answer {
   readonly status: number;
-  readonly fields: IncomingHttpHeaders;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
@@ -30,7 +30,7 @@ function clientsOf({ url, close }: Listening) {
         const request = open(url + path, { method, headers, agent: false }, async (response) => {
           let text = '';
           for await (const chunk of response) text += chunk;
-          resolve({ status: response.statusCode ?? 0, fields: response.headers, body: text });
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
         });
         request.on('error', reject).end(body);
       });
@@ -62,16 +62,16 @@ async function readAll(socket: Socket): Promise<string> {
 
 const json = { 'content-type': 'application/json' };
 const rex = '{"name":"Rex","categoryId":1}';
-const fine: HttpResponse = { status: 200, fields: {}, body: 'fine' };
+const fine: HttpResponse = { status: 200, headers: {}, body: 'fine' };
 
 test('answers over HTTP as the app does in process, in UTF-8', async () => {
   const { send } = await start();
   const created = await send('POST', '/pets', { ...json, body: rex });
-  expect(created).toMatchObject({ status: 201, fields: { location: '/pets/26', ...json } });
+  expect(created).toMatchObject({ status: 201, headers: { location: '/pets/26', ...json } });
   expect(await send('DELETE', '/pets/26')).toMatchObject({ status: 204, body: '' });
   const head = await send('HEAD', '/pets/1');
   expect(head).toMatchObject({ status: 200, body: '' });
-  expect(Number(head.fields['content-length'])).toBe((await send('GET', '/pets/1')).body.length);
+  expect(Number(head.headers['content-length'])).toBe((await send('GET', '/pets/1')).body.length);
   await send('POST', '/categories', { ...json, body: '{"name":"Käfer 甲虫"}' });
   expect(JSON.parse((await send('GET', '/categories/7')).body)).toEqual({ id: 7, name: 'Käfer 甲虫' });
 });
@@ -79,8 +79,8 @@ test('answers over HTTP as the app does in process, in UTF-8', async () => {
 test('the next link has the host of the request', async () => {
   const { send, url } = await start();
   const host = `localhost:${new URL(url).port}`;
-  const { fields } = await send('GET', '/pets?limit=1', { host });
-  expect(fields.link).toBe(`<http://${host}/pets?limit=1&after=1>; rel="next"`);
+  const { headers } = await send('GET', '/pets?limit=1', { host });
+  expect(headers.link).toBe(`<http://${host}/pets?limit=1&after=1>; rel="next"`);
 });
 
 const ownHosts =
@@ -118,7 +118,7 @@ test('refuses requests from pages of other origins, accepts those of this machin
     });
   const local = await send('GET', '/pets/1', { origin: 'http://localhost:3000' });
   expect(local.status).toBe(200);
-  expect(Object.keys(local.fields).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  expect(Object.keys(local.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
 });
 
 test('refuses a body over 1 MiB with the reason, whether its length is known or not', async () => {
@@ -181,11 +181,11 @@ test('serves its description and /healthz, and refuses writes to them', async ()
   expect(await send('GET', '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
   expect(JSON.parse((await send('GET', '/openapi.json')).body)).toMatchObject({ openapi: '3.0.3' });
   const yaml = await send('GET', '/openapi.yaml?x=1');
-  expect(yaml.fields['content-type']).toBe('application/yaml');
+  expect(yaml.headers['content-type']).toBe('application/yaml');
   expect(yaml.body).toMatch(/^openapi: 3.0.3\n/);
   expect(await send('POST', '/openapi.json', json)).toMatchObject({
     status: 405,
-    fields: { allow: 'GET, HEAD' },
+    headers: { allow: 'GET, HEAD' },
   });
 });
 

@@ -5,7 +5,7 @@ import { UsageError } from '../../src/process/errors.ts';
 const answer = {
   status: 200,
   url: 'http://host/version',
-  fields: { 'x-commit': '4f2a9c1', 'x-load': '0.5' },
+  headers: { 'x-commit': '4f2a9c1', 'x-load': '0.5' },
   text: ' 4f2a9c1 release\n',
   json: {
     big: 9007199254740993n,

@@ -11,7 +11,7 @@ import {
   refusing,
   startService,
   withBody,
-  withFields,
+  withHeaders,
 } from './service.ts';
 
 // The matrix of faults: one at a time in a healthy service. Each is red under every flag, and the first line of the
@@ -21,9 +21,9 @@ import {
 type Faults = Readonly<Record<string, Change>>;
 
 const having =
-  (fields: Readonly<Record<string, string | undefined>>): Change =>
+  (headers: Readonly<Record<string, string | undefined>>): Change =>
   (answer) =>
-    withFields(answer, fields);
+    withHeaders(answer, headers);
 const saying =
   (body: unknown): Change =>
   (answer) =>
@@ -61,7 +61,7 @@ const ofList: Faults = {
   'the list has an id twice': changingList((json) => [...json.slice(0, 1), ...json]),
   'the list is not ordered by id': changingList((json) => json.toReversed()),
   'the next link points at its own page': (answer, { target }) =>
-    withFields(answer, { link: `<${target}#next>; rel="next"` }),
+    withHeaders(answer, { link: `<${target}#next>; rel="next"` }),
   'the next link leaves the service': having({ link: '<http://elsewhere.example/pets>; rel="next"' }),
   'the next link is not a URL': having({ link: '<http://[>; rel="next"' }),
   'records are missing between two pages': on(
@@ -145,14 +145,14 @@ const others: Faults = {
     saying([]),
   ),
   'op/getPet: answered 410 Gone, and listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
-    withFields(refusal(answer, 410), { sunset }),
+    withHeaders(refusal(answer, 410), { sunset }),
   ),
 };
 
 const toLocation =
   (location: string): Change =>
   (answer) => ({
-    ...withFields(answer, { location }),
+    ...withHeaders(answer, { location }),
     status: 302,
     body: '',
   });

@@ -18,7 +18,7 @@ import {
   refusing,
   type ServiceOptions,
   startService,
-  withFields,
+  withHeaders,
 } from './service.ts';
 
 // The matrix of healthy services: each variant is green under every flag that it can satisfy.
@@ -68,13 +68,13 @@ const eachNth = (nth: number, change: Change) => () => ({
 
 const encoded = (name: string, compress: (body: Buffer) => Buffer) =>
   withBodies((answer) => ({
-    ...withFields(answer, { 'content-encoding': name, 'content-length': undefined }),
+    ...withHeaders(answer, { 'content-encoding': name, 'content-length': undefined }),
     body: compress(Buffer.from(answer.body)),
   }));
 
 function prefixed(answer: HttpResponse): HttpResponse {
-  const link = answer.fields.link?.toString().replace(/<(https?:\/\/[^/>]+)?\//g, '</api/v2/');
-  return withFields(answer, { link });
+  const link = answer.headers.link?.toString().replace(/<(https?:\/\/[^/>]+)?\//g, '</api/v2/');
+  return withHeaders(answer, { link });
 }
 
 function bigShop(): Store {
@@ -106,7 +106,7 @@ function growingShop(): ServiceOptions {
     );
     const page = matching.toReversed().slice(offset, offset + limit);
     const link = `</pets?limit=${limit}&offset=${offset + limit}>; rel="next"`;
-    return { ...withFields(answer, { link }), body: printJson(page) };
+    return { ...withHeaders(answer, { link }), body: printJson(page) };
   };
   return { store, spoil: on('/pets', change) };
 }
@@ -156,7 +156,7 @@ const variants: Readonly<Record<string, Variant>> = {
     without: ['strict', 'latency', 'write'],
   },
   'a strict rate limit': {
-    service: eachNth(2, (answer) => withFields(refusal(answer, 429), { 'retry-after': '0' })),
+    service: eachNth(2, (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' })),
     without: ['strict', 'latency', 'write', 'repeat'],
   },
   'a rate limit without Retry-After': {
@@ -168,7 +168,7 @@ const variants: Readonly<Record<string, Variant>> = {
   'other statuses of pets and of creates': {
     spoil: (answer, { method }) =>
       method === 'POST' && answer.status === 201
-        ? { ...withFields(answer, { location: undefined }), status: 200 }
+        ? { ...withHeaders(answer, { location: undefined }), status: 200 }
         : answer,
     bind({ paths, components: { schemas } }) {
       schemas.PetStatus = { type: 'string', enum: ['available', 'pending', 'sold', 'reserved'] } as never;
@@ -199,7 +199,7 @@ const variants: Readonly<Record<string, Variant>> = {
       route: (target) => target.replace(/^\/v1/, ''),
       spoil: on(/^\/(?!v1)/, (answer, { target }) => ({
         ...{ ...answer, status: 308, body: '' },
-        fields: { location: `/v1${target}` },
+        headers: { location: `/v1${target}` },
       })),
     }),
   },
@@ -209,20 +209,20 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'a byte order mark': { spoil: withBodies((answer) => ({ ...answer, body: `\ufeff${answer.body}` })) },
   'a media type with a charset': {
-    spoil: withBodies((answer) => withFields(answer, { 'content-type': 'Application/JSON; charset=UTF-8' })),
+    spoil: withBodies((answer) => withHeaders(answer, { 'content-type': 'Application/JSON; charset=UTF-8' })),
   },
   'mutual TLS': {
     service: mutualTls,
     bind: (document) => requireToken(document, { type: 'mutualTLS' }),
   },
   'a bearer token': {
-    spoil: (answer, { fields }) =>
-      fields.authorization === 'Bearer right-token' ? answer : refusal(answer, 401),
+    spoil: (answer, { headers }) =>
+      headers.authorization === 'Bearer right-token' ? answer : refusal(answer, 401),
     bind: requireToken,
     token: 'right-token',
   },
   'a key in a header of its own': {
-    spoil: (answer, { fields }) => (fields['x-api-key'] === 'right-token' ? answer : refusal(answer, 401)),
+    spoil: (answer, { headers }) => (headers['x-api-key'] === 'right-token' ? answer : refusal(answer, 401)),
     config: { 'auth-header': 'X-Api-Key', 'auth-scheme': '' },
     bind: (document) => requireToken(document, { type: 'apiKey', in: 'header', name: 'X-Api-Key' }),
     token: 'right-token',
@@ -277,15 +277,15 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'a cache that says so': {
     spoil: (answer, { method }) =>
-      method === 'GET' ? withFields(answer, { age: '12', 'x-cache': 'MISS' }) : answer,
+      method === 'GET' ? withHeaders(answer, { age: '12', 'x-cache': 'MISS' }) : answer,
   },
   'a service without headers about deprecation': {
-    spoil: (answer) => withFields(answer, { deprecation: undefined, sunset: undefined }),
+    spoil: (answer) => withHeaders(answer, { deprecation: undefined, sunset: undefined }),
     without: ['strict'],
   },
   'an operation that is gone since its sunset': {
     spoil: on(/^\/pets\/\d/, (answer) =>
-      withFields(refusal(answer, 410), {
+      withHeaders(refusal(answer, 410), {
         deprecation: '@1735689600',
         sunset: 'Thu, 02 Jan 2025 00:00:00 GMT',
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
 import { flagSets, smokeOf } from './run.ts';
-import { type Change, changing, counting, on, refusing, startService, withFields } from './service.ts';
+import { type Change, changing, counting, on, refusing, startService, withHeaders } from './service.ts';
 
 // Faults that come and go: in another record each time, once, and of one replica in ten. Each is told under every flag.
 
@@ -128,7 +128,7 @@ describe.concurrent('one replica of ten', () => {
     let answers = 0;
     const spoil: Change = (answer) => {
       answers += 1;
-      return withFields(answer, { 'x-commit': answers % 10 === 4 ? 'old' : 'new' });
+      return withHeaders(answer, { 'x-commit': answers % 10 === 4 ? 'old' : 'new' });
     };
     const flags = ['--wait-for', 'header x-commit=new', '--wait', '300ms'];
     for (const more of flagSets) {

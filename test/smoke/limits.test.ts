@@ -3,7 +3,7 @@ import { main } from '../../src/main.ts';
 import { Store } from '../../src/server/store.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 import { smoke, smokeOf } from './run.ts';
-import { type Change, counting, on, refusing, startService, withFields } from './service.ts';
+import { type Change, counting, on, refusing, startService, withHeaders } from './service.ts';
 
 const late =
   (ms: number): Change =>
@@ -90,7 +90,7 @@ describe('a very long answer', () => {
   const whole = on(/^\/pets(\?|$)/, (answer, { target }) => {
     const category = new URL(target, 'http://any').searchParams.get('categoryId');
     const matching = pets.filter(({ categoryId }) => [String(categoryId), null].includes(category));
-    return { ...withFields(answer, { link: undefined }), body: JSON.stringify(matching) };
+    return { ...withHeaders(answer, { link: undefined }), body: JSON.stringify(matching) };
   });
   const shop = () => {
     const store = new Store();

@@ -9,7 +9,7 @@ import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { bindTo, newFolder, requireToken, smoke } from './run.ts';
-import { type Change, refusal, startService, withFields } from './service.ts';
+import { type Change, refusal, startService, withHeaders } from './service.ts';
 
 describe('a service that is not reached', () => {
   test('a refused connection is the first line, told once, skips the rest and exits 6', async () => {
@@ -152,7 +152,7 @@ describe('tls', () => {
 
   test('a link of http behind an https proxy is told once, as that', async () => {
     const { service, trusting } = await secured(await makeCertificate(90), undefined, (answer) =>
-      withFields(answer, { link: answer.fields.link?.toString().replace('https:', 'http:') }),
+      withHeaders(answer, { link: answer.headers.link?.toString().replace('https:', 'http:') }),
     );
     await using _ = service;
     const { stdout, code } = await runCli(['smoke', '--base-url', service.url], trusting);
@@ -176,7 +176,7 @@ describe('auth', () => {
       (answer, { target }) =>
         target === '/login'
           ? { ...answer, status: 200 }
-          : { ...withFields(answer, { location: '/login' }), status: 302 },
+          : { ...withHeaders(answer, { location: '/login' }), status: 302 },
       /^redirected to .*\/login with (no|a wrong) credential: listPets, /,
     ],
     [
@@ -187,7 +187,7 @@ describe('auth', () => {
   ])('a service that declares security and %s fails auth', async (_, withoutToken, reason) => {
     await using service = await startService({
       spoil: (answer, request) =>
-        request.fields.authorization === 'Bearer right-token' ? answer : withoutToken(answer, request),
+        request.headers.authorization === 'Bearer right-token' ? answer : withoutToken(answer, request),
     });
     const token = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
     const env = { ...(await bindTo(service.url, requireToken)), ...token };

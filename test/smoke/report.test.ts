@@ -6,7 +6,7 @@ import { main } from '../../src/main.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { newFolder, smoke } from './run.ts';
-import { on, refusal, type Service, startService, withBody, withFields } from './service.ts';
+import { on, refusal, type Service, startService, withBody, withHeaders } from './service.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -100,7 +100,7 @@ pass   op/listOrders <time>  200 OK, 10 records
 
 test('one cause is told once, with the ids and the request id', async () => {
   await using failing = await startService({
-    spoil: on(/^\/(?!pets)/, (answer) => withFields(refusal(answer, 500), { 'x-request-id': 'req-7' })),
+    spoil: on(/^\/(?!pets)/, (answer) => withHeaders(refusal(answer, 500), { 'x-request-id': 'req-7' })),
   });
   const { stdout } = await runCli(['smoke', '--base-url', failing.url, '--only', 'op']);
   expect(stdout).toMatch(
@@ -205,7 +205,7 @@ test('text of the service cannot begin a line, move the cursor or command a CI r
   const hostile = '\x1b[31m\u202e\n::error::x ##[error] ##vso[task] %0A </script>|`<b>';
   await using evil = await startService({
     spoil: on('/categories/1', (answer) =>
-      withFields(withBody(answer, { id: 1, name: [hostile] }), { 'x-request-id': '##[group]' }),
+      withHeaders(withBody(answer, { id: 1, name: [hostile] }), { 'x-request-id': '##[group]' }),
     ),
   });
   const { stdout, files } = await allReports(evil.url, ['--only', 'op/getCategory']);
@@ -218,9 +218,9 @@ test('text of the service cannot begin a line, move the cursor or command a CI r
 
 test('a token that the service sends back is in no report, also where it is cut', async () => {
   await using echo = await startService({
-    spoil: on('/categories/1', (answer, { fields }) => ({
-      ...withBody(answer, `${'x'.repeat(190)}${fields.authorization}`),
-      fields: { 'content-type': 'text/plain' },
+    spoil: on('/categories/1', (answer, { headers }) => ({
+      ...withBody(answer, `${'x'.repeat(190)}${headers.authorization}`),
+      headers: { 'content-type': 'text/plain' },
     })),
   });
   const folder = newFolder();

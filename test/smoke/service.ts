@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import type { HttpRequest, HttpResponse } from '../../src/api/http.ts';
+import type { HttpHeaders, HttpResponse } from '../../src/api/http.ts';
 import { createApp } from '../../src/server/app.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import type { Store } from '../../src/server/store.ts';
@@ -12,7 +12,7 @@ export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  readonly fields: HttpRequest['fields'];
+  readonly headers: HttpHeaders;
   readonly body: string;
 }
 
@@ -49,18 +49,18 @@ export async function startService({ spoil, tls, ...options }: ServiceOptions = 
   const requests: ReceivedRequest[] = [];
   let origin = '';
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const { method = '', url = '', headers } = request;
+    const { method = '', url = '' } = request;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const fields = headers as HttpRequest['fields'];
+    const headers = request.headers as HttpHeaders;
     const body = Buffer.concat(chunks);
-    const received = { method, target: url, fields, body: body.toString() };
+    const received = { method, target: url, headers, body: body.toString() };
     requests.push(received);
     const status = options.refuse?.(received);
     if (status !== undefined)
-      return send(request, response, refusal({ status, fields: {}, body: '' }, status), false);
+      return send(request, response, refusal({ status, headers: {}, body: '' }, status), false);
     const target = options.route?.(url) ?? url;
-    const right = app({ method, url: `${origin}${target}`, fields, ...(body.length > 0 && { body }) });
+    const right = app({ method, url: `${origin}${target}`, headers, ...(body.length > 0 && { body }) });
     const reaction = (await spoil?.(right, received)) ?? right;
     if (reaction === 'reset') request.socket.destroy();
     else if (reaction !== 'hang') send(request, response, reaction, options.isOld === true);
@@ -114,7 +114,7 @@ export function refusing(status: number): (answer: HttpResponse) => HttpResponse
 /** An error with the body of the service's specification. */
 export function refusal(answer: HttpResponse, status: number): HttpResponse {
   const error = { code: 'refused', message: 'no', status };
-  return { ...withBody(withFields(answer, { 'content-type': 'application/json' }), error), status };
+  return { ...withBody(withHeaders(answer, { 'content-type': 'application/json' }), error), status };
 }
 
 /** An answer with another body. */
@@ -122,31 +122,31 @@ export function withBody(answer: HttpResponse, body: unknown): HttpResponse {
   return { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-/** An answer with other fields; undefined removes a field. */
-export function withFields(
+/** An answer with other headers; undefined removes a header. */
+export function withHeaders(
   answer: HttpResponse,
-  fields: Readonly<Record<string, string | undefined>>,
+  headers: Readonly<Record<string, string | undefined>>,
 ): HttpResponse {
-  const merged = Object.entries({ ...answer.fields, ...fields }).filter(([, value]) => value !== undefined);
-  return { ...answer, fields: Object.fromEntries(merged) as HttpResponse['fields'] };
+  const merged = Object.entries({ ...answer.headers, ...headers }).filter(([, value]) => value !== undefined);
+  return { ...answer, headers: Object.fromEntries(merged) as HttpHeaders };
 }
 
 /** A web page instead. */
 export function asPage(answer: HttpResponse, text: string): HttpResponse {
-  return withBody(withFields(answer, { 'content-type': 'text/html' }), text);
+  return withBody(withHeaders(answer, { 'content-type': 'text/html' }), text);
 }
 
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, fields, body }: HttpResponse,
+  { status, headers, body }: HttpResponse,
   isOld: boolean,
 ): void {
   if (!isOld) {
-    response.writeHead(status, { ...fields } as Record<string, string>).end(body);
+    response.writeHead(status, { ...headers } as Record<string, string>).end(body);
     return;
   }
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   request.socket.write(`HTTP/1.0 ${status} Whatever\r\n${lines.join('')}\r\n`);
   request.socket.end(Buffer.from(body));
 }

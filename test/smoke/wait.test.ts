@@ -12,7 +12,7 @@ import {
   refusing,
   startService,
   withBody,
-  withFields,
+  withHeaders,
 } from './service.ts';
 
 const isFirst = (count: number) => count === 1;
@@ -21,7 +21,7 @@ const isFirst = (count: number) => count === 1;
 const showing =
   (commit: string): Change =>
   (answer, { target }) => {
-    const versioned = withFields(answer, { 'x-commit': commit });
+    const versioned = withHeaders(answer, { 'x-commit': commit });
     return target === '/version' ? { ...withBody(versioned, { build: { commit } }), status: 200 } : versioned;
   };
 
@@ -123,7 +123,7 @@ describe.concurrent('the wait for a deployment', () => {
 
   test('a look is a connection of its own: 30 before the checks, 10 after them', async () => {
     const run = await smokeOf(showing('new'), [...waitForNew, '--only', 'op/listPets']);
-    const isLook = run.requests.map(({ fields }) => fields.connection === 'close');
+    const isLook = run.requests.map(({ headers }) => headers.connection === 'close');
     expect(isLook.filter(Boolean)).toHaveLength(40);
     expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
   });
@@ -178,7 +178,7 @@ describe.concurrent('the wait for a deployment', () => {
   });
 
   test('a rate limit slows the looks down, and does not fail them', async () => {
-    const limited: Change = (answer) => withFields(refusal(answer, 429), { 'retry-after': '0' });
+    const limited: Change = (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' });
     const often = counting((count) => count % 4 === 0, limited);
     const spoil: Change = async (answer, request) =>
       showing('new')((await often(answer, request)) as HttpResponse, request);
@@ -239,8 +239,8 @@ describe.concurrent('what an answer is worth', () => {
     [{ 'retry-after': '0' }, 'flaky', '429 Too Many Requests'],
     [{}, 'flaky', '429 Too Many Requests'],
     [{ 'retry-after': '3600' }, 'fail', undefined],
-  ] as const)('a 429 with %j is tried once more if that is in time: %s', async (fields, result, first) => {
-    const spoil = counting(isFirst, (answer) => withFields(refusal(answer, 429), fields));
+  ] as const)('a 429 with %j is tried once more if that is in time: %s', async (headers, result, first) => {
+    const spoil = counting(isFirst, (answer) => withHeaders(refusal(answer, 429), headers));
     const run = await smokeOf(on('/categories/1', spoil), ['--only', 'op/getCategory']);
     expect(run.check('op/getCategory')).toMatchObject({ result });
     expect(run.check('op/getCategory').first).toBe(first);

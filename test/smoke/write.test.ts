@@ -18,7 +18,7 @@ import {
   type ServiceOptions,
   startService,
   withBody,
-  withFields,
+  withHeaders,
 } from './service.ts';
 
 /** The number of records of each noun, which a run must not change. */
@@ -50,7 +50,7 @@ const paths = {
   inventory: '/store/inventory',
   order: '/store/orders',
 };
-const withoutLocation = (answer: HttpResponse) => withFields(answer, { location: undefined });
+const withoutLocation = (answer: HttpResponse) => withHeaders(answer, { location: undefined });
 const same: Change = (answer) => answer;
 const hang: Change = () => 'hang';
 const saying =
@@ -115,7 +115,7 @@ const writeFaults: readonly WriteFault[] = [
   [
     'create: the Location names another record',
     'POST',
-    (answer) => withFields(answer, { location: '/other/1' }),
+    (answer) => withHeaders(answer, { location: '/other/1' }),
   ],
   ['update: answered 500', 'PUT', 500],
   ['403', 'DELETE', 403],
@@ -159,7 +159,7 @@ const withOthersId = (path: string, fields: object = {}) =>
     path,
     (answer) =>
       changing((json: object) => ({ ...json, id: 1, ...fields }))(
-        withFields(answer, { location: `${path}/1` }),
+        withHeaders(answer, { location: `${path}/1` }),
       ),
     'POST',
   );
@@ -192,7 +192,7 @@ function cached(ofDelete: Change): Change {
     const { method, target } = request;
     if (method === 'DELETE') return ofDelete(answer, request);
     if (method !== 'GET' || !/^\/categories\/\d/.test(target)) return answer;
-    if (answer.status === 200) kept.set(target, withFields(answer, { age: '30', 'x-cache': 'HIT' }));
+    if (answer.status === 200) kept.set(target, withHeaders(answer, { age: '30', 'x-cache': 'HIT' }));
     return kept.get(target) ?? answer;
   };
 }
@@ -220,7 +220,7 @@ function lateList(): Change {
 }
 const onCreate = (change: Change) => on('/categories', change, 'POST');
 const onInternalHost: Change = (answer) =>
-  withFields(answer, { location: `http://pod-7.internal:8080${answer.fields.location}` });
+  withHeaders(answer, { location: `http://pod-7.internal:8080${answer.headers.location}` });
 const stillListed: Change = (answer, { target }) =>
   String(answer.body) === '[]'
     ? withBody(answer, [{ id: Number(/after=(\d+)/.exec(target)?.[1]) + 1, name: 'Deleted' }])

@@ -142,8 +142,8 @@ test('the wait of several calls is the time since the last answer', async () => 
 test('a repeated attempt is named with its reason', async () => {
   const { call, observe, last } = follow();
   void call(2500);
-  const request = { method: 'GET', url: 'http://shop.example/pets', fields: {} };
-  const response = { status: 503, fields: {}, body: '' };
+  const request = { method: 'GET', url: 'http://shop.example/pets', headers: {} };
+  const response = { status: 503, headers: {}, body: '' };
   const attempt = {
     request,
     response,

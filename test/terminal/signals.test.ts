@@ -35,7 +35,7 @@ const stalls: readonly Stall[] = [
   },
   {
     name: 'a long Retry-After',
-    script: mode.always((exchange) => answer(exchange, { status: 503, fields: { 'retry-after': '20' } })),
+    script: mode.always((exchange) => answer(exchange, { status: 503, headers: { 'retry-after': '20' } })),
   },
 ];
 

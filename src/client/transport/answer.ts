@@ -1,4 +1,4 @@
-import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
+import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
 import { messageOf } from '../../process/errors.ts';
 import { systemCode } from '../../process/system-error.ts';
 import { formatBytes } from '../../process/text.ts';
@@ -14,7 +14,7 @@ export class AnswerCollector {
   readonly answer: Promise<HttpResponse>;
   private resolve!: (response: HttpResponse) => void;
   private reject!: (error: Error) => void;
-  private head: Pick<HttpResponse, 'status' | 'fields'> | undefined;
+  private head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
   private readonly chunks: Uint8Array[] = [];
   private length = 0;
 
@@ -25,9 +25,9 @@ export class AnswerCollector {
     });
   }
 
-  /** @param rawFields alternating names and values. */
-  begin(status: number, rawFields: readonly string[]): void {
-    this.head = { status, fields: readFields(rawFields) };
+  /** @param rawHeaders alternating names and values. */
+  begin(status: number, rawHeaders: readonly string[]): void {
+    this.head = { status, headers: readHeaders(rawHeaders) };
   }
 
   /** False once the answer has reached the limit: it is settled, and the rest need not be read. */
@@ -63,8 +63,8 @@ export class AnswerCollector {
  *   unknown.
  */
 export async function decodeBody(response: HttpResponse): Promise<HttpResponse> {
-  const { status, fields, body } = response;
-  const encodings = (fieldValue(fields, 'content-encoding') ?? '').toLowerCase().split(/[\s,]+/);
+  const { status, headers, body } = response;
+  const encodings = (headerValue(headers, 'content-encoding') ?? '').toLowerCase().split(/[\s,]+/);
   let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
   try {
     for (const encoding of encodings.reverse())
@@ -74,7 +74,7 @@ export async function decodeBody(response: HttpResponse): Promise<HttpResponse> 
     if (status < 400) throw error;
     bytes = new Uint8Array();
   }
-  return { status, fields, body: bytes };
+  return { status, headers, body: bytes };
 }
 
 async function undoEncoding(
@@ -99,13 +99,13 @@ async function undoEncoding(
 }
 
 /** Fields by lower-case name from alternating names and values; a repeated name gets a list. */
-function readFields(raw: readonly string[]): HttpFields {
-  const fields: Record<string, string | string[]> = Object.create(null);
+function readHeaders(raw: readonly string[]): HttpHeaders {
+  const headers: Record<string, string | string[]> = Object.create(null);
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = (raw[index] ?? '').toLowerCase();
     const value = raw[index + 1] ?? '';
-    const before = fields[name];
-    fields[name] = before === undefined ? value : [before, value].flat();
+    const before = headers[name];
+    headers[name] = before === undefined ? value : [before, value].flat();
   }
-  return fields;
+  return headers;
 }

@@ -60,7 +60,7 @@ class NodeHttpSender extends Agent implements Sender {
     const { method, body } = request;
     const headers: OutgoingHttpHeaders = {
       host: this.dialer.origin.host,
-      ...(request.fields as OutgoingHttpHeaders),
+      ...(request.headers as OutgoingHttpHeaders),
     };
     // Node leaves the length out of a DELETE, and the server would read the body as the next request.
     if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);

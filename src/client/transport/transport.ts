@@ -25,10 +25,10 @@ export function createTransport(dialer: Dialer, sender: Sender): Transport {
   const authorization = proxy?.authorization && { 'proxy-authorization': proxy.authorization };
   return {
     async send(request, options) {
-      const { url, fields } = request;
+      const { url, headers } = request;
       if (proxy && isForwarded) {
-        const allFields = { host: origin.host, ...fields, ...authorization };
-        const response = await sender.send(url, { ...request, fields: allFields }, options);
+        const allHeaders = { host: origin.host, ...headers, ...authorization };
+        const response = await sender.send(url, { ...request, headers: allHeaders }, options);
         if (response.status === 407) throw refusedByProxy(proxy, 'answered', response.status);
         return response;
       }

@@ -55,7 +55,7 @@ class UndiciSender implements Sender {
       {
         path: requestTarget,
         method: request.method,
-        headers: request.fields as Record<string, string | string[]>,
+        headers: request.headers as Record<string, string | string[]>,
         body: request.body ?? null,
       },
       handler,

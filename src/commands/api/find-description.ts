@@ -1,4 +1,4 @@
-import { fieldValue, linkTarget } from '../../api/http.ts';
+import { headerValue, linkTarget } from '../../api/http.ts';
 import {
   type Description,
   decodeText,
@@ -48,8 +48,8 @@ export async function findDescription(
       if (error instanceof CliError && error.details.reason === 'redirect') return error.message;
       throw error;
     });
-    const { url: from, fields } = typeof first === 'string' ? { url: href, fields: {} } : first;
-    const link = linkTarget(fieldValue(fields, 'link'), 'service-desc');
+    const { url: from, headers } = typeof first === 'string' ? { url: href, headers: {} } : first;
+    const link = linkTarget(headerValue(headers, 'link'), 'service-desc');
     const linked = link !== undefined && URL.canParse(link, from) ? [new URL(link, from).href] : [];
     const bases = new Set([origin + pathname.replace(/\/+$/, ''), origin]);
     const below = [...bases].flatMap((base) => usualPaths.map((path) => base + path));
@@ -76,7 +76,7 @@ export async function findDescription(
 }
 
 function get(client: Client, path: string, retries?: number): Promise<RawAnswer> {
-  return client.request({ method: 'GET', path, fields: { accept } }, { retries });
+  return client.request({ method: 'GET', path, headers: { accept } }, { retries });
 }
 
 /** The text of a document that the description refers to. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import { fieldValue } from '../../api/http.ts';
+import { headerValue } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { bodyTypes } from '../../api/schemas.ts';
@@ -56,7 +56,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     method,
     path,
     query: isQuery ? fields.map(({ key, text }) => [key, text] as const) : [],
-    fields: body === undefined || hasType ? {} : { 'content-type': 'application/json' },
+    headers: body === undefined || hasType ? {} : { 'content-type': 'application/json' },
     body,
   };
   if (!isRead) await confirmWrite(context, { what: `send ${method} ${path}` });
@@ -67,7 +67,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     );
   const answer = await client.request(request);
   if (operation)
-    context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
+    context.lifecycle.set(operation.id, describeLifecycle(operation, answer.headers, context.now()));
   try {
     if (include) await io.stdout.write(headOf(answer, context), { isRaw: true });
     await printBody(context, answer);
@@ -83,8 +83,8 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     );
 }
 
-function headOf({ status, fields }: RawAnswer, { io }: Context): string {
-  const lines = Object.entries(fields).flatMap(([name, values]) =>
+function headOf({ status, headers }: RawAnswer, { io }: Context): string {
+  const lines = Object.entries(headers).flatMap(([name, values]) =>
     [values].flat().map((value) => `${name}: ${value}`),
   );
   const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
@@ -93,10 +93,10 @@ function headOf({ status, fields }: RawAnswer, { io }: Context): string {
 }
 
 /** Prints the bytes unchanged; on a terminal as text without control sequences. */
-async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<void> {
+async function printBody({ io }: Context, { body, headers }: RawAnswer): Promise<void> {
   if (body.length === 0) return;
   if (!io.stdout.isTerminal) return io.stdout.write(body, { isRaw: true });
-  const type = fieldValue(fields, 'content-type') ?? '';
+  const type = headerValue(headers, 'content-type') ?? '';
   const text = new TextDecoder(/charset=iso-8859-1/i.test(type) ? 'latin1' : 'utf-8').decode(body);
   await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
 }

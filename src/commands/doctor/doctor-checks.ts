@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fieldValue, isLoopbackHost } from '../../api/http.ts';
+import { headerValue, isLoopbackHost } from '../../api/http.ts';
 import type { CheckContext } from '../../checks/check.ts';
 import { type Finding, pass, skip, warn } from '../../checks/finding.ts';
 import { askFirst, checkHttp } from '../../checks/first-answer.ts';
@@ -199,8 +199,8 @@ async function checkClock(
   openOnce: () => Promise<CheckContext>,
 ): Promise<Finding> {
   if (settings.offline) return skip('the embedded store has this clock');
-  const { fields } = await askFirst(await openOnce());
-  const serviceMs = Date.parse(fieldValue(fields, 'date') ?? '');
+  const { headers } = await askFirst(await openOnce());
+  const serviceMs = Date.parse(headerValue(headers, 'date') ?? '');
   if (Number.isNaN(serviceMs)) return skip('the service does not say what time it is');
   const skewMs = now().getTime() - serviceMs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { parseHeaderFlag, rejectInsecure, toFields } from '../../src/client/fields.ts';
+import { parseHeaderFlag, rejectInsecure, toHeaders } from '../../src/client/headers.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
 test('a header of the user replaces one of the program; two of the user are both sent', () => {
   const usual = [{ name: 'Accept', value: 'application/json', source: 'petstore' }];
   const userFields = ['accept: text/plain', 'X-Trace: 1', 'x-trace: 2'].map(parseHeaderFlag);
-  expect(toFields([...usual, ...userFields])).toEqual({ accept: 'text/plain', 'x-trace': ['1', '2'] });
+  expect(toHeaders([...usual, ...userFields])).toEqual({ accept: 'text/plain', 'x-trace': ['1', '2'] });
 });
 
 test.each([
@@ -17,12 +17,12 @@ test.each([
   ['X-A: a\u0000', 'the value of X-A holds a control character'],
   ['Content-Length: 3', 'Content-Length is set by the connection'],
 ])('%j is refused, and its flag named', (text, why) => {
-  expect(() => toFields([parseHeaderFlag(text)])).toThrow(`--header: ${why}`);
+  expect(() => toHeaders([parseHeaderFlag(text)])).toThrow(`--header: ${why}`);
 });
 
 test('a credential in a header goes over plain http only to this machine', () => {
   const secrets = createSecrets();
-  secrets.addField('X-Api-Key');
+  secrets.addHeader('X-Api-Key');
   const key = [parseHeaderFlag('x-api-key: s3cret-word')];
   expect(() => rejectInsecure(key, 'http://shop.example', secrets)).toThrow(
     '--header: x-api-key carries a credential',

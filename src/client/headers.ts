@@ -1,15 +1,15 @@
-import { type HttpFields, isLoopbackHost, isToken } from '../api/http.ts';
+import { type HttpHeaders, isLoopbackHost, isToken } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
 /** A header, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
-export interface HeaderField {
+export interface Header {
   readonly name: string;
   readonly value: string;
   readonly source: string;
 }
 
-/** Fields for message framing and connections: only the transport may set them. */
+/** The headers of message framing and connections. Only the transport may set them. */
 const framing = new Set([
   'connection',
   'content-length',
@@ -23,7 +23,7 @@ const framing = new Set([
 ]);
 
 /** The name and value of `-H 'name: value'`. @throws UsageError that names the flag. */
-export function parseHeaderFlag(text: string): HeaderField {
+export function parseHeaderFlag(text: string): Header {
   const colon = text.indexOf(':');
   if (colon < 1)
     throw new UsageError(`--header: must be \`name: value\`, and has no ${colon === 0 ? 'name' : 'colon'}`);
@@ -31,23 +31,24 @@ export function parseHeaderFlag(text: string): HeaderField {
 }
 
 /**
- * Fields for every request, by lower-case name. A later field replaces an earlier one; fields with one name from one
- * source form a list. Errors name the source and the field, never the value.
+ * Merges headers into those of a request, by lower-case name. A later header replaces an earlier header of another
+ * source; headers with the same name and the same source form a list. Errors name the source and the header, never the
+ * value.
  *
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */
-export function toFields(headers: readonly HeaderField[]): HttpFields {
-  const fields: Record<string, string | string[]> = {};
+export function toHeaders(list: readonly Header[]): HttpHeaders {
+  const headers: Record<string, string | string[]> = {};
   const sources = new Map<string, string>();
-  for (const field of headers) {
-    const name = checkField(field);
-    const { value } = field;
-    const before = fields[name];
-    const addsUp = before !== undefined && sources.get(name) === field.source;
-    fields[name] = addsUp ? [before, value].flat() : value;
-    sources.set(name, field.source);
+  for (const header of list) {
+    const name = checkHeader(header);
+    const { value } = header;
+    const before = headers[name];
+    const addsUp = before !== undefined && sources.get(name) === header.source;
+    headers[name] = addsUp ? [before, value].flat() : value;
+    sources.set(name, header.source);
   }
-  return fields;
+  return headers;
 }
 
 /**
@@ -55,10 +56,10 @@ export function toFields(headers: readonly HeaderField[]): HttpFields {
  *
  * @throws UsageError that names the header.
  */
-export function rejectInsecure(headers: readonly HeaderField[], baseUrl: string, secrets: Secrets): void {
+export function rejectInsecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
   const { protocol, hostname, origin } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
-  const secret = headers.find(({ name }) => secrets.hasField(name));
+  const secret = headers.find(({ name }) => secrets.hasHeader(name));
   if (!secret) return;
   throw new UsageError(
     `${secret.source}: ${secret.name} carries a credential, and ${origin} is plain http, so anybody between could read it`,
@@ -68,11 +69,11 @@ export function rejectInsecure(headers: readonly HeaderField[], baseUrl: string,
 }
 
 /**
- * Checks a field and returns its name in lower case.
+ * Checks a header and returns its name in lower case.
  *
- * @throws UsageError that names the source and the field, never the value.
+ * @throws UsageError that names the source and the header, never the value.
  */
-export function checkField({ name, value, source }: HeaderField): string {
+export function checkHeader({ name, value, source }: Header): string {
   if (!isToken(name)) throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
   if (framing.has(lower)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
