@@ -30,7 +30,7 @@ export class Batch<Item, Result> {
   private readonly options: BatchOptions<Item>;
   /** Once it is stopped, no further item begins. */
   private readonly stopping: Stop<StopReason>;
-  /** The indexes of the items that succeeded, and the errors of those that failed. */
+  /** The indexes of the items that succeeded, and the errors of those that failed or were interrupted after a request. */
   private readonly succeeded = new Set<number>();
   private readonly errors = new Map<number, CliError>();
 
@@ -73,7 +73,7 @@ export class Batch<Item, Result> {
   }
 
   progress(): { readonly done: number; readonly failed: number; readonly total: number } {
-    const failed = this.errors.size;
+    const failed = [...this.errors.values()].filter((error) => !(error instanceof InterruptedError)).length;
     return { done: this.succeeded.size + failed, failed, total: this.items.length };
   }
 
@@ -137,8 +137,10 @@ export class Batch<Item, Result> {
     } catch (thrown) {
       const error = thrown instanceof StoppedError ? stoppedError(thrown) : thrown;
       if (error === undefined) return undefined;
-      if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
-      this.errors.set(index, error);
+      if (!(error instanceof CliError)) throw error;
+      const isInterrupted = error instanceof InterruptedError;
+      if (!isInterrupted || error.details.applied) this.errors.set(index, error);
+      if (isInterrupted) throw error;
       // Ids from the command line are all tried. A file may have too many records for that.
       if (this.options.place && wouldAllFail(error)) this.stopping.stop(error);
       return undefined;

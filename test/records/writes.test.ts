@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { CliError, OutputClosedError } from '../../src/process/errors.ts';
+import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -150,4 +152,24 @@ test('Ctrl-C between writes exits 130, and a note says how many were written', a
   const rest = await shop.run('pets create --from stdin.rejects.jsonl --yes', { cwd: io.cwd });
   expect(rest).toMatchObject({ code: 0, stderr: '' });
   expect(await shop.json('pets list')).toHaveLength(34);
+});
+
+test('a create that a second Ctrl-C abandons is named, and not among the rejects', async () => {
+  const io = fakeIo({ stdin: 'name\nA\nB\nC\n', cwd: temporaryFolder() });
+  let creates = 0;
+  const server = createServer((_, response) => {
+    creates += 1;
+    if (creates === 1)
+      return response.setHeader('content-type', 'application/json').end('{"id":1,"name":"A"}');
+    io.raise('SIGINT');
+    return io.raise('SIGINT');
+  });
+  const url = `http://127.0.0.1:${await listenHere(server)}`;
+  const line = 'categories create --from - --yes --base-url';
+  expect(await main([...line.split(' '), url], io)).toBe(130);
+  server.close();
+  expect(io.written('stderr')).toContain(
+    'look at these before you run them again, they may have been done: stdin:3',
+  );
+  expect(readFileSync(join(io.cwd, 'stdin.rejects.csv'), 'utf8').split('\n')[1]).toBe('C,4,not sent,,,,,');
 });
