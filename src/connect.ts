@@ -3,11 +3,11 @@ import { builtInContract, type Contract, type CredentialPlace } from './api/cont
 import { embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
-import type { SocketAddress } from './checks/sockets.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
+import type { SocketAddress } from './client/transport/sockets.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { showWaiting } from './client/waiting.ts';
 import { readConfigFile } from './config/file.ts';
@@ -220,10 +220,9 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
  */
 export async function openAddress(context: Context, timeoutMs: number): Promise<SocketAddress | undefined> {
   const { settings, io } = context;
-  const isEmbedded = settings.offline !== undefined;
-  const baseUrl = isEmbedded ? embeddedOrigin : settings.service;
+  const baseUrl = settings.offline === undefined ? settings.service : embeddedOrigin;
   if (baseUrl === undefined) return undefined;
-  const { toAddress } = await import('./checks/sockets.ts');
+  const { toAddress } = await import('./client/transport/sockets.ts');
   const tls = await openTlsFiles(context, baseUrl);
-  return toAddress(baseUrl, isEmbedded, { tls, env: io.env, timeoutMs });
+  return toAddress(baseUrl, { tls, env: io.env, timeoutMs });
 }

@@ -2,7 +2,7 @@ import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { int64Max, readPattern } from '../api/values.ts';
 import { processorMs } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { shorten, withArticle } from '../process/text.ts';
+import { secondsText, shorten, withArticle } from '../process/text.ts';
 import { withinTime } from '../process/within-time.ts';
 import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from './pointer.ts';
 
@@ -29,7 +29,7 @@ export function checkBody(
   const { validator, root, badPattern } = validatorFor(schema, definitions);
   const value = toDoubles(body);
   const result = withinProcessorTime(limitMs, () => validator.validate(value));
-  if (!result) return { unchecked: `the body could not be checked within ${limitMs / 1000} s` };
+  if (!result) return { unchecked: `the body could not be checked within ${secondsText(limitMs)}` };
   const leaf = result.errors.find((error) => isLeaf(error, result.errors));
   if (!result.valid && leaf) return { fault: toFault(leaf, root, body) };
   return {

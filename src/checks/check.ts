@@ -3,10 +3,10 @@ import type { Operation } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
+import type { SocketAddress } from '../client/transport/sockets.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { DeploymentTracker } from './deployment-tracker.ts';
 import type { Finding } from './finding.ts';
-import type { SocketAddress } from './sockets.ts';
 
 // How the checks of `smoke` become reports:
 //

@@ -1,10 +1,15 @@
 import { isIP } from 'node:net';
-import { transportError } from '../client/transport/transport-error.ts';
+import {
+  type Handshake,
+  openConnection,
+  performHandshake,
+  resolveHost,
+} from '../client/transport/sockets.ts';
+import { isPlainHttpError, transportError } from '../client/transport/transport-error.ts';
 import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
 import type { Check, CheckContext } from './check.ts';
 import { type Finding, fail, pass, skip, warn } from './finding.ts';
-import { type Handshake, openConnection, performHandshake, resolveHost } from './sockets.ts';
 
 // The checks that send no request: of the host name, the connection and the TLS handshake.
 
@@ -37,13 +42,12 @@ export async function checkConnection({ address, signal }: SocketContext): Promi
     return pass(`${endpoint} accepts connections`);
   } catch (error) {
     signal.throwIfAborted();
-    const { message, details } = transportError(error as Error);
+    const { message, details } = transportError(error as Error, false);
     const hint =
       details.reason === 'timeout'
         ? 'is there a firewall, or a proxy that is not configured, in between?'
         : 'is the service running, and the port of the base URL right?';
-    // The message of a refused connection begins with the address too.
-    return fail(`${endpoint}: ${message.replace(/^\S+:\d+: /, '')}`, { hint, exitCode });
+    return fail(`${endpoint}: ${message}`, { hint, exitCode });
   }
 }
 
@@ -56,10 +60,10 @@ export async function checkTls(context: SocketContext, judge: JudgeHandshake): P
     return judge(await performHandshake(address, signal), context);
   } catch (error) {
     signal.throwIfAborted();
-    const { message, details } = transportError(error as Error);
-    const hint =
-      details.hint ?? (/plain http/.test(message) ? 'is the base URL http:// instead?' : undefined);
-    return fail(`the TLS handshake failed: ${message.replace(/^TLS: /, '')}`, { hint, exitCode });
+    const { message, details } = transportError(error as Error, false);
+    const isPlainHttp = isPlainHttpError(error as Error);
+    const hint = details.hint ?? (isPlainHttp ? 'is the base URL http:// instead?' : undefined);
+    return fail(`the TLS handshake failed: ${message}`, { hint, exitCode });
   }
 }
 

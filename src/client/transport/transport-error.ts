@@ -16,15 +16,20 @@ export function invalidAnswer(
   return unansweredError('invalid-response', why, details);
 }
 
-/** Turns the error of a socket or of the HTTP parser into the error of a request. */
-export function transportError(error: Error): CliError {
+/**
+ * Turns the error of a socket or of the HTTP parser into the error of a request.
+ *
+ * @param namesPlace false if the message need not name the address of a refused connection, or TLS.
+ */
+export function transportError(error: Error, namesPlace = true): CliError {
   if (error instanceof CliError) return error;
   const root = rootOf(error);
   // undici's parser gives some of its errors no code.
   const code = systemCode(root) ?? root.name;
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
-  return unansweredError(reason, clauseFor(root, code, reason), { hint, cause: error });
+  const place = namesPlace ? placeOf(root, code, reason) : '';
+  return unansweredError(reason, `${place}${clauseFor(root, code, reason)}`, { hint, cause: error });
 }
 
 /** Several addresses were tried and all failed: report the last error. */
@@ -56,27 +61,38 @@ const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
 function clauseFor(error: Error, code: string, reason: UnavailableReason): string {
   if (reason === 'reset') return 'the connection was closed before the whole answer came';
   if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
-  if (reason === 'tls') return `TLS: ${tlsClause(error, code)}`;
+  if (reason === 'tls') return tlsClause(error, code);
   const why = systemReason(error, 'connection');
-  const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
+  const { hostname } = error as { hostname?: string };
   if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
-  if (code === 'ENOTFOUND' && hostname) return `${why}: ${hostname}`;
-  if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return why;
-  return `${address.includes(':') ? `[${address}]` : address}:${port}: ${why}`;
+  return code === 'ENOTFOUND' && hostname ? `${why}: ${hostname}` : why;
 }
 
-/**
- * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`; of
- * a certificate, the reason without the advice that Node 24 adds, which is about a flag of node.
- */
+/** Names TLS, or the address of a connection that failed, at the start of a message. */
+function placeOf(error: Error, code: string, reason: UnavailableReason): string {
+  if (reason === 'tls') return 'TLS: ';
+  const { address, port } = error as { address?: string; port?: number };
+  if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return '';
+  return `${address.includes(':') ? `[${address}]` : address}:${port}: `;
+}
+
+/** Says why TLS failed. Leaves out the advice that Node 24 adds for a certificate, which is about a flag of node. */
 function tlsClause(error: Error, code: string): string {
   const { message } = error;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return nameClause(error as NameError);
   if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
-  const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
-  return why === 'wrong version number' || why === 'packet length too long'
-    ? `${why}; the server may speak plain http`
-    : why;
+  const why = opensslReason(error) ?? message;
+  return isPlainHttpError(error) ? `${why}; the server may speak plain http` : why;
+}
+
+/** Returns the reason in a line of OpenSSL: `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`. */
+function opensslReason({ message }: Error): string | undefined {
+  return /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1];
+}
+
+/** Returns whether a TLS handshake probably failed because the server speaks plain http. */
+export function isPlainHttpError(error: Error): boolean {
+  return ['wrong version number', 'packet length too long'].includes(opensslReason(error) ?? '');
 }
 
 /** The certificate of a service does not bear its name. */

@@ -18,7 +18,7 @@ import {
 } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
-import type { SocketAddress } from '../../checks/sockets.ts';
+import type { SocketAddress } from '../../client/transport/sockets.ts';
 import { credentialPlace, planToken } from '../../config/token.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';

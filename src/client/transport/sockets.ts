@@ -2,15 +2,15 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
 import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
-import { bareHost, reachableHost } from '../api/http.ts';
-import { findProxy, portOf } from '../client/transport/proxy.ts';
-import { createTlsContext, type TlsFiles } from '../client/transport/tls.ts';
-import { trustHint } from '../client/transport/transport-error.ts';
-import { race } from '../process/deadline.ts';
-import { unansweredError } from '../process/errors.ts';
-import type { Io } from '../process/io.ts';
-import { systemCode } from '../process/system-error.ts';
-import { durationText } from '../process/text.ts';
+import { bareHost, embeddedOrigin, reachableHost } from '../../api/http.ts';
+import { race } from '../../process/deadline.ts';
+import { unansweredError } from '../../process/errors.ts';
+import type { Io } from '../../process/io.ts';
+import { systemCode } from '../../process/system-error.ts';
+import { durationText } from '../../process/text.ts';
+import { findProxy, portOf } from './proxy.ts';
+import { createTlsContext, type TlsFiles } from './tls.ts';
+import { trustHint } from './transport-error.ts';
 
 /** The address of a service, and how its sockets are opened. */
 export interface SocketAddress {
@@ -26,13 +26,13 @@ export interface SocketAddress {
   readonly timeoutMs: number;
 }
 
-/** Reads the address from a base URL. @param isEmbedded true if the service runs in this process. */
+/** Reads the address from a base URL, which may be the origin of the embedded store. */
 export function toAddress(
   baseUrl: string,
-  isEmbedded: boolean,
   options: Pick<SocketAddress, 'tls' | 'env' | 'timeoutMs'>,
 ): SocketAddress {
   const url = new URL(baseUrl);
+  const isEmbedded = url.origin === embeddedOrigin;
   const proxy = isEmbedded ? undefined : findProxy(url, options.env);
   return {
     ...options,
