@@ -58,7 +58,7 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
 }
 
 /** Whether a list is ordered by id and can begin after an id. */
-export function canSeek(list: Operation): boolean {
+export function canBeginAfterId(list: Operation): boolean {
   return takesParameter(list, 'after');
 }
 

@@ -8,7 +8,7 @@ interface HeaderDate {
   /** Undefined if the header is malformed. */
   readonly date: Date | undefined;
   /** True if it has the form of an earlier draft: `true` or an HTTP date. */
-  readonly older?: true;
+  readonly isDraftForm?: true;
 }
 
 /** The life cycle in the headers of an answer. */
@@ -70,7 +70,7 @@ function describeDeprecation(operation: Operation, headers: HttpHeaders, now: Da
   const { deprecation, sunset, link } = readLifecycle(headers);
   const since = deprecation?.date;
   const until = sunset?.date ?? dateOf(operation.sunset);
-  const isDeprecated = operation.deprecated || deprecation?.older === true || since !== undefined;
+  const isDeprecated = operation.isDeprecated || deprecation?.isDraftForm === true || since !== undefined;
   if (!isDeprecated && !sunset?.date) return undefined;
   const announced = since && since > now ? `will be deprecated on ${dayOf(since)}` : undefined;
   const begun = since && !announced ? `deprecated since ${dayOf(since)}` : undefined;
@@ -93,9 +93,9 @@ function readDeprecation(text: string): HeaderDate {
   const seconds = /^@(-?\d{1,15})$/.exec(text)?.[1];
   const date = seconds === undefined ? undefined : validDate(Number(seconds) * 1000);
   if (date) return { text, date };
-  if (text.toLowerCase() === 'true') return { text, date: undefined, older: true };
+  if (text.toLowerCase() === 'true') return { text, date: undefined, isDraftForm: true };
   const older = httpDate(text);
-  return older ? { text, date: older, older: true } : { text, date: undefined };
+  return older ? { text, date: older, isDraftForm: true } : { text, date: undefined };
 }
 
 const httpDates =

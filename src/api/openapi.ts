@@ -115,23 +115,23 @@ function toPaths(options: OpenApiOptions) {
 }
 
 function toOperationObject(operation: Operation, options: OpenApiOptions) {
-  const { id, tag, summary, description, parameters, body, deprecated, stability, hideTryIt } = operation;
+  const { id, tag, summary, description, parameters, body, isDeprecated, stability, hidesTryIt } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    ...(deprecated && { deprecated: true }),
-    ...(deprecated && options.sunset && { 'x-deprecated-sunset': options.sunset }),
+    ...(isDeprecated && { deprecated: true }),
+    ...(isDeprecated && options.sunset && { 'x-deprecated-sunset': options.sunset }),
     ...(stability !== 'stable' && { 'x-stability': stability }),
-    ...(hideTryIt && { 'x-hideTryItPanel': true }),
+    ...(hidesTryIt && { 'x-hideTryItPanel': true }),
     ...(parameters.length > 0 && {
       parameters: parameters.map((parameter) => toParameterObject(operation, parameter)),
     }),
     ...(body && {
       requestBody: {
         required: true,
-        content: jsonContent(reference('schemas', body.name), exampleBody(operation)),
+        content: jsonContent(componentReference('schemas', body.name), exampleBody(operation)),
       },
     }),
     responses: toResponses(operation),
@@ -157,49 +157,53 @@ function toParameterObject(
     return { ...shared, description: 'The id of the record', schema: toFieldSchema(IdText), example: id };
   }
   const query = name as QueryName;
-  const schema = query === 'status' ? reference('schemas', 'PetStatus') : toFieldSchema(querySchemas[query]);
+  const schema =
+    query === 'status' ? componentReference('schemas', 'PetStatus') : toFieldSchema(querySchemas[query]);
   return { ...shared, description: queryDescriptions[query], schema };
 }
 
 function toResponses(operation: Operation) {
-  const responses: { [status: string]: ReturnType<typeof toSuccess | typeof reference> } = {};
+  const responses: { [status: string]: ReturnType<typeof toSuccess | typeof componentReference> } = {};
   for (const status of operation.success) responses[status] = toSuccess(operation, status);
-  for (const status of operation.errors) responses[status] = reference('responses', String(status));
+  for (const status of operation.errors) responses[status] = componentReference('responses', String(status));
   return responses;
 }
 
-function toSuccess({ many, result, deprecated }: Operation, status: number) {
+function toSuccess({ isList, result, isDeprecated }: Operation, status: number) {
   const names = [
-    ...(many ? ['Link'] : []),
-    ...(result && !many ? ['ETag'] : []),
+    ...(isList ? ['Link'] : []),
+    ...(result && !isList ? ['ETag'] : []),
     ...(status === 201 ? ['Location'] : []),
-    ...(deprecated ? ['Deprecation', 'Sunset'] : []),
+    ...(isDeprecated ? ['Deprecation', 'Sunset'] : []),
   ];
   const example = result && exampleResult(result);
   return {
     description: status === 204 ? 'Deleted' : status === 201 ? 'Created' : 'OK',
     ...(names.length > 0 && {
-      headers: Object.fromEntries(names.map((name) => [name, reference('headers', name)])),
+      headers: Object.fromEntries(names.map((name) => [name, componentReference('headers', name)])),
     }),
     ...(result &&
       example && {
-        content: many
+        content: isList
           ? jsonContent(listSchema(result), [example])
-          : jsonContent(reference('schemas', result), example),
+          : jsonContent(componentReference('schemas', result), example),
       }),
   };
 }
 
 function listSchema(result: ResultName): JsonObject {
-  if (result === 'Pet') return reference('schemas', 'Pets');
-  return { type: 'array', items: reference('schemas', result) };
+  if (result === 'Pet') return componentReference('schemas', 'Pets');
+  return { type: 'array', items: componentReference('schemas', result) };
 }
 
 function toErrorResponses() {
   const responses: { [status: string]: ReturnType<typeof toSuccess> } = {};
   for (const [status, [description, code, message]] of Object.entries(reasons)) {
     const example = { code, message, status: Number(status) };
-    responses[status] = { description, content: jsonContent(reference('schemas', 'Error'), example) };
+    responses[status] = {
+      description,
+      content: jsonContent(componentReference('schemas', 'Error'), example),
+    };
   }
   return responses;
 }
@@ -224,10 +228,12 @@ export function toSchemas(): { [name: string]: JsonObject } {
   return {
     PetStatus: toFieldSchema(PetStatus),
     NewPet: toObjectSchema(NewPet),
-    Pet: { allOf: [reference('schemas', 'NewPet'), toObjectSchema(v.pick(Pet, ['id']))] },
-    Pets: { type: 'array', items: reference('schemas', 'Pet') },
+    Pet: { allOf: [componentReference('schemas', 'NewPet'), toObjectSchema(v.pick(Pet, ['id']))] },
+    Pets: { type: 'array', items: componentReference('schemas', 'Pet') },
     NewCategory: toObjectSchema(NewCategory),
-    Category: { allOf: [reference('schemas', 'NewCategory'), toObjectSchema(v.pick(Category, ['id']))] },
+    Category: {
+      allOf: [componentReference('schemas', 'NewCategory'), toObjectSchema(v.pick(Category, ['id']))],
+    },
     Order: toObjectSchema(NewOrder),
     InventoryItem: toObjectSchema(InventoryItem),
     InventoryUpdate: toObjectSchema(InventoryUpdate),
@@ -243,7 +249,7 @@ function toObjectSchema({
   const properties: JsonObject = {};
   for (const [name, schema] of Object.entries(entries)) {
     const isStatus = ('wrapped' in schema ? schema.wrapped : schema) === PetStatus;
-    properties[name] = isStatus ? reference('schemas', 'PetStatus') : toFieldSchema(schema);
+    properties[name] = isStatus ? componentReference('schemas', 'PetStatus') : toFieldSchema(schema);
   }
   const required = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');
   // OpenAPI 3.0 forbids an empty list of required fields.
@@ -255,6 +261,6 @@ function toFieldSchema(schema: v.GenericSchema): JsonObject {
 }
 
 /** A pointer to another part of the document, by its kind and name. */
-export function reference(kind: 'schemas' | 'headers' | 'responses', name: string) {
+export function componentReference(kind: 'schemas' | 'headers' | 'responses', name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }

@@ -31,7 +31,7 @@ export interface Operation {
   /** The schema of the records in the answer; undefined if it has none. */
   readonly result?: ResultName | undefined;
   /** True if the answer holds a list of `result`, read page by page. */
-  readonly many: boolean;
+  readonly isList: boolean;
   /** How the service writes the records of the noun in its answers. */
   readonly records: RecordFormat;
   /** Why this operation of the description was bound, a clause. */
@@ -39,9 +39,9 @@ export interface Operation {
   /** How the pages of a list follow each other; undefined if the operation is no list. */
   readonly paging?: Paging | undefined;
   /** True if an update takes only what changes; otherwise its body is made from the record as it was read. */
-  readonly partial: boolean;
+  readonly takesChangesOnly: boolean;
   /** True for the built-in contract: its records are checked against the full schema. */
-  readonly strict: boolean;
+  readonly hasFullSchema: boolean;
   /** Documented statuses of success, the usual one first. */
   readonly success: readonly number[];
   /** Documented error statuses, each with an Error body. */
@@ -52,15 +52,15 @@ export interface Operation {
    */
   readonly answers?: Readonly<Record<string, DocumentedAnswer>> | undefined;
   /** True if the description requires a credential; false if it does not mention security. */
-  readonly secured: boolean;
+  readonly needsCredential: boolean;
   readonly stability: Stability;
-  readonly deprecated: boolean;
+  readonly isDeprecated: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
   readonly sunset?: string | undefined;
   /** The service asks tools not to offer this operation interactively (`x-hideTryItPanel`). */
-  readonly hideTryIt: boolean;
+  readonly hidesTryIt: boolean;
   /** `stated` in the service's specification, `chosen` by this project, or `bound` to a service's own description. */
-  readonly source: 'stated' | 'chosen' | 'bound';
+  readonly provenance: 'stated' | 'chosen' | 'bound';
   /** Undefined in a bound operation. */
   readonly example?: Example | undefined;
 }
@@ -74,9 +74,9 @@ export interface Parameter {
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
   /** The service's default: a list that is requested without this parameter has only the records with this value. */
-  readonly fallback?: string | undefined;
+  readonly serviceDefault?: string | undefined;
   /** A value that every request has: the only one that the description allows, of a parameter that the table lacks. */
-  readonly value?: string | undefined;
+  readonly constant?: string | undefined;
 }
 
 /** How a service writes records. */
@@ -95,7 +95,7 @@ export interface RequestBody {
   /** The fields that it takes, by our names; of a description also those that are not ours. */
   readonly fields: Readonly<Record<string, BodyField>>;
   /** The service's names of fields that occur only in answers. */
-  readonly readOnly: readonly string[];
+  readonly readOnlyNames: readonly string[];
   /** True if it must not have other fields. */
   readonly isClosed: boolean;
   /** True if an update has the id of the record in the body: its path has none, or the description requires it there too. */
@@ -111,7 +111,7 @@ export interface BodyField {
   /** A valid value by the description; of a category an id or `{id, name}`. */
   readonly example?: JsonValue | undefined;
   /** True if a PATCH can remove the field with null. */
-  readonly removable?: boolean | undefined;
+  readonly isRemovable?: boolean | undefined;
 }
 
 /** How the pages of a list follow each other. The names are those of the service. A link in a header always counts. */
@@ -204,15 +204,15 @@ const orderBody = bodyFormat('Order', [], ['id', 'petId', 'quantity', 'shipDate'
 const entryBody = bodyFormat('InventoryItem', ['petId', 'quantity', 'status'], []);
 const countBody = bodyFormat('InventoryUpdate', ['quantity'], []);
 
-const usual = {
-  many: false,
-  secured: false,
+const defaults = {
+  isList: false,
+  needsCredential: false,
   stability: 'stable',
-  deprecated: false,
-  hideTryIt: false,
-  partial: false,
-  strict: true,
-  source: 'chosen',
+  isDeprecated: false,
+  hidesTryIt: false,
+  takesChangesOnly: false,
+  hasFullSchema: true,
+  provenance: 'chosen',
 } as const;
 
 function listOperation<Result extends ResultName, const Filter extends QueryName>(
@@ -224,12 +224,12 @@ function listOperation<Result extends ResultName, const Filter extends QueryName
   const parameters = [...filters.map((name) => inQuery(name)), ...paging] as const;
   const kind = {
     method: 'GET',
-    many: true,
+    isList: true,
     paging: { kind: 'link' },
     success: [200],
     errors: [400],
   } as const;
-  return { ...collection, ...usual, ...kind, parameters };
+  return { ...collection, ...defaults, ...kind, parameters };
 }
 
 function createOperation<Result extends ResultName, Body extends RequestBody>(
@@ -237,12 +237,12 @@ function createOperation<Result extends ResultName, Body extends RequestBody>(
   body: Body,
 ) {
   const kind = { method: 'POST', parameters: [], success: [201], errors: [400, 413, 415, 422] } as const;
-  return { ...collection, ...usual, ...kind, body };
+  return { ...collection, ...defaults, ...kind, body };
 }
 
 function getOperation<Result extends ResultName>(collection: Collection<Result>, idName: string) {
   const kind = { method: 'GET', success: [200], errors: [400, 404], example: { id: '1' } } as const;
-  return { ...collection, ...usual, ...kind, ...atRecord(collection, idName) };
+  return { ...collection, ...defaults, ...kind, ...atRecord(collection, idName) };
 }
 
 function updateOperation<Result extends ResultName, Body extends RequestBody>(
@@ -251,12 +251,12 @@ function updateOperation<Result extends ResultName, Body extends RequestBody>(
   body: Body,
 ) {
   const kind = { method: 'PUT', success: [200], errors: [400, 404, 412, 413, 415, 422] } as const;
-  return { ...collection, ...usual, ...kind, ...atRecord(collection, idName), body };
+  return { ...collection, ...defaults, ...kind, ...atRecord(collection, idName), body };
 }
 
 function deleteOperation<Result extends ResultName>(collection: Collection<Result>, idName: string) {
   const kind = { method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] } as const;
-  return { ...collection, ...usual, ...kind, ...atRecord(collection, idName) };
+  return { ...collection, ...defaults, ...kind, ...atRecord(collection, idName) };
 }
 
 /** The path of one record. */
@@ -272,7 +272,7 @@ const table = {
     summary: 'Create a pet',
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
-  getPet: { ...getOperation(pets, 'petId'), summary: 'Get a pet', deprecated: true, source: 'stated' },
+  getPet: { ...getOperation(pets, 'petId'), summary: 'Get a pet', isDeprecated: true, provenance: 'stated' },
   updatePet: {
     ...updateOperation(pets, 'petId', petBody),
     summary: 'Replace a pet',
@@ -305,8 +305,8 @@ const table = {
   listOrders: {
     ...listOperation(orders, 'petId', 'complete'),
     summary: 'List orders',
-    hideTryIt: true,
-    source: 'stated',
+    hidesTryIt: true,
+    provenance: 'stated',
   },
   createOrder: {
     ...createOperation(orders, orderBody),
@@ -335,7 +335,7 @@ const table = {
   updateInventory: {
     ...updateOperation(inventory, 'petId', countBody),
     summary: 'Set the stock count of a pet',
-    partial: true,
+    takesChangesOnly: true,
     success: [200, 201],
     example: { id: '1', body: { quantity: 12 } },
   },
@@ -387,7 +387,7 @@ function bodyFormat<const Name extends BodyName>(
     name,
     mediaType: 'application/json',
     fields,
-    readOnly: [],
+    readOnlyNames: [],
     isClosed: false,
     hasId: false,
   } as const;
@@ -397,7 +397,7 @@ type BodyOf<Name extends BodyName> = v.InferOutput<(typeof bodySchemas)[Name]>;
 
 /** The operations that return a list, page by page. */
 export type ListId = {
-  [K in OperationId]: Table[K] extends { many: true } ? K : never;
+  [K in OperationId]: Table[K] extends { isList: true } ? K : never;
 }[OperationId];
 
 /** The parameters of an operation at one place, by name. */

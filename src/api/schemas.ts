@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { int64Max, isDateTime, notAnId, petStatuses, toId } from './values.ts';
+import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
 // The resources of the service: one source for types, validation and OpenAPI. Ids and other int64 values are bigints in
 // the program, so that no arithmetic and no printing can round them.
@@ -25,7 +25,7 @@ export type Id = v.InferOutput<typeof Id>;
 /** An identifier as text, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
 export const IdText = v.pipe(
   v.string(),
-  v.check((digits) => toId(digits) !== undefined, notAnId),
+  v.check((digits) => toId(digits) !== undefined, idRequirement),
   v.transform((digits) => BigInt(digits)),
   v.metadata({ jsonSchema: { type: 'integer', format: 'int64', minimum: 0 } }),
 );
@@ -152,7 +152,7 @@ export interface ResultTypes {
   InventoryItem: InventoryItem;
 }
 
-/** Schemas of records that are not `strict`: they may lack fields, and their status may be any text. */
+/** Schemas of records without a full schema (`hasFullSchema`): they may lack fields, and their status may be any text. */
 export const looseResultSchemas = {
   Pet: v.object({
     ...Pet.entries,

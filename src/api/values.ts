@@ -7,7 +7,7 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 export const int64Max = 9223372036854775807n;
 
 /** Why a value is not an id, a clause. */
-export const notAnId = 'must be an integer from 0 to 9223372036854775807';
+export const idRequirement = 'must be an integer from 0 to 9223372036854775807';
 
 /** The id in a text of decimal digits, 0 to 9223372036854775807; undefined for any other text. */
 export function toId(text: string): bigint | undefined {
@@ -16,7 +16,7 @@ export function toId(text: string): bigint | undefined {
 }
 
 /** A number without the zeros that pad it: `007001` is 7001, `+05` is +5. */
-export function withoutZeros(text: string): string {
+export function withoutLeadingZeros(text: string): string {
   return /^[+-]?0\d/.test(text) ? text.replace(/^([+-]?)0+(?=\d)/, '$1') : text;
 }
 

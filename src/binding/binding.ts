@@ -32,7 +32,7 @@ export interface Maps {
 }
 
 /** What `api bind` finds in a description. */
-interface Binding {
+interface BindResult {
   readonly matches: Matches;
   readonly contract: Contract;
 }
@@ -43,7 +43,7 @@ interface Binding {
  * @throws UsageError if a route of --map is not in the description, or cannot be called as that operation; for a field
  *   that no operation has, or a credential in a place that cannot have it; also if it takes too long.
  */
-export function bind(description: Description, maps: Maps): Binding {
+export function bind(description: Description, maps: Maps): BindResult {
   return readWithin(description.label, () => {
     const { document } = description;
     const all = operationsIn(description);

@@ -17,10 +17,10 @@ export function toOperation(
   document: JsonObject,
   answers: AnswerReader,
 ): Operation {
-  const { id, noun, many, fieldMap } = tableOperation;
-  const { source, pathItem, responses } = from;
+  const { id, noun, isList, fieldMap } = tableOperation;
+  const { operationObject, pathItem, responses } = from;
   const success = successStatuses(responses);
-  const [tag] = listOf(source.tags);
+  const [tag] = listOf(operationObject.tags);
   const answer = readAnswer(tableOperation, from);
   const body = readBody(tableOperation, from);
   const isMapped = ([name, written]: readonly [string, string]) =>
@@ -38,21 +38,21 @@ export function toOperation(
     parameters: toParameters(from, id).parameters,
     body,
     ...answer,
-    many,
-    paging: many ? pagingOf(from, id) : undefined,
-    partial: isPartial(tableOperation, from, body),
-    strict: false,
+    isList,
+    paging: isList ? pagingOf(from, id) : undefined,
+    takesChangesOnly: takesChangesOnly(tableOperation, from, body),
+    hasFullSchema: false,
     success: success.length > 0 ? usualFirst(success, tableOperation.success) : tableOperation.success,
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
     answers: answers.read(responses),
-    secured: isSecured(source, document),
-    stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
-    deprecated: source.deprecated === true,
-    sunset: sunsetOf(source) ?? sunsetOf(pathItem),
-    hideTryIt: hidesTryIt(document, pathItem, source),
-    source: 'bound',
+    needsCredential: isSecured(operationObject, document),
+    stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
+    isDeprecated: operationObject.deprecated === true,
+    sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
+    hidesTryIt: hidesTryIt(document, pathItem, operationObject),
+    provenance: 'bound',
     why: [why, ...mapped].join('; '),
   };
 }
@@ -75,7 +75,7 @@ function readAnswer(
 }
 
 /** Whether an update takes a body with nothing but what changes. */
-function isPartial(
+function takesChangesOnly(
   { noun, method }: TableOperation,
   from: DocumentOperation,
   body: RequestBody | undefined,
@@ -107,16 +107,16 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
         required,
         bounds: isCategory ? undefined : boundsOf(schema),
         example: isCategory ? categoryExample(schema) : exampleOf(schema),
-        removable: from.method === 'PATCH' && !required && (isMerged || takesNull(schema)),
+        isRemovable: from.method === 'PATCH' && !required && (isMerged || takesNull(schema)),
       },
     ];
   };
   const written = [...new Set([...shape.fields.keys(), ...shape.required])];
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
-  const readOnly = written.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
+  const readOnlyNames = written.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
   // A field that is called like one of ours, and means something else, cannot be set: the name is that of ours.
   const isOther = (name: string) => names.has(name) && !ours.has(name);
-  const fields = written.filter((name) => !readOnly.includes(name) && !isOther(name)).map(toField);
+  const fields = written.filter((name) => !readOnlyNames.includes(name) && !isOther(name)).map(toField);
   const unlisted = Object.entries(body.fields).map(([name, field]) => [name, { ...field, required: false }]);
   const isInPath = from.parameters.some(({ in: place }) => place === 'path');
   const described: RequestBody['fields'] = Object.fromEntries(written.length > 0 ? fields : unlisted);
@@ -124,7 +124,7 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
     name: body.name,
     mediaType,
     fields: described,
-    readOnly,
+    readOnlyNames,
     isClosed: shape.isClosed,
     hasId: method === 'PUT' && (!isInPath || described[nouns[noun].idField]?.required === true),
   };

@@ -25,7 +25,9 @@ export function credentialPlaces(
   all: readonly DocumentOperation[],
 ): CredentialPlace[] {
   const schemes = objectOf(objectOf(document.components).securitySchemes);
-  const ways = [document, ...all.map(({ source }) => source)].flatMap(({ security }) => listOf(security));
+  const ways = [document, ...all.map(({ operationObject }) => operationObject)].flatMap(({ security }) =>
+    listOf(security),
+  );
   const required = [...new Set(ways.map(objectOf).flatMap(Object.keys))].filter((name) =>
     Object.hasOwn(schemes, name),
   );

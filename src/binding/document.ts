@@ -34,7 +34,7 @@ export interface DocumentOperation {
   readonly answersNoJson: boolean;
   readonly responses: JsonObject;
   /** The operation object itself. */
-  readonly source: JsonObject;
+  readonly operationObject: JsonObject;
   /** The object of its path. */
   readonly pathItem: JsonObject;
 }
@@ -47,24 +47,24 @@ export function operationsIn({ document, url }: Description): DocumentOperation[
   return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
-      const source = pathItem[method.toLowerCase()];
-      if (!isJsonObject(source)) return [];
+      const operationObject = pathItem[method.toLowerCase()];
+      if (!isJsonObject(operationObject)) return [];
       // The base URL does not reach an operation with other servers.
-      const nearest = [source, pathItem].find(({ servers }) => listOf(servers).length > 0);
+      const nearest = [operationObject, pathItem].find(({ servers }) => listOf(servers).length > 0);
       if (nearest && !serversOf(nearest, url).some((server) => shared.includes(server))) return [];
-      const { operationId, requestBody } = source;
-      const responses = objectOf(source.responses);
+      const { operationId, requestBody } = operationObject;
+      const responses = objectOf(operationObject.responses);
       const body = jsonContent(objectOf(requestBody).content);
       return {
         method,
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
-        parameters: parametersOf(path, pathItem.parameters, source.parameters),
+        parameters: parametersOf(path, pathItem.parameters, operationObject.parameters),
         body,
         takesNoJson: isJsonObject(requestBody) && !body,
         ...usualAnswer(responses),
         responses,
-        source,
+        operationObject,
         pathItem,
       };
     });

@@ -31,14 +31,14 @@ function wrongBody(tableOperation: TableOperation, shape: Shape): string | undef
   if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
   const names = fieldNamesOf(tableOperation, shape);
   const key = noun === 'inventory' ? 'quantity' : noun !== 'orders' && method === 'POST' ? 'name' : undefined;
-  if (key !== undefined && !names.has(key)) return lacks(noun, label, [key]);
+  if (key !== undefined && !names.has(key)) return lackingClause(noun, label, [key]);
   if (names.size === 0) return `its ${label} has none of the fields that petstore knows`;
   if (shape.required.has('category') && shapeOf(shape.fields.get('category')).kind === 'string')
     return `its ${label} needs the name of a category in place of its id`;
   return wrongType(tableOperation, shape, label);
 }
 
-function lacks(noun: string, label: string, fields: readonly string[]): string {
+function lackingClause(noun: string, label: string, fields: readonly string[]): string {
   const [first] = fields;
   return `its ${label} has no field ${fields.join(', ')}: if it has another name, add --map ${noun}.${first}=<name>`;
 }
@@ -58,7 +58,7 @@ function wrongAnswer(
   const wrong = wrongType(tableOperation, shape, label);
   if (wrong !== undefined) return isRead || isRecord(tableOperation, shape) ? wrong : undefined;
   const lacking = isRead ? missingKeys(tableOperation, shape) : undefined;
-  return lacking && lacks(tableOperation.noun, label, lacking);
+  return lacking && lackingClause(tableOperation.noun, label, lacking);
 }
 
 const integers = new Set(['id', 'petId', 'categoryId', 'quantity']);

@@ -6,7 +6,7 @@ import {
   collectionOf,
   isParameter,
   mapFlag,
-  type PathReading,
+  type PathAnalysis,
   readPath,
   splitPath,
 } from './path.ts';
@@ -40,7 +40,7 @@ interface Candidate {
   readonly operation: DocumentOperation;
   readonly why: string;
   /** Whether its schema has a name of the service's specification. */
-  readonly isNamed: boolean;
+  readonly hasSchemaName: boolean;
   /** Why the operation is not bound, a clause. */
   readonly obstacle?: string | undefined;
 }
@@ -111,20 +111,20 @@ const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'i
 function evidenceOf(
   tableOperation: TableOperation,
   operation: DocumentOperation,
-  { segment, isOfNoun }: PathReading,
+  { segment, isOfNoun }: PathAnalysis,
 ): Omit<Candidate, 'operation'> | undefined {
   const { body, answer } = operation;
-  const { noun, method, many } = tableOperation;
+  const { noun, method, isList } = tableOperation;
   // A search or another action.
   if (method === 'POST' && answer?.shape.kind === 'array') return undefined;
   const record = answer && method === 'GET' ? recordsIn(tableOperation, answer.shape)?.shape : undefined;
   const { names = [] } = (tableOperation.body ? body?.shape : record) ?? {};
   const name = names.find((schemaName) => nounOfSchema(schemaName) === noun);
-  const verb = tableOperation.body ? 'takes' : many ? 'answers an array of' : 'answers';
-  if (name !== undefined) return { why: `${verb} ${name}`, isNamed: true };
+  const verb = tableOperation.body ? 'takes' : isList ? 'answers an array of' : 'answers';
+  if (name !== undefined) return { why: `${verb} ${name}`, hasSchemaName: true };
   const allNames = [body, answer].flatMap((content) => content?.shape.names ?? []);
   if (allNames.some((schemaName) => (nounOfSchema(schemaName) ?? noun) !== noun)) return undefined;
-  const evidence = { why: `its path is about ${noun}`, isNamed: false };
+  const evidence = { why: `its path is about ${noun}`, hasSchemaName: false };
   if (isOfNoun || nounOf(segment) === noun) return evidence;
   if (synonyms[singularWords(segment).join(' ')] !== noun) return undefined;
   const map = mapFlag(tableOperation, operation);
@@ -134,10 +134,10 @@ function evidenceOf(
 /** Says why an operation does not set a count, a clause; undefined if nothing speaks against it. */
 function changeOfCount(
   { id }: TableOperation,
-  { operationId = '', source }: DocumentOperation,
+  { operationId = '', operationObject }: DocumentOperation,
 ): string | undefined {
   if (id !== 'updateInventory') return undefined;
-  const summary = typeof source.summary === 'string' ? source.summary : '';
+  const summary = typeof operationObject.summary === 'string' ? operationObject.summary : '';
   const verb = /^(add|adjust|increment|decrement|increas|decreas)(e|ed|ing|ment)?$/;
   const word = [...singularWords(operationId), ...singularWords(summary)].find((text) => verb.test(text));
   return word && `it says ${word}, and so may not set the count`;
@@ -156,7 +156,7 @@ function choose(
     (operation) => operation.method === method,
     ({ operationId = '' }) => sortedWords(operationId) === sortedWords(id),
   ];
-  const named = callable.filter(({ isNamed }) => isNamed);
+  const named = callable.filter(({ hasSchemaName }) => hasSchemaName);
   let remaining = named.length > 0 ? named : callable;
   for (const isPreferred of preferences) {
     const preferred = remaining.filter(({ operation }) => isPreferred(operation));
@@ -187,7 +187,7 @@ function sortedWords(operationId: string): string {
 
 /** Explains why nothing was bound, by the nearest operation. */
 function nearMiss(candidates: readonly Candidate[]): Match {
-  const nearest = candidates.find(({ isNamed }) => isNamed) ?? candidates[0];
+  const nearest = candidates.find(({ hasSchemaName }) => hasSchemaName) ?? candidates[0];
   if (!nearest?.obstacle) return missing;
   return { state: 'unbindable', operations: [nearest.operation], why: nearest.obstacle };
 }

@@ -76,9 +76,9 @@ type ParametersByRole = ReadonlyMap<RoleName, DocumentParameter>;
 
 function parametersByRole({ parameters }: DocumentOperation, id: OperationId): ParametersByRole {
   const byRole = new Map<RoleName, DocumentParameter>();
-  const { many, parameters: ours } = operations[id];
+  const { isList, parameters: ours } = operations[id];
   for (const [role, part] of Object.entries(roles) as [RoleName, Role][]) {
-    const isOffered = many && (!isFilter(role) || ours.some(({ name }) => name === role));
+    const isOffered = isList && (!isFilter(role) || ours.some(({ name }) => name === role));
     // Pages are counted in one way.
     if (!isOffered || (role === 'offset' && byRole.has('page'))) continue;
     const [candidate] = part.names.flatMap((name) =>
@@ -128,17 +128,18 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
     const isInput = role === 'limit' || (role !== undefined && isFilter(role));
     const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
-    const value = name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
-    const isMet = name !== undefined || value !== undefined;
+    const constant =
+      name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
+    const isMet = name !== undefined || constant !== undefined;
     if (place === 'path' || (place === 'header' && isFieldName(wireName)) || (place === 'query' && isMet))
       parameters.push({
         name: name ?? `${place} ${wireName}`,
         wireName,
         in: place,
         required,
-        bounds: value === undefined ? textBounds(schema) : undefined,
-        fallback: isInput && !required ? fixedValue(parameter) : undefined,
-        value,
+        bounds: constant === undefined ? textBounds(schema) : undefined,
+        serviceDefault: isInput && !required ? fixedValue(parameter) : undefined,
+        constant,
       });
     else unmet ??= parameter;
   }

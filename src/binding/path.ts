@@ -18,7 +18,7 @@ export interface Collections {
 }
 
 /** The result of reading the path of an operation. */
-export interface PathReading {
+export interface PathAnalysis {
   /** The segment that names the collection. */
   readonly segment: string;
   /** Whether it lies at the path of a bound operation of the noun, or is a search of it. */
@@ -42,7 +42,7 @@ export function readPath(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   collections: Collections,
-): PathReading | undefined {
+): PathAnalysis | undefined {
   const { id, noun } = tableOperation;
   const segments = splitPath(operation.path);
   const last = segments.at(-1) ?? '';
@@ -61,7 +61,7 @@ export function readPath(
 }
 
 /** Reads the path of a list or a create. `findByTag` is a search; `findByStatus` is a list with a filter of ours. */
-function readCollection(id: OperationId, reading: PathReading): PathReading | undefined {
+function readCollection(id: OperationId, reading: PathAnalysis): PathAnalysis | undefined {
   const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(reading.segment) ?? [];
   if (filterName === undefined) return reading;
   return isFilterName(filterName, id) ? { ...reading, isOfNoun: true } : undefined;
@@ -79,8 +79,8 @@ function readRecord(
   operation: DocumentOperation,
   { paths, isTied }: Collections,
   parameter: string,
-  reading: PathReading,
-): PathReading | undefined {
+  reading: PathAnalysis,
+): PathAnalysis | undefined {
   const { noun } = tableOperation;
   const { segment, isOfNoun } = reading;
   const map = `add ${mapFlag(tableOperation, operation)}`;
@@ -112,7 +112,7 @@ function readWithoutId(
   operation: DocumentOperation,
   segments: readonly string[],
   isOfNoun: boolean,
-): PathReading | undefined {
+): PathAnalysis | undefined {
   const { body } = operation;
   const segment = segments.at(-1) ?? '';
   const hasId = tableOperation.body && body && isRecord(tableOperation, body.shape);

@@ -47,7 +47,7 @@ export function isCategoryObject(schema: JsonValue | undefined): boolean {
 }
 
 /** The fields that a record of a noun must have; an order needs only one of them. */
-const keys: Readonly<Record<NounName, readonly string[]>> = {
+const keyFields: Readonly<Record<NounName, readonly string[]>> = {
   pets: ['id', 'name'],
   categories: ['id', 'name'],
   orders: ['petId', 'quantity', 'shipDate', 'complete'],
@@ -57,9 +57,9 @@ const keys: Readonly<Record<NounName, readonly string[]>> = {
 /** Returns the key fields that a schema lacks; undefined if it describes a record of the noun. */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
-  const lacking = keys[tableOperation.noun].filter((field) => !names.has(field));
+  const lacking = keyFields[tableOperation.noun].filter((field) => !names.has(field));
   const isLacking =
-    tableOperation.noun === 'orders' ? lacking.length === keys.orders.length : lacking.length > 0;
+    tableOperation.noun === 'orders' ? lacking.length === keyFields.orders.length : lacking.length > 0;
   return isLacking ? lacking : undefined;
 }
 
@@ -78,11 +78,11 @@ interface RecordContent {
 
 /** Finds the record or the records in the answer of an operation; undefined if the answer of a list has no list. */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
-  return tableOperation.many ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
+  return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
 }
 
 /** Fields of an envelope in which a list lies one level deeper. */
-const outer = /^(_embedded|data|result|response)$/;
+const outerEnvelope = /^(_embedded|data|result|response)$/;
 
 /** Finds the list in an answer: the answer itself, or the only array of records in an object. */
 function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
@@ -90,7 +90,7 @@ function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | 
   const lists = listsIn(tableOperation, answer);
   if (lists.length > 0) return lists.length === 1 ? lists[0] : undefined;
   for (const [field, schema] of answer.fields) {
-    if (!outer.test(field)) continue;
+    if (!outerEnvelope.test(field)) continue;
     const [list, ...others] = listsIn(tableOperation, shapeOf(schema));
     if (list && others.length === 0) return { ...list, envelope: [field, ...list.envelope] };
   }
@@ -108,13 +108,13 @@ function listsIn(tableOperation: TableOperation, { fields }: Shape): RecordConte
 }
 
 /** Fields of an envelope that hold one record, beside those called like the noun. */
-const inner = /^(data|result|item|record)$/;
+const innerEnvelope = /^(data|result|item|record)$/;
 
 /** Finds the record in an answer: the whole, or the only record of the noun in an envelope. */
 function recordIn(tableOperation: TableOperation, whole: Shape): RecordContent {
   if (whole.kind !== 'object' || isRecord(tableOperation, whole)) return { envelope: [], shape: whole };
   const inside = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {
-    if (!inner.test(field) && nounOf(field) !== tableOperation.noun) return [];
+    if (!innerEnvelope.test(field) && nounOf(field) !== tableOperation.noun) return [];
     const shape = shapeOf(schema);
     return isRecord(tableOperation, shape) ? [{ envelope: [field], shape }] : [];
   });

@@ -1,4 +1,4 @@
-import { toChange, toId, toQuantity, withoutZeros } from '../api/values.ts';
+import { toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
 import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
 import { type CountField, countFields, isColumnNumber, normaliseName } from '../input/column-map.ts';
 import {
@@ -139,19 +139,19 @@ function createParser(
       return { message: `${what}: ${rule}`, kind, columnName: names[index], remedy, fields };
     };
     const { line } = record;
-    const id = toId(withoutZeros(valueText(record, petId).trim()));
+    const id = toId(withoutLeadingZeros(valueText(record, petId).trim()));
     if (id === undefined) return invalid(petId, idRule);
     const digits = numberAt(record, quantity);
     if (relative) {
-      const change = toChange(withoutZeros(digits));
+      const change = toChange(withoutLeadingZeros(digits));
       if (change === undefined) return invalid(quantity, changeRule, remedyFor(digits));
       return { line, id, intent: { kind: 'add', change } };
     }
-    const value = toQuantity(withoutZeros(digits));
+    const value = toQuantity(withoutLeadingZeros(digits));
     if (value === undefined) return invalid(quantity, quantityRule, remedyFor(digits));
     if (expected === undefined || valueText(record, expected).trim() === '')
       return { line, id, intent: { kind: 'set', value } };
-    const expectedValue = toQuantity(withoutZeros(numberAt(record, expected)));
+    const expectedValue = toQuantity(withoutLeadingZeros(numberAt(record, expected)));
     if (expectedValue === undefined) return invalid(expected, quantityRule);
     return { line, id, intent: { kind: 'set', value, expected: expectedValue } };
   };

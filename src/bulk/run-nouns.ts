@@ -76,7 +76,7 @@ export function createNoun(client: Client, name: NounName, isTable: boolean, pac
     canGet: canGet || !isCount,
     canList,
     canRemove: isCount && operations.has('deleteInventory'),
-    readsFirst: !isCount || operations.get(update)?.partial === false,
+    readsFirst: !isCount || operations.get(update)?.takesChangesOnly === false,
     async read(id) {
       try {
         const { value, etag } = await readRecord(client, name, id, { pace });

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { nouns } from '../api/nouns.ts';
-import { reference, toSchemas } from '../api/openapi.ts';
+import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
 import { otherRecord } from '../client/response.ts';
@@ -91,7 +91,7 @@ const documentSchemas = new Map<string, JsonObject>();
  */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
-  const record = reference('schemas', name);
+  const record = componentReference('schemas', name);
   const schema = documentSchemas.get(key) ?? {
     ...(many ? { type: 'array', items: record } : record),
     components: { schemas: readSchemas() },
@@ -111,9 +111,9 @@ function readSchemas(): JsonObject {
   return schemas;
 }
 
-function answersOfTable({ success, errors, result, many }: Operation): NonNullable<Operation['answers']> {
+function answersOfTable({ success, errors, result, isList }: Operation): NonNullable<Operation['answers']> {
   const mediaTypes = ['application/json'];
-  const ok = result ? { mediaTypes, schema: documentSchema(result, many) } : { mediaTypes: [] };
+  const ok = result ? { mediaTypes, schema: documentSchema(result, isList) } : { mediaTypes: [] };
   const refusal = { mediaTypes, schema: documentSchema('Error') };
   return Object.fromEntries<DocumentedAnswer>([
     ...success.map((status) => [status, { ...ok, hasLocation: status === 201 }] as const),

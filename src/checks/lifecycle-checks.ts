@@ -15,11 +15,11 @@ export function lifecycleChecks(reads: readonly Operation[]): Check[] {
   return reads.map((operation) => ({
     id: `lifecycle/${operation.id}`,
     operation,
-    isOptional: !operation.deprecated,
+    isOptional: !operation.isDeprecated,
     async run(context) {
       const reply = await replyOf(context, operation);
       if (typeof reply !== 'string') return judgeHeaders(reply, context.now());
-      return operation.deprecated ? [skip(reply)] : [];
+      return operation.isDeprecated ? [skip(reply)] : [];
     },
   }));
 }
@@ -43,7 +43,7 @@ async function replyOf(context: CheckContext, operation: Operation): Promise<Rep
 function judgeHeaders(reply: Reply, now: Date): Finding[] {
   const { operation, headers } = reply;
   const { deprecation, sunset } = readLifecycle(headers);
-  if (!operation.deprecated && !deprecation && !sunset) return [];
+  if (!operation.isDeprecated && !deprecation && !sunset) return [];
   const faults = faultsOf(reply);
   const sunsetAt = sunsetDate(reply);
   if (sunsetAt && sunsetAt <= now) faults.push(warn(`its sunset passed on ${dayOf(sunsetAt)}`));
@@ -56,19 +56,20 @@ function judgeHeaders(reply: Reply, now: Date): Finding[] {
 /** Finds headers that disagree with the description, are malformed, or contradict each other. */
 function faultsOf(reply: Reply): Finding[] {
   const { deprecation, sunset } = readLifecycle(reply.headers);
-  const { deprecated, sunset: describedSunset } = reply.operation;
+  const { isDeprecated, sunset: describedSunset } = reply.operation;
   const faults: Finding[] = [];
   const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
     faults.push(make(reason, { ...detailsOf(reply), got, expected }));
   const agreement = 'no such header, or a mark in the description';
-  if (deprecation && !deprecated)
+  if (deprecation && !isDeprecated)
     add(fail, 'deprecated by its header, not by the description', deprecation.text, agreement);
-  else if (sunset && !deprecated)
+  else if (sunset && !isDeprecated)
     add(fail, 'a Sunset header on an operation that the description does not mark', sunset.text, agreement);
-  else if (!deprecation && deprecated)
+  else if (!deprecation && isDeprecated)
     add(warn, 'deprecated by the description, not by a header', undefined, 'a Deprecation header');
   const form = '@ and Unix seconds (RFC 9745)';
-  if (deprecation?.older) add(warn, 'the Deprecation header has the older form', deprecation.text, form);
+  if (deprecation?.isDraftForm)
+    add(warn, 'the Deprecation header has the older form', deprecation.text, form);
   else if (deprecation && !deprecation.date)
     add(fail, 'the Deprecation header is malformed', deprecation.text, form);
   if (!sunset) return faults;

@@ -1,4 +1,4 @@
-import { canSeek } from '../api/contract.ts';
+import { canBeginAfterId } from '../api/contract.ts';
 import { headerValue, linkTarget } from '../api/http.ts';
 import type { Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
@@ -102,7 +102,7 @@ function comparePages(page: Reply, nextPage: Reply, largeIds: readonly bigint[])
       : fault('the next page repeats records of the page before', `id ${repeatedIds.join(', ')}`);
   const ids = [...pageIds, ...nextIds];
   const smallerIndex = ids.findIndex((id, index) => index > 0 && id < (ids[index - 1] ?? id));
-  if (smallerIndex !== -1 && canSeek(page.operation)) {
+  if (smallerIndex !== -1 && canBeginAfterId(page.operation)) {
     const got = `id ${ids[smallerIndex]} after ${ids[smallerIndex - 1]}`;
     return fault('the list is not ordered by id', got, 'ids that grow');
   }

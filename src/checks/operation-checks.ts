@@ -21,7 +21,7 @@ export function operationChecks(contract: Contract): Check[] {
     (operation): Check => ({
       id: `op/${operation.id}`,
       operation,
-      run: (context) => (operation.many ? checkList(context, operation) : checkGet(context, operation)),
+      run: (context) => (operation.isList ? checkList(context, operation) : checkGet(context, operation)),
     }),
   );
   const missingReads = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
@@ -63,7 +63,7 @@ function isGone({ status }: Reply): boolean {
 
 /** Returns whether an operation was removed at its sunset. */
 function hasEnded(reply: Reply, now: Date): boolean {
-  const sunsetAt = reply.operation.deprecated ? sunsetDate(reply) : undefined;
+  const sunsetAt = reply.operation.isDeprecated ? sunsetDate(reply) : undefined;
   return reply.status === 410 && sunsetAt !== undefined && sunsetAt <= now;
 }
 
@@ -72,10 +72,10 @@ function judgeRead(context: CheckContext, reply: Reply): Finding {
   const { operation, status } = reply;
   if (hasEnded(reply, context.now())) return warn('gone, as its sunset announced', detailsOf(reply));
   // The description does not have this path, so the service may use another one.
-  const isOtherPath = operation.source === 'chosen' && (status === 404 || status === 405);
+  const isOtherPath = operation.provenance === 'chosen' && (status === 404 || status === 405);
   const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
   const { unchecked } = judge(reply, isOtherPath ? { hint } : {});
-  const count = operation.many ? `, ${counted(recordsOf(reply).length, 'record', 'records')}` : '';
+  const count = operation.isList ? `, ${counted(recordsOf(reply).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
   if (unchecked === undefined) return pass(text, detailsOf(reply));
   return warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(reply));

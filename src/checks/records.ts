@@ -44,7 +44,7 @@ export async function findIds(
   context: CheckContext,
   operation: Operation,
 ): Promise<{ readonly list: Operation; readonly ids: readonly bigint[] }> {
-  const lists = context.reads.filter(({ many }) => many);
+  const lists = context.reads.filter(({ isList }) => isList);
   const name = nouns[operation.noun].idName;
   const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
   let reason = `no list has a record that gives ${name}`;

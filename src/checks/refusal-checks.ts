@@ -15,7 +15,7 @@ export function errorChecks(reads: readonly Operation[]): Check[] {
   const gets = reads.filter((operation) => idParameter(operation) !== undefined);
   // A stable operation represents the service best.
   const operation =
-    gets.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? gets[0];
+    gets.find(({ isDeprecated, stability }) => !isDeprecated && stability === 'stable') ?? gets[0];
   if (!operation) return [];
   return [
     { id: 'error/not-found', operation, run: (context) => checkNotFound(context, operation) },
@@ -40,7 +40,7 @@ const int32Max = 2n ** 31n - 1n;
 async function unusedIds(context: CheckContext, operation: Operation): Promise<bigint[]> {
   const { maximum, minimum = 0 } = idParameter(operation)?.bounds ?? {};
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
-  const list = context.reads.find(({ many, noun }) => many && noun === operation.noun);
+  const list = context.reads.find(({ isList, noun }) => isList && noun === operation.noun);
   const reply = list && (await context.askOnce(list).catch(() => undefined));
   const usedIds = new Set(reply ? idsOf(reply) : []);
   const distances = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
@@ -84,7 +84,7 @@ const wrongCredential = 'petstore-smoke-wrong-credential';
  */
 export function authChecks(contract: Contract, hasToken: boolean): Check[] {
   const reads = readsOf(contract);
-  const securedReads = reads.filter(({ secured }) => secured);
+  const securedReads = reads.filter(({ needsCredential }) => needsCredential);
   const operation = reachOperation(reads);
   if (securedReads.length === 0 && operation && hasToken)
     return [{ id: 'auth/missing', operation, run: (context) => checkWithoutToken(context, operation) }];

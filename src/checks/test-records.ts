@@ -1,4 +1,4 @@
-import { canSeek } from '../api/contract.ts';
+import { canBeginAfterId } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { ListId } from '../api/operations.ts';
 import { otherRecord } from '../client/response.ts';
@@ -113,7 +113,7 @@ export async function findInList(
   id: bigint,
 ): Promise<ListSearch> {
   if (!list) return { isComplete: false };
-  const beginsAtId = canSeek(list) && id > 0n;
+  const beginsAtId = canBeginAfterId(list) && id > 0n;
   const options = { ...(beginsAtId && { after: id - 1n, limit: 1 }), ...context.callOptions() };
   let pages = 0;
   for await (const page of context.client.list(list.id as ListId, {}, options)) {

@@ -188,7 +188,7 @@ async function updateRecord(context: CheckContext, created: CreatedRecord): Prom
   const entries = Object.entries(fields).filter(([field]) => takesField(operation, field));
   if (entries.length === 0) return false;
   const change: JsonObject = Object.fromEntries(entries);
-  const before = operation.partial ? undefined : (await currentRecord(context, noun, id))?.record;
+  const before = operation.takesChangesOnly ? undefined : (await currentRecord(context, noun, id))?.record;
   const changed = { ...body, ...change };
   compare(await context.ask(operation, { id, body: change, before }), 'update', changed);
   await checkReadBack(context, created, changed);
@@ -224,7 +224,7 @@ async function checkReadBack(
   const { get } = created.noun;
   const reply = get && (await context.ask(get, { id: created.id }));
   // If the contract has no such GET, or the GET is retired, only the list shows the record.
-  if (!reply || (reply.status === 410 && get.deprecated)) return requireOwnership(context, created);
+  if (!reply || (reply.status === 410 && get.isDeprecated)) return requireOwnership(context, created);
   compare(reply, 'read back', fields);
 }
 

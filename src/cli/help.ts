@@ -107,8 +107,8 @@ export function usageOf(path: readonly string[], command: Action | Group): strin
  */
 function lifecycleMark(id: OperationId | undefined): string {
   if (id === undefined) return '';
-  const { deprecated, stability } = operations[id];
-  const marks = [...(deprecated ? ['deprecated'] : []), ...(stability === 'stable' ? [] : [stability])];
+  const { isDeprecated, stability } = operations[id];
+  const marks = [...(isDeprecated ? ['deprecated'] : []), ...(stability === 'stable' ? [] : [stability])];
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }
 

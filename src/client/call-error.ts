@@ -25,7 +25,7 @@ export function answerError(call: Call, attempts: Attempts, response: HttpRespon
     );
   const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
   // An empty list would still answer 200, so a 404 means that the address is wrong.
-  const isMissingList = call.operation?.many === true && (status === 404 || status === 410);
+  const isMissingList = call.operation?.isList === true && (status === 404 || status === 410);
   return new CliError(isMissingList ? 'unavailable' : kindOfStatus(status), withCount(why, attempts), {
     ...callDetails(call, attempts),
     status,

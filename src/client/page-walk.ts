@@ -1,4 +1,4 @@
-import { canSeek } from '../api/contract.ts';
+import { canBeginAfterId } from '../api/contract.ts';
 import { linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
@@ -57,7 +57,7 @@ export async function* pagesOf(
         throw page.fault('the page repeats the one before');
       walk.firstNumber = 1;
     } else {
-      const fault = canSeek(operation) ? orderFault(before, records, idField) : undefined;
+      const fault = canBeginAfterId(operation) ? orderFault(before, records, idField) : undefined;
       if (fault !== undefined) throw page.fault(fault);
       yield records;
       before = records;
@@ -164,12 +164,12 @@ function doubtOf({ count }: Walk, { envelope }: Page): string | undefined {
  * @param by the parameter or header that leads to the next page; undefined if the description has none.
  */
 function doubtOfUnknown({ operation, size, count }: Walk, by: string | undefined): string | undefined {
-  const { fallback } = operation.parameters.find(({ name }) => name === 'limit') ?? {};
+  const { serviceDefault } = operation.parameters.find(({ name }) => name === 'limit') ?? {};
   if (by === undefined)
-    return count >= (size ?? Number(fallback ?? Number.NaN))
+    return count >= (size ?? Number(serviceDefault ?? Number.NaN))
       ? `it answered ${count}, a full page, and no link to a next one`
       : undefined;
-  const largest = statedMaximum(operation) ?? Number(fallback ?? 0);
+  const largest = statedMaximum(operation) ?? Number(serviceDefault ?? 0);
   return count > 0 && count >= Math.min(size ?? largest, largest)
     ? `its pages follow each other by ${by}, which petstore does not know`
     : undefined;

@@ -1,4 +1,4 @@
-import { canSeek, offeredOperation, takesField } from '../api/contract.ts';
+import { canBeginAfterId, offeredOperation, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
@@ -29,7 +29,7 @@ export async function readRecord<Record = JsonObject>(
   let why = 'is not offered';
   if (operation || !operations.has(list)) {
     const reading = client.call(get, { id }, options) as Promise<Answer<Record>>;
-    if (!operation?.deprecated || !operations.has(list)) return reading;
+    if (!operation?.isDeprecated || !operations.has(list)) return reading;
     try {
       return await reading;
     } catch (error) {
@@ -61,7 +61,7 @@ export async function readFromList<Record = JsonObject>(
 ): Promise<Answer<Record>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
-  const isSought = canSeek(offeredOperation(client.contract, list)) && id > 0n;
+  const isSought = canBeginAfterId(offeredOperation(client.contract, list)) && id > 0n;
   const after = isSought ? id - 1n : undefined;
   for await (const page of client.list(list, {}, { ...options, after })) {
     const records = page as readonly object[] as readonly JsonObject[];

@@ -64,7 +64,7 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
  */
 export function toAcceptedInput(operation: Operation, input: CallInput): CallInput {
   const { parameters, body: requestBody } = operation;
-  const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.value);
+  const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.constant);
   const values = filters.flatMap(({ name, bounds }) => (bounds?.enum ? [[name, bounds.enum[0]]] : []));
   const query = { ...Object.fromEntries(values), ...input.query };
   const { body, before = {} } = input;
@@ -83,8 +83,8 @@ export function recordIdOf({ noun }: Operation, input: CallInput): bigint | unde
 }
 
 /** A parameter's value by the program's name for it, wherever the input holds it; or its constant value. */
-export function parameterValue(input: CallInput, { name, value }: Parameter): unknown {
-  return value ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
+export function parameterValue(input: CallInput, { name, constant }: Parameter): unknown {
+  return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
 /** Whether a URL has the base URL's origin and is below its path after dot segments and their escapes are resolved. */

@@ -38,7 +38,7 @@ export function readResult(
   const value = contentOf(operation, answer);
   const envelope = Array.isArray(answer) ? [] : operation.records.envelope;
   const pointer = envelope.map((field) => `/${field}`).join('');
-  if (!operation.many) {
+  if (!operation.isList) {
     const record = parseRecord(operation, value, pointer);
     const fault = otherRecord(operation, id, record);
     if (fault !== undefined) throw invalidAnswer(fault);
@@ -109,13 +109,13 @@ function parse(text: string): JsonValue {
  * @throws CliError if it breaks the schema.
  */
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
-  const { noun, strict, result = nouns[noun].schema } = operation;
+  const { noun, hasFullSchema, result = nouns[noun].schema } = operation;
   const fault = (where: string, why: string) =>
     invalidAnswer(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
   if (!isJsonObject(item)) throw fault(pointer, item === undefined ? 'is required' : 'must be an object');
   const value = translateRecord(operation, item);
   // A service may answer a delete with a part of the record.
-  const isWhole = strict && operation.method !== 'DELETE';
+  const isWhole = hasFullSchema && operation.method !== 'DELETE';
   const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];
   const { success, output, issues } = v.safeParse(schema, value);
   if (!success) {

@@ -119,7 +119,7 @@ function pageSize(operation: Operation, limit: number | undefined): number | und
   // Without links, a default size would cut the list.
   const { paging } = operation;
   const hasNoPages = paging?.kind === 'unknown' && paging.by === undefined;
-  return isStated || (size.fallback !== undefined && hasNoPages) ? largest : undefined;
+  return isStated || (size.serviceDefault !== undefined && hasNoPages) ? largest : undefined;
 }
 
 /** Whether the records of a list have a field. */
@@ -164,19 +164,19 @@ function queriesOf(
 ): { readonly queries: readonly Filters[]; readonly doubt: string | undefined } {
   const values = new Map(conditions);
   const isPaging = (name: string) => name === 'limit' || name === 'after';
-  const narrowing = operation.parameters.filter(({ name, fallback, required, in: place, value }) => {
-    if (place !== 'query' || isPaging(name) || value !== undefined) return false;
+  const narrowing = operation.parameters.filter(({ name, serviceDefault, required, in: place, constant }) => {
+    if (place !== 'query' || isPaging(name) || constant !== undefined) return false;
     if (values.has(name) && !Array.isArray(values.get(name))) return false;
-    return required || fallback !== undefined || (values.has(name) && !hasField(operation, name));
+    return required || serviceDefault !== undefined || (values.has(name) && !hasField(operation, name));
   });
   let queries: readonly Filters[] = [{}];
   let doubt: string | undefined;
-  for (const { name, bounds, fallback } of narrowing) {
+  for (const { name, bounds, serviceDefault } of narrowing) {
     const choices = values.get(name) ?? bounds?.enum ?? filterValues[name];
     if (Array.isArray(choices) && choices.length > 0)
       queries = queries.flatMap((query) => choices.map((value) => ({ ...query, [name]: value })));
-    else if (fallback !== undefined)
-      doubt ??= `it has only those with ${name} ${fallback}, unless it is asked for others`;
+    else if (serviceDefault !== undefined)
+      doubt ??= `it has only those with ${name} ${serviceDefault}, unless it is asked for others`;
   }
   return { queries, doubt };
 }

@@ -9,10 +9,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 
 /** Translates a record of the service into our field names. A record of the built-in contract stays as it is. */
 export function translateRecord(
-  { noun, records, strict }: Operation,
+  { noun, records, hasFullSchema }: Operation,
   record: JsonObject,
 ): JsonObject & NamedRecord {
-  if (strict) return record;
+  if (hasFullSchema) return record;
   const renames = Object.entries(records.names).filter(([name, wireName]) => name !== wireName);
   const { categoryId = 'categoryId' } = records.names;
   const isInCategory = categoryId === 'categoryId' && !('categoryId' in record);
@@ -40,10 +40,10 @@ function fromCategoryObject(value: JsonValue | undefined): JsonObject {
 
 /** Takes the record or the list out of the envelope of an answer. Returns undefined if the answer has another shape. */
 export function contentOf(
-  { records, many }: Operation,
+  { records, isList }: Operation,
   answer: JsonValue | undefined,
 ): JsonValue | undefined {
-  if (many && Array.isArray(answer)) return answer;
+  if (isList && Array.isArray(answer)) return answer;
   let content: JsonValue | undefined = answer;
   for (const field of records.envelope) content = isJsonObject(content) ? content[field] : undefined;
   return content;
@@ -92,7 +92,7 @@ export function wireNameOf({ fields }: RequestBody, name: string): string {
 
 /** Returns null, which removes a field in a PATCH. @throws UsageError if the service takes no null there. */
 function nullFor(id: string, { fields }: RequestBody, name: string): null {
-  if (fields[name]?.removable) return null;
+  if (fields[name]?.isRemovable) return null;
   throw new UsageError(
     `${name} cannot be removed: ${id} of the service takes only changes, and no null for it`,
   );
@@ -101,7 +101,7 @@ function nullFor(id: string, { fields }: RequestBody, name: string): null {
 /** Whether an update sends back a field that was read and does not change. */
 function isSentBack(
   { id, noun, method }: Operation,
-  { fields, readOnly, isClosed }: RequestBody,
+  { fields, readOnlyNames, isClosed }: RequestBody,
   changes: JsonObject,
   wireName: string,
   value: JsonValue | undefined,
@@ -111,7 +111,7 @@ function isSentBack(
   const name = boundName ?? (Object.hasOwn(fields, wireName) ? '' : wireName);
   if (Object.hasOwn(changes, name)) return false;
   if (method === 'PATCH') return fields[name]?.required === true;
-  if (readOnly.includes(wireName)) return false;
+  if (readOnlyNames.includes(wireName)) return false;
   const { body, records } = operations[id];
   if (body && Object.hasOwn(body.fields, name) && value === null) return false;
   if (Object.hasOwn(fields, name || wireName)) return true;

@@ -2,7 +2,7 @@ import { confirmDestruction, whyNotAsked } from '../asking.ts';
 import { argument, flag } from '../cli/flag.ts';
 import { keyFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
-import { profileOwner, removeContract } from '../config/contract-file.ts';
+import { profileScope, removeContract } from '../config/contract-file.ts';
 import {
   activate,
   addProfile,
@@ -166,7 +166,7 @@ const remove = verb({
       await confirmDestruction(context, `delete profile ${name}`);
     }
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
-    await removeContract(io, profileOwner(name));
+    await removeContract(io, profileScope(name));
     await print(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },
 });

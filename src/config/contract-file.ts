@@ -23,7 +23,7 @@ interface BoundContract {
 }
 
 /** A profile, whose key `contract` names the file of its contract, or an origin. */
-export interface BindingOwner {
+export interface BindingScope {
   /** Undefined for an origin. */
   readonly profile: string | undefined;
   /** The words for it: `profile staging`, or the origin. */
@@ -34,17 +34,17 @@ export interface BindingOwner {
   readonly path: string;
 }
 
-export function profileOwner(profile: string): BindingOwner {
+export function profileScope(profile: string): BindingScope {
   const path = join('contracts', `${encodeURIComponent(profile)}.json`);
   return { profile, name: `profile ${profile}`, flags: `--profile ${shellWord(profile)}`, path };
 }
 
-export function originOwner(origin: string): BindingOwner {
+export function originScope(origin: string): BindingScope {
   const path = join('contracts', 'origins', `${encodeURIComponent(origin)}.json`);
   return { profile: undefined, name: origin, flags: `--base-url ${origin}`, path };
 }
 
-const version = 7;
+const version = 8;
 
 /** The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
@@ -62,39 +62,39 @@ export function readBoundContract(
   { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
 ): Contract | undefined {
   if (io.env[builtInVariable]) return undefined;
-  const owner = profile ? profileOwner(profile.value) : originOwner(origin);
+  const scope = profile ? profileScope(profile.value) : originScope(origin);
   const { value: path, givenBy } = explain('contract');
   if (path !== undefined) {
-    const bound = readContract(path, owner);
-    if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, owner);
+    const bound = readContractFile(path, scope);
+    if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, scope);
     if (bound.origin === origin) return bound.contract;
-  } else if (profile && existsSync(contractPath(io, owner)))
-    throw unusable(contractPath(io, owner), 'an earlier version of this program wrote it', owner);
+  } else if (profile && existsSync(contractPath(io, scope)))
+    throw unusable(contractPath(io, scope), 'an earlier version of this program wrote it', scope);
   const formerFile = join(dirname(resolvePaths(io).configFile), 'contract.json');
   if (existsSync(formerFile))
     throw new InputError(
       `contract ${formerFile}: an earlier version of this program wrote it, for every address`,
-      `bind again with \`petstore api bind <file or URL> ${owner.flags}\` if this service needs it, and remove the file`,
+      `bind again with \`petstore api bind <file or URL> ${scope.flags}\` if this service needs it, and remove the file`,
     );
-  const ofOrigin = originOwner(origin);
-  return readContract(contractPath(io, ofOrigin), ofOrigin)?.contract;
+  const ofOrigin = originScope(origin);
+  return readContractFile(contractPath(io, ofOrigin), ofOrigin)?.contract;
 }
 
-function contractPath(io: Io, { path }: BindingOwner): string {
+function contractPath(io: Io, { path }: BindingScope): string {
   return join(dirname(resolvePaths(io).configFile), path);
 }
 
 /** Undefined if there is no such file. @throws UsageError if it cannot be read or does not hold a contract. */
-function readContract(path: string, owner: BindingOwner): BoundContract | undefined {
+function readContractFile(path: string, scope: BindingScope): BoundContract | undefined {
   try {
     return fromStored(parseJson(readTrusted(path)) as object as StoredContract);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw unusable(path, systemReason(error), owner);
+    throw unusable(path, systemReason(error), scope);
   }
 }
 
-function unusable(path: string, why: string, { flags }: BindingOwner): InputError {
+function unusable(path: string, why: string, { flags }: BindingScope): InputError {
   return new InputError(
     `contract ${path}: ${why}`,
     `bind again with \`petstore api bind <file or URL> ${flags}\`, or go back to the built-in contract with \`petstore api unbind ${flags}\``,
@@ -102,23 +102,23 @@ function unusable(path: string, why: string, { flags }: BindingOwner): InputErro
 }
 
 /** Replaces the stored contract, completely or not at all, and names it in its profile. */
-export async function writeContract(io: Io, owner: BindingOwner, bound: BoundContract): Promise<void> {
-  const path = contractPath(io, owner);
+export async function writeContract(io: Io, scope: BindingScope, bound: BoundContract): Promise<void> {
+  const path = contractPath(io, scope);
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   await ensurePrivateFolder(dirname(path));
   await writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
-  const { profile } = owner;
+  const { profile } = scope;
   if (profile === undefined) return;
   const { editConfig, setValue } = await import('./edit.ts');
-  await editConfig(io, (config) => setValue(config, { profile, key: 'contract' }, owner.path));
+  await editConfig(io, (config) => setValue(config, { profile, key: 'contract' }, scope.path));
 }
 
 /** Removes a contract and its name in the profile. Returns whether there was one. */
-export async function removeContract(io: Io, owner: BindingOwner): Promise<boolean> {
-  const path = contractPath(io, owner);
+export async function removeContract(io: Io, scope: BindingScope): Promise<boolean> {
+  const path = contractPath(io, scope);
   const { unlink } = await import('node:fs/promises');
   let wasNamed = false;
-  const { profile } = owner;
+  const { profile } = scope;
   if (profile !== undefined) {
     const { editConfig, unsetValue } = await import('./edit.ts');
     wasNamed = await editConfig(io, (config) => unsetValue(config, { profile, key: 'contract' }));

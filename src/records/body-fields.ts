@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { takesField } from '../api/contract.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { bodySchemas } from '../api/schemas.ts';
-import { notAnId } from '../api/values.ts';
+import { idRequirement } from '../api/values.ts';
 import { FieldError, UsageError } from '../process/errors.ts';
 import type { Access } from './access.ts';
 import { jsonOrText } from './parse-values.ts';
@@ -93,7 +93,7 @@ export function checkFields(noun: RecordNoun, fields: Body, missing: readonly st
   const values = issues.length > 0 ? {} : (output as Body);
   // An answer may hold any int64 as an id, but a request may not.
   for (const [name, value] of Object.entries(values))
-    if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${notAnId}`);
+    if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${idRequirement}`);
   if (problems.size > 0) {
     const inOrder = [...new Set(['id', ...Object.keys(entries), ...problems.keys()])];
     const [first = ''] = inOrder.filter((name) => problems.has(name));

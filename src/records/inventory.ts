@@ -23,7 +23,7 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   const isShown = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
   await writeRecord(access, async () => {
     // The further fields of an entry go back as they came.
-    if (!operation.partial) return countWrite(petId, quantity, await read());
+    if (!operation.takesChangesOnly) return countWrite(petId, quantity, await read());
     const isRead = isShown && client.contract.operations.has('getInventory');
     const before = isRead ? await read().catch(() => undefined) : undefined;
     return countWrite(petId, quantity, before && { ...before, etag: undefined });

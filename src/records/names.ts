@@ -1,4 +1,4 @@
-import { canSeek } from '../api/contract.ts';
+import { canBeginAfterId } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { readFromList } from '../client/read-record.ts';
@@ -124,7 +124,7 @@ export class Names {
   async nameOfPet(id: bigint): Promise<{ readonly name?: string | undefined; readonly note?: string }> {
     const { client } = this;
     const list = client.contract.operations.get('listPets');
-    const isSought = list !== undefined && canSeek(list) && id > 0n;
+    const isSought = list !== undefined && canBeginAfterId(list) && id > 0n;
     if (!isSought || this.lists.has('pets')) {
       const { nameById, ...rest } = await this.namesOf('pets');
       return { name: nameById.get(id), ...rest };

@@ -1,4 +1,4 @@
-import { isDateTime, notAnId, toChange, toId, toQuantity } from '../api/values.ts';
+import { idRequirement, isDateTime, toChange, toId, toQuantity } from '../api/values.ts';
 import { FieldError, UsageError } from '../process/errors.ts';
 import { type JsonValue, parseJson } from '../process/exact-json.ts';
 
@@ -11,7 +11,7 @@ export type IdOrName = bigint | string;
  */
 export function parseId(text: string, what: string): bigint {
   const id = toId(text);
-  if (id === undefined) throw badValue(what, text, notAnId);
+  if (id === undefined) throw badValue(what, text, idRequirement);
   return id;
 }
 

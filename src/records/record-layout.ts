@@ -1,5 +1,5 @@
 import { lackingFields } from '../api/contract.ts';
-import { toId, withoutZeros } from '../api/values.ts';
+import { toId, withoutLeadingZeros } from '../api/values.ts';
 import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import { isRejectColumn } from '../input/rejects.ts';
@@ -145,7 +145,7 @@ function objectFields({ names, value = null }: InputRecord): RowFields {
 function idFrom({ id }: RowFields): bigint {
   if (id === undefined) throw new FieldError('id is required', 'id');
   const text = String(id).trim();
-  return toId(withoutZeros(text)) ?? parseId(text, 'id');
+  return toId(withoutLeadingZeros(text)) ?? parseId(text, 'id');
 }
 
 /**

@@ -33,7 +33,7 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
     if (!operation)
       return methodNotAllowed(`${path} does not take ${request.method}`, [...methods.keys()]).toResponse();
     const response = answer(request, operation, url, path.slice(slash));
-    return operation.deprecated
+    return operation.isDeprecated
       ? { ...response, headers: { ...response.headers, ...deprecationHeaders } }
       : response;
   };

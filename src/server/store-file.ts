@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
-import { notAnId } from '../api/values.ts';
+import { idRequirement } from '../api/values.ts';
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { describeIssues } from './read-input.ts';
 import { type Collection, Store, toPet } from './store.ts';
 
-const StoredId = v.pipe(Id, v.minValue(0n, notAnId));
+const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
 const UsedIds = v.optional(
   v.object({ next: v.pipe(StoredId, v.minValue(1n)), retired: v.optional(v.array(StoredId), []) }),
   { next: 1 },

@@ -42,7 +42,7 @@ test('a bound parameter goes to the place and under the name that the descriptio
     path: '/stock/{sku}/count',
     parameters: [
       { name: 'id', wireName: 'sku', in: 'path', required: true },
-      { name: 'header x-dry-run', wireName: 'x-dry-run', in: 'header', required: true, value: 'true' },
+      { name: 'header x-dry-run', wireName: 'x-dry-run', in: 'header', required: true, constant: 'true' },
     ],
   });
   expect(requestOf(boundOperation, { id: 7n, body: { quantity: 1 } })).toMatchObject({
@@ -62,7 +62,7 @@ test('spaces and letters beyond ASCII in the path of a description are sent perc
 });
 
 const bodyOf = (fields: RequestBody['fields']): RequestBody => ({
-  ...{ name: 'NewPet', mediaType: 'application/json', readOnly: [], isClosed: false, hasId: false },
+  ...{ name: 'NewPet', mediaType: 'application/json', readOnlyNames: [], isClosed: false, hasId: false },
   fields,
 });
 
@@ -127,7 +127,7 @@ describe('a request of a description is refused if', () => {
     ['Host', 'evil.test', 'is set by the base URL'],
   ])('the header %j has the value %j', (wireName, value, why) => {
     const boundOperation = operation('listPets', {
-      parameters: [{ name: wireName, wireName, in: 'header', required: true, value }],
+      parameters: [{ name: wireName, wireName, in: 'header', required: true, constant: value }],
     });
     expect(() => urlOf(boundOperation, {})).toThrow(why);
   });

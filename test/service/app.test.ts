@@ -222,7 +222,7 @@ const before: Partial<Record<OperationId, OperationId>> = {
 test.each(operationIds)(
   '%s answers its example with a documented status and a body that fits its schema',
   (id) => {
-    const { success, result, many, body } = operations[id];
+    const { success, result, isList, body } = operations[id];
     const sendExample = (name: OperationId) => {
       const { method, path, example = {} } = operations[name];
       const text = example.body === undefined ? undefined : JSON.stringify(example.body);
@@ -232,7 +232,7 @@ test.each(operationIds)(
     if (first) sendExample(first);
     const response = sendExample(id);
     expect(success, String(response.body)).toContain(response.status);
-    const schema = result && (many ? v.array(resultSchemas[result]) : resultSchemas[result]);
+    const schema = result && (isList ? v.array(resultSchemas[result]) : resultSchemas[result]);
     if (schema) expect(v.safeParse(schema, read(response)).issues).toBeUndefined();
     else expect(response.body).toBe('');
     // The table states the fields too, because loading the schemas would slow down `help`.

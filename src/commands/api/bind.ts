@@ -6,7 +6,7 @@ import type { Description } from '../../binding/description.ts';
 import { formatRoute, type Route, serversOf } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
-import { originOwner, profileOwner, removeContract, writeContract } from '../../config/contract-file.ts';
+import { originScope, profileScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
@@ -44,16 +44,16 @@ export async function bindDescription(
   const { origin, basePath, note } = addressOf(settings, description);
   if (note !== undefined) await context.warn(note);
   const { profile } = settings;
-  const owner = profile ? profileOwner(profile.value) : originOwner(origin);
+  const scope = profile ? profileScope(profile.value) : originScope(origin);
   const { dryRun } = context.flags;
   if (!dryRun) {
     const boundAt = context.now().toISOString();
     const bound = { ...contract, basePath };
-    await writeContract(context.io, owner, { contract: bound, origin, source: description.url, boundAt });
+    await writeContract(context.io, scope, { contract: bound, origin, source: description.url, boundAt });
   }
   // After the binding is kept, because a reader that leaves early ends the command.
   await show();
-  const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${owner.name}`;
+  const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   await context.warn(`${summary(matches)}; ${outcome}`);
   const tokenNote = credentialNote(settings, contract.credentialPlaces);
   if (tokenNote !== undefined) await context.warn(tokenNote);
@@ -67,10 +67,10 @@ export async function unbind(context: Context): Promise<void> {
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const { origin } = new URL(baseUrl);
   const { profile } = context.settings;
-  const active = profile ? profileOwner(profile.value) : originOwner(origin);
-  for (const owner of [active, originOwner(origin)])
-    if (await removeContract(context.io, owner))
-      return context.print(`${owner.name} has the built-in contract again`);
+  const active = profile ? profileScope(profile.value) : originScope(origin);
+  for (const scope of [active, originScope(origin)])
+    if (await removeContract(context.io, scope))
+      return context.print(`${scope.name} has the built-in contract again`);
   await context.print(`${active.name} was not bound`);
 }
 

@@ -45,11 +45,11 @@ function toOperationRecord(id: OperationId, contract: Contract) {
     method: operation?.method ?? null,
     path: operation?.path ?? null,
     tag: (operation ?? operations[id]).tag,
-    source: operation?.source ?? 'missing',
+    source: operation?.provenance ?? 'missing',
     stability: operation?.stability ?? null,
-    deprecated: operation?.deprecated ?? null,
+    deprecated: operation?.isDeprecated ?? null,
     sunset: operation?.sunset ?? null,
-    tryIt: operation ? !operation.hideTryIt : null,
+    tryIt: operation ? !operation.hidesTryIt : null,
     why: operation?.why ?? contract.missing.get(id),
   };
 }

@@ -61,7 +61,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   };
   if (!isRead) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
-  if (operation?.hideTryIt)
+  if (operation?.hidesTryIt)
     await context.warn(
       `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
     );
