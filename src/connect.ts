@@ -99,7 +99,7 @@ function observer(
   return (event) => {
     show(event);
     if (event.kind === 'note') void warn(event.line);
-    if (event.kind !== 'answer' || read.has(event.operation.id) || event.response.status >= 500) return;
+    if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);
     lifecycle.set(operation.id, describeLifecycle(operation, response.headers, now()));

@@ -6,7 +6,7 @@ import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';
 import { race } from './process/deadline.ts';
-import { AnsweredError, CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
+import { CliError, exitCodes, FieldsListedError, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
 
@@ -67,7 +67,7 @@ async function report(
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
 ): Promise<number> {
   const { io, interrupts } = context;
-  if (thrown instanceof AnsweredError) return exitCodes.done;
+  if (thrown instanceof FieldsListedError) return exitCodes.done;
   // A reader that leaves early changes no exit code.
   if (thrown instanceof OutputClosedError) return context.exitCode;
   const error =

@@ -50,7 +50,7 @@ export interface Operation {
    * By status, `4XX` or `default`, from the service's own description; undefined in the table, whose OpenAPI document
    * has them.
    */
-  readonly answers?: Readonly<Record<string, DocumentedAnswer>> | undefined;
+  readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
   /** True if the description requires a credential; false if it does not mention security. */
   readonly needsCredential: boolean;
   readonly stability: Stability;
@@ -145,7 +145,7 @@ export type Paging =
     };
 
 /** The documented answer for one status. */
-export interface DocumentedAnswer {
+export interface DocumentedResponse {
   /** Media types without parameters, in lower case; empty if the answer has no body. */
   readonly mediaTypes: readonly string[];
   /** True if the answer has a Location. */

@@ -8,7 +8,6 @@ import {
   takesId,
 } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
-import { createAnswerReader } from './answers.ts';
 import { toOperation } from './bound-operation.ts';
 import { credentialPlaces } from './credential-places.ts';
 import { type Description, readWithin } from './description.ts';
@@ -17,11 +16,12 @@ import { obstacleTo } from './fit.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import { isParameter } from './path.ts';
 import type { TableOperation } from './record-format.ts';
+import { createResponseReader } from './responses.ts';
 
 // The folder turns the description of a service into a contract. description.ts reads the description, and document.ts
 // lists its operations. match.ts finds ours among them by their paths (path.ts) and schemas; fit.ts tells which of them
 // cannot be called. bound-operation.ts writes each down with the service's own parameters and pages (parameters.ts), names
-// (record-format.ts) and answers (answers.ts). All of that happens once, in `api bind`. src/client/wire.ts translates at every call.
+// (record-format.ts) and answers (responses.ts). All of that happens once, in `api bind`. src/client/wire.ts translates at every call.
 
 /** The values of `--map`. */
 export interface Maps {
@@ -56,7 +56,7 @@ export function bind(description: Description, maps: Maps): BindResult {
       return route ? [[tableOperation.id, findOperationAt(all, tableOperation, route)] as const] : [];
     });
     const matches = matchOperations(table, all, new Map(chosen));
-    const answers = createAnswerReader();
+    const responseReader = createResponseReader();
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();
     for (const tableOperation of table) {
@@ -64,13 +64,13 @@ export function bind(description: Description, maps: Maps): BindResult {
       const match = matches.get(id);
       const [operation] = match?.operations ?? [];
       if (operation && match?.state === 'bound')
-        bound.set(id, toOperation(tableOperation, operation, match.why, document, answers));
+        bound.set(id, toOperation(tableOperation, operation, match.why, document, responseReader));
       else if (match) missing.set(id, whyMissing(id, match));
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) checkMapped([...bound.values()], noun, field, name);
     const places = credentialPlaces(document, [...bound.values()], all);
-    const { definitions } = answers;
+    const { definitions } = responseReader;
     return {
       matches,
       contract: { operations: bound, missing, credentialPlaces: places, basePath: '', definitions },

@@ -2,11 +2,11 @@ import { hidesTryIt } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { BodyField, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { AnswerReader } from './answers.ts';
 import { isSecured } from './credential-places.ts';
 import { type DocumentOperation, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
+import type { ResponseReader } from './responses.ts';
 import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
 
 /** An operation of the table as a document describes it. */
@@ -15,7 +15,7 @@ export function toOperation(
   from: DocumentOperation,
   why: string,
   document: JsonObject,
-  answers: AnswerReader,
+  responseReader: ResponseReader,
 ): Operation {
   const { id, noun, isList, fieldMap } = tableOperation;
   const { operationObject, pathItem, responses } = from;
@@ -46,7 +46,7 @@ export function toOperation(
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
-    answers: answers.read(responses),
+    responses: responseReader.read(responses),
     needsCredential: isSecured(operationObject, document),
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,

@@ -1,7 +1,7 @@
 import type { CredentialPlace } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
-import type { Client, RawAnswer } from '../client/client.ts';
+import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
 import type { SocketAddress } from '../client/transport/sockets.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
@@ -40,7 +40,7 @@ export function groupOf(id: string): string {
 }
 
 /** The answer to a request, with any status. */
-export interface RawReply extends RawAnswer {
+export interface RawReply extends RawResponse {
   readonly method: string;
   /** In lower case and without parameters; empty if there is none. */
   readonly mediaType: string;

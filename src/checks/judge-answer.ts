@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
-import type { DocumentedAnswer, Operation } from '../api/operations.ts';
+import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
-import { otherRecord } from '../client/response.ts';
+import { otherRecord } from '../client/read-answer.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
@@ -49,7 +49,7 @@ export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
     throw fault(`answered ${statusText(reply.status)}`, {
       expected: status ?? operation.success.join(' or '),
     });
-  const { schema = expectation.schema, mediaTypes = [] } = documentedAnswer(reply) ?? {};
+  const { schema = expectation.schema, mediaTypes = [] } = documentedResponse(reply) ?? {};
   if (!schema && mediaTypes.length === 0) return {};
   const ranges = mediaTypes.length > 0 ? mediaTypes : ['application/json'];
   if (!ranges.some((range) => isWithin(mediaType, range)))
@@ -78,9 +78,9 @@ export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
  * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
  * the operations table. Undefined if the status is not documented.
  */
-export function documentedAnswer({ operation, status }: Reply): DocumentedAnswer | undefined {
-  const answers = operation.answers ?? answersOfTable(operation);
-  return answers[status] ?? answers[`${String(status).charAt(0)}XX`] ?? answers.default;
+export function documentedResponse({ operation, status }: Reply): DocumentedResponse | undefined {
+  const responses = operation.responses ?? responsesOfTable(operation);
+  return responses[status] ?? responses[`${String(status).charAt(0)}XX`] ?? responses.default;
 }
 
 const documentSchemas = new Map<string, JsonObject>();
@@ -111,11 +111,11 @@ function readSchemas(): JsonObject {
   return schemas;
 }
 
-function answersOfTable({ success, errors, result, isList }: Operation): NonNullable<Operation['answers']> {
+function responsesOfTable({ success, errors, result, isList }: Operation): NonNullable<Operation['responses']> {
   const mediaTypes = ['application/json'];
   const ok = result ? { mediaTypes, schema: documentSchema(result, isList) } : { mediaTypes: [] };
   const refusal = { mediaTypes, schema: documentSchema('Error') };
-  return Object.fromEntries<DocumentedAnswer>([
+  return Object.fromEntries<DocumentedResponse>([
     ...success.map((status) => [status, { ...ok, hasLocation: status === 201 }] as const),
     ...errors.map((status) => [status, refusal] as const),
   ]);
@@ -123,13 +123,13 @@ function answersOfTable({ success, errors, result, isList }: Operation): NonNull
 
 /** Compares a body with its schema. The time limit grows with the length of the body. */
 function compareWithSchema(
-  { operation: { id, answers }, text, definitions }: Reply,
+  { operation: { id, responses }, text, definitions }: Reply,
   schema: JsonObject,
   body: JsonValue,
 ): BodyResult {
   const limitMs = 2000 * (1 + Math.floor(text.length / 1_000_000));
   try {
-    return checkBody(schema, body, limitMs, answers && definitions);
+    return checkBody(schema, body, limitMs, responses && definitions);
   } catch (error) {
     throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
   }

@@ -1,8 +1,8 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
+import { fromWire } from '../client/read-answer.ts';
 import type { CallInput } from '../client/request.ts';
-import { fromWire } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { CheckContext, Reply } from './check.ts';

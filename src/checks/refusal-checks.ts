@@ -6,7 +6,7 @@ import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import type { Check, CheckContext, Reply } from './check.ts';
 import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
-import { documentedAnswer, documentSchema, judge } from './judge-answer.ts';
+import { documentedResponse, documentSchema, judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
 import { detailsOf, faultOf, guessInput, idParameter, reachOperation, readsOf } from './round.ts';
 
@@ -53,21 +53,21 @@ async function checkBadRequest(context: CheckContext, operation: Operation): Pro
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
   const finding = judgeError(reply, '4xx');
   // If the description documents no refusal at all, every refusal is allowed.
-  if (refusals.length === 0 || documentedAnswer(reply)) return [finding];
+  if (refusals.length === 0 || documentedResponse(reply)) return [finding];
   const reason = `answered ${statusText(reply.status)}, which the description does not have`;
   return [finding, warn(reason, { ...detailsOf(reply), expected: refusals.join(' or ') })];
 }
 
 /** Checks the body of an error against the description, or against the Error of the service's specification. */
 function judgeError(reply: Reply, expectedStatus: string): Finding {
-  const { answers } = reply.operation;
-  const schema = answers ? undefined : documentSchema('Error');
+  const { responses } = reply.operation;
+  const schema = responses ? undefined : documentSchema('Error');
   const { json } = judge(reply, { status: expectedStatus, schema });
   if (/html/.test(reply.mediaType)) return faultOf(reply, 'the error is a web page');
   const status = isJsonObject(json) ? json.status : undefined;
   const isDifferent = status !== undefined && status !== reply.status;
   // In a description, a field `status` that is not a number may mean something else.
-  if (!isDifferent || (answers && typeof status !== 'number'))
+  if (!isDifferent || (responses && typeof status !== 'number'))
     return pass(statusText(reply.status), detailsOf(reply));
   return faultOf(reply, 'the body names another status than the answer has', {
     pointer: '/status',

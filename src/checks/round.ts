@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import { type HttpHeaders, headerValue, requestIdOf } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
-import type { RawAnswer } from '../client/client.ts';
+import type { RawResponse } from '../client/client.ts';
 import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
@@ -64,15 +64,15 @@ export function createCheckContext(
     async ask(operation, values, options = {}) {
       const { id, method } = operation;
       const input = toAcceptedInput(operation, values);
-      const answer = await client.send(id, input, context.callOptions(options), options.changes);
+      const response = await client.send(id, input, context.callOptions(options), options.changes);
       const recordId = recordIdOf(operation, input);
       const { definitions } = client.contract;
-      return { ...answer, ...decodeBody(answer), method, operation, recordId, definitions };
+      return { ...response, ...decodeBody(response), method, operation, recordId, definitions };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, headers: options.changes };
-      const answer = await client.request(request, context.callOptions(options));
-      return { ...answer, ...decodeBody(answer), method: 'GET' };
+      const response = await client.request(request, context.callOptions(options));
+      return { ...response, ...decodeBody(response), method: 'GET' };
     },
     askOnce(operation, input = {}) {
       const key = `${operation.id} ${recordIdOf(operation, input)}`;
@@ -84,7 +84,7 @@ export function createCheckContext(
   return { context, attempts };
 }
 
-function decodeBody({ headers, body }: RawAnswer) {
+function decodeBody({ headers, body }: RawResponse) {
   const [type = ''] = (headerValue(headers, 'content-type') ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
   const text = Buffer.from(body).toString('utf8');

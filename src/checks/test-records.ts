@@ -1,7 +1,7 @@
 import { canBeginAfterId } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { ListId } from '../api/operations.ts';
-import { otherRecord } from '../client/response.ts';
+import { otherRecord } from '../client/read-answer.ts';
 import { messageOf } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';

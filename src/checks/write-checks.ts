@@ -19,7 +19,7 @@ import {
   skip,
   statusText,
 } from './finding.ts';
-import { documentedAnswer, judge } from './judge-answer.ts';
+import { documentedResponse, judge } from './judge-answer.ts';
 import { faultOfUrl } from './list-checks.ts';
 import { jsonId, recordOf } from './records.ts';
 import { faultOf } from './round.ts';
@@ -147,7 +147,7 @@ function checkLocation(reply: Reply, id: bigint): void {
   const location = headerValue(reply.headers, 'location');
   const expected = `a Location that ends with ${id}`;
   if (location === undefined) {
-    if (!documentedAnswer(reply)?.hasLocation) return;
+    if (!documentedResponse(reply)?.hasLocation) return;
     throw fault(reply, 'create: the answer has no Location', { expected });
   }
   const here = new URL(reply.url);

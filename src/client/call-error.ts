@@ -8,20 +8,20 @@ import {
   retriedStatuses,
 } from './attempt.ts';
 import type { Call } from './call.ts';
-import { isSuccess, readErrorBody } from './response.ts';
-import { invalidAnswer } from './transport/transport-error.ts';
+import { isSuccess, readErrorBody } from './read-answer.ts';
+import { invalidResponse } from './transport/transport-error.ts';
 
 type Attempts = readonly Attempt[];
 
 /** The error of an answer whose status is not known to mean success, whatever its body; undefined for a success. */
-export function answerError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
+export function responseError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
   const { status } = response;
   if (isSuccess(call.request.method, status)) return undefined;
   if (status < 400)
     return callError(
       call,
       attempts,
-      invalidAnswer(`the service answered ${status}, which is neither a success nor an error`),
+      invalidResponse(`the service answered ${status}, which is neither a success nor an error`),
     );
   const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
   // An empty list would still answer 200, so a 404 means that the address is wrong.

@@ -47,7 +47,7 @@ export interface ClientOptions {
 export type ClientEvent =
   | { readonly kind: 'begin' | 'end' }
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
-  | { readonly kind: 'answer'; readonly operation: Operation; readonly response: HttpResponse }
+  | { readonly kind: 'response'; readonly operation: Operation; readonly response: HttpResponse }
   | { readonly kind: 'note'; readonly line: string };
 
 /** The options of one call. */

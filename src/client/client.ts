@@ -14,9 +14,10 @@ import { withinTime } from '../process/within-time.ts';
 import { type Attempt, isSafeMethod, mayHaveBeenApplied } from './attempt.ts';
 import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
-import { answerError, callError } from './call-error.ts';
+import { callError, responseError } from './call-error.ts';
 import { type Judgement, judgeWrite, type WriteIntent } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
+import { type PageContent, readResult } from './read-answer.ts';
 import {
   type CallInput,
   type HeaderChanges,
@@ -28,9 +29,8 @@ import {
   withHeaderChanges,
   withMaskedParameter,
 } from './request.ts';
-import { type ListAnswer, readResult } from './response.ts';
-import { type CallResult, sendCall, timeoutError } from './send-call.ts';
-import { invalidAnswer } from './transport/transport-error.ts';
+import { type CallResponse, sendCall, timeoutError } from './send-call.ts';
+import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 export interface Client {
@@ -63,9 +63,14 @@ export interface Client {
    * @param changes headers that replace those of the request; undefined removes one.
    * @throws as `call`, but not for an answer.
    */
-  send(id: OperationId, input: CallInput, options?: CallOptions, changes?: HeaderChanges): Promise<RawAnswer>;
+  send(
+    id: OperationId,
+    input: CallInput,
+    options?: CallOptions,
+    changes?: HeaderChanges,
+  ): Promise<RawResponse>;
   /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
-  request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
+  request(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
   close(): Promise<void>;
   /** That of the transport. */
   readonly deferSaves: Transport['deferSaves'];
@@ -84,7 +89,7 @@ export interface Answer<Value> {
 }
 
 /** The answer to a raw request, with its content encodings decoded. */
-export interface RawAnswer extends HttpResponse {
+export interface RawResponse extends HttpResponse {
   readonly body: Uint8Array;
   /** The URL that answered, after redirects. */
   readonly url: string;
@@ -165,11 +170,11 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
   const result = await sendCall(call);
   const { response, attempts, leftMs } = result;
   const { status, headers, body } = response;
-  if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
+  if (!call.options.skipsNotices) call.client.observe?.({ kind: 'response', operation, response });
   const answer = { status, headers, etag: strongTag(headers), attempts };
   if (isGone(call, result))
     return { ...answer, value: undefined, judgement: { shows: 'intent', id: intent.id } };
-  const statusError = answerError(call, attempts, response);
+  const statusError = responseError(call, attempts, response);
   if (statusError) throw statusError;
   try {
     const fail = () => {
@@ -203,7 +208,7 @@ function strongTag(headers: HttpHeaders): string | undefined {
 }
 
 /** Whether a DELETE finds nothing after an attempt that may have been applied: it has succeeded. Says so in a note. */
-function isGone({ client, request }: Call, { response: { status }, attempts }: CallResult): boolean {
+function isGone({ client, request }: Call, { response: { status }, attempts }: CallResponse): boolean {
   const { method, url } = request;
   if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
   if (!mayHaveBeenApplied(method, attempts)) return false;
@@ -212,7 +217,7 @@ function isGone({ client, request }: Call, { response: { status }, attempts }: C
   return true;
 }
 
-async function fetchRaw(call: Call): Promise<RawAnswer> {
+async function fetchRaw(call: Call): Promise<RawResponse> {
   const result = await sendCall(call);
   const { response, attempts } = result;
   const { status, headers } = response;
@@ -221,7 +226,7 @@ async function fetchRaw(call: Call): Promise<RawAnswer> {
   const isRedirected = attempts.at(-1)?.isRedirected === true;
   // A 304 answers a condition that the user sent.
   const isFine = status === 304 || isGone(call, result);
-  const error = isFine ? undefined : answerError(call, attempts, response);
+  const error = isFine ? undefined : responseError(call, attempts, response);
   return { status, headers, body, url, isRedirected, attempts, error };
 }
 
@@ -230,9 +235,9 @@ async function fetchPage(call: OperationCall, url: string): Promise<Page> {
   const pageCall = { ...call, request: { ...call.request, url } };
   const { value, headers, attempts } = await fetchAnswer(pageCall, { id: undefined, values: {} });
   return {
-    ...(value as ListAnswer),
+    ...(value as PageContent),
     link: headerValue(headers, 'link'),
     url: attempts.at(-1)?.request.url ?? url,
-    fault: (why) => callError(pageCall, attempts, invalidAnswer(why)),
+    fault: (why) => callError(pageCall, attempts, invalidResponse(why)),
   };
 }

@@ -6,7 +6,7 @@ import { comparedValues, isSameValue } from '../api/values.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { messageIn, otherRecord, parseRecord, readJson } from './response.ts';
+import { messageIn, otherRecord, parseRecord, readJson } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
 // A status of success is not enough: the answer of a write must also show what the user wanted.

@@ -4,12 +4,12 @@ import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
-import type { ListAnswer } from './response.ts';
+import type { PageContent } from './read-answer.ts';
 
 // How the pages of a list follow each other, and where they end.
 
 /** One answer to a list. */
-export interface Page extends ListAnswer {
+export interface Page extends PageContent {
   readonly link: string | undefined;
   /** The URL that answered. */
   readonly url: string;

@@ -9,10 +9,10 @@ import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { maxRetryWaitMs } from './pace.ts';
 import { withMaskedParameter, withParameter } from './request.ts';
-import { decodeBody } from './transport/answer.ts';
+import { decodeBody } from './transport/response.ts';
 
 /** The final answer of a call. */
-export interface CallResult {
+export interface CallResponse {
   /** With its content encodings decoded; perhaps an error. */
   readonly response: HttpResponse;
   readonly attempts: readonly Attempt[];
@@ -27,7 +27,7 @@ export interface CallResult {
  * @throws CliError with the attempts, if no answer came; InterruptedError with them, if the client's signal was aborted;
  *   StoppedError with them, if the signal of the options or the pace was.
  */
-export async function sendCall(call: Call): Promise<CallResult> {
+export async function sendCall(call: Call): Promise<CallResponse> {
   const { client, options } = call;
   const { pace } = options;
   const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);

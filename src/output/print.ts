@@ -1,6 +1,6 @@
 import { originalOf } from '../api/contract.ts';
 import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
-import { AnsweredError } from '../process/errors.ts';
+import { FieldsListedError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from './columns.ts';
 import { prose } from './fold.ts';
@@ -77,13 +77,13 @@ export class Printer {
    * Checks `--fields` and `--sort`. `records` and `record` do it too, but a command that writes or reads first calls
    * this before it sends anything.
    *
-   * @throws UsageError for a field that the view lacks; AnsweredError after `--fields help` has been answered.
+   * @throws UsageError for a field that the view lacks; FieldsListedError after `--fields help` has been answered.
    */
   async check<Entity>(view: View<Entity>): Promise<void> {
     const { fields, sort } = this.options;
     if (fields?.length === 1 && fields[0] === 'help') {
       await this.io.stdout.write(view.columns.map(({ name }) => `${name}\n`).join(''));
-      throw new AnsweredError();
+      throw new FieldsListedError();
     }
     pickColumns(view, fields);
     if (sort !== undefined) compareBy(view, sort);

@@ -5,7 +5,7 @@
 
 import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import { type Operation, type OperationId, operationIds, operations } from '../api/operations.ts';
-import { type Handler, type HandlerReply, handlers } from './handlers.ts';
+import { type Handler, type HandlerResult, handlers } from './handlers.ts';
 import { readInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
 import type { Store, StoredRecord } from './store.ts';
@@ -80,14 +80,14 @@ const deprecationHeaders: HttpHeaders = {
 
 const json = { 'content-type': 'application/json' };
 
-function toResponse(reply: HandlerReply, { method }: Operation, url: UrlParts): HttpResponse {
-  if ('records' in reply) {
-    const body = `[${reply.records.map(({ text }) => text).join()}]`;
-    if (reply.after === undefined) return { status: 200, headers: json, body };
-    return { status: 200, headers: { ...json, link: `<${nextPage(url, reply.after)}>; rel="next"` }, body };
+function toResponse(result: HandlerResult, { method }: Operation, url: UrlParts): HttpResponse {
+  if ('records' in result) {
+    const body = `[${result.records.map(({ text }) => text).join()}]`;
+    if (result.after === undefined) return { status: 200, headers: json, body };
+    return { status: 200, headers: { ...json, link: `<${nextPage(url, result.after)}>; rel="next"` }, body };
   }
-  if (reply.status === 204) return { status: 204, headers: {}, body: '' };
-  const { status, stored } = reply;
+  if (result.status === 204) return { status: 204, headers: {}, body: '' };
+  const { status, stored } = result;
   const headers = { ...json, etag: tagOf(stored.text) };
   if (status === 200) return { status, headers, body: stored.text };
   const location = method === 'POST' ? `${url.path}/${stored.id}` : url.path;

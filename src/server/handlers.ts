@@ -5,13 +5,13 @@ import { Refusal } from './refusal.ts';
 import { type PageQuery, type RecordPage, type Store, type StoredRecord, toPet } from './store.ts';
 
 /** What a handler has done: a page of records, a record that exists or is new, or nothing that is left. */
-export type HandlerReply =
+export type HandlerResult =
   | RecordPage
   | { readonly status: 200 | 201; readonly stored: StoredRecord }
   | { readonly status: 204 };
 
 /** Carries out one operation on the store, or throws a Refusal before it changes anything. */
-export type Handler<K extends OperationId> = (store: Store, input: Input<K>) => HandlerReply;
+export type Handler<K extends OperationId> = (store: Store, input: Input<K>) => HandlerResult;
 
 /** The handler of every operation of the table; a missing one is a compile error. */
 export const handlers: { readonly [K in OperationId]: Handler<K> } = {
@@ -93,23 +93,23 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
 };
 
 function list(noun: NounName) {
-  return (store: Store, { query = {} }: { readonly query?: PageQuery }): HandlerReply =>
+  return (store: Store, { query = {} }: { readonly query?: PageQuery }): HandlerResult =>
     store[noun].page(query);
 }
 
 function get(noun: NounName) {
-  return (store: Store, { id }: { readonly id: bigint }): HandlerReply => ok(requireRecord(store, noun, id));
+  return (store: Store, { id }: { readonly id: bigint }): HandlerResult => ok(requireRecord(store, noun, id));
 }
 
-function ok(stored: StoredRecord): HandlerReply {
+function ok(stored: StoredRecord): HandlerResult {
   return { status: 200, stored };
 }
 
-function created(stored: StoredRecord): HandlerReply {
+function created(stored: StoredRecord): HandlerResult {
   return { status: 201, stored };
 }
 
-function remove(store: Store, noun: NounName, id: bigint): HandlerReply {
+function remove(store: Store, noun: NounName, id: bigint): HandlerResult {
   requireRecord(store, noun, id);
   store[noun].delete(id);
   return { status: 204 };

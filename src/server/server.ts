@@ -98,13 +98,13 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       checkCaller(headers);
       if (!url.startsWith('/'))
         throw new Refusal('malformed_request', 'the target of a request must begin with /');
-      const answer = app({
+      const appResponse = app({
         method,
         url: `http://${headers.host}${url}`,
         headers: headers as HttpHeaders,
         body,
       });
-      send(response, answer instanceof Promise ? await answer : answer);
+      send(response, appResponse instanceof Promise ? await appResponse : appResponse);
     } catch (error) {
       send(response, toRefusal(error, onDefect).toResponse());
     }

@@ -143,15 +143,15 @@ async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): 
     createConnection: () => socket,
   });
   request.removeHeader('connection');
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    request.on('connect', (answer, _, head) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.on('connect', (message, _, head) => {
       if (head.length > 0) socket.unshift(head);
-      resolve(answer);
+      resolve(message);
     });
     request.on('error', (error) => reject(tunnelError(proxy, error)));
     request.end();
   });
-  const { statusCode: status = 0, statusMessage } = answer;
+  const { statusCode: status = 0, statusMessage } = response;
   if (status >= 200 && status < 300) return;
   throw refusedByProxy(proxy, `answered CONNECT ${authority} with`, status, statusMessage);
 }

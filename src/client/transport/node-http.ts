@@ -1,8 +1,8 @@
 import { Agent, type OutgoingHttpHeaders, request as open } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import { AnswerCollector } from './answer.ts';
 import { Dialer } from './dialer.ts';
+import { ResponseCollector } from './response.ts';
 import { createTransport, type Sender, type TransportOptions } from './transport.ts';
 
 /** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
@@ -56,7 +56,7 @@ class NodeHttpSender extends Agent implements Sender {
   }
 
   private sendNow(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-    const collector = new AnswerCollector();
+    const collector = new ResponseCollector();
     const { method, body } = request;
     const headers: OutgoingHttpHeaders = {
       host: this.dialer.origin.host,
@@ -82,6 +82,6 @@ class NodeHttpSender extends Agent implements Sender {
       incoming.on('error', (error) => collector.fail(error));
     });
     message.end(body);
-    return collector.answer;
+    return collector.response;
   }
 }

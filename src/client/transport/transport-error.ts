@@ -9,7 +9,7 @@ import { shorten } from '../../process/text.ts';
  *
  * @param why a clause.
  */
-export function invalidAnswer(
+export function invalidResponse(
   why: string,
   details: { readonly status?: number; readonly hint?: string | undefined } = {},
 ): CliError {

@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { AnswerCollector } from './answer.ts';
 import { Dialer } from './dialer.ts';
+import { ResponseCollector } from './response.ts';
 import { createTransport, type Sender, type TransportOptions } from './transport.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
@@ -60,7 +60,7 @@ class UndiciSender implements Sender {
       },
       handler,
     );
-    return handler.collector.answer;
+    return handler.collector.response;
   }
 
   close(): void {
@@ -71,7 +71,7 @@ class UndiciSender implements Sender {
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
 class Handler implements Dispatcher.DispatchHandler {
-  readonly collector = new AnswerCollector();
+  readonly collector = new ResponseCollector();
   private readonly sender: UndiciSender;
   private readonly options: SendOptions;
   private isWaiting = true;

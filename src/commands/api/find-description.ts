@@ -6,7 +6,7 @@ import {
   parseDocument,
   readDescription,
 } from '../../binding/description.ts';
-import type { Client, RawAnswer } from '../../client/client.ts';
+import type { Client, RawResponse } from '../../client/client.ts';
 import { connectTo } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
@@ -75,7 +75,7 @@ export async function findDescription(
   }
 }
 
-function get(client: Client, path: string, retries?: number): Promise<RawAnswer> {
+function get(client: Client, path: string, retries?: number): Promise<RawResponse> {
   return client.request({ method: 'GET', path, headers: { accept } }, { retries });
 }
 
@@ -89,7 +89,7 @@ async function readOther(client: Client, url: string): Promise<string> {
 }
 
 /** The answer at a URL, or why there is none. */
-async function tryUrl(client: Client, url: string): Promise<RawAnswer | string> {
+async function tryUrl(client: Client, url: string): Promise<RawResponse | string> {
   if (new URL(url).origin !== client.baseUrl) return 'of another origin';
   return get(client, url, 0).catch((error: unknown) => {
     if (error instanceof CliError && error.details.reason !== undefined) return error.message;
@@ -101,9 +101,9 @@ async function tryUrl(client: Client, url: string): Promise<RawAnswer | string> 
  * The description in an answer, or why there is none. Many servers answer 200 with a web page, so it must parse and
  * contain `openapi` or `swagger`.
  */
-async function documentIn(answer: RawAnswer | string, url: string): Promise<JsonObject | string> {
-  if (typeof answer === 'string') return answer;
-  const { status, body } = answer;
+async function documentIn(response: RawResponse | string, url: string): Promise<JsonObject | string> {
+  if (typeof response === 'string') return response;
+  const { status, body } = response;
   if (status < 200 || status >= 300) return String(status);
   try {
     const document = await parseDocument(decodeText(body, url), url);

@@ -5,7 +5,7 @@ import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { bodyTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
-import type { Client, RawAnswer } from '../../client/client.ts';
+import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { CliError, messageOf, UsageError } from '../../process/errors.ts';
@@ -31,7 +31,7 @@ const reads = ['GET', 'HEAD', 'OPTIONS'];
 /** Control characters for layout, which a terminal may show. */
 const layout = '\n\t';
 
-/** Sends a request and prints the body of the answer unchanged; a status of 400 or above is then an error. */
+/** Sends a request and prints the body of the response unchanged; a status of 400 or above is then an error. */
 export async function sendRaw(context: Context, args: RequestArguments): Promise<void> {
   const { path, input, include } = args;
   const { flags, io } = context;
@@ -65,25 +65,25 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     await context.warn(
       `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
     );
-  const answer = await client.request(request);
+  const response = await client.request(request);
   if (operation)
-    context.lifecycle.set(operation.id, describeLifecycle(operation, answer.headers, context.now()));
+    context.lifecycle.set(operation.id, describeLifecycle(operation, response.headers, context.now()));
   try {
-    if (include) await io.stdout.write(headOf(answer, context), { isRaw: true });
-    await printBody(context, answer);
+    if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
+    await printBody(context, response);
   } catch (error) {
     // If a full disk ends the output, the user must know that the write was answered before sending it again.
-    if (error instanceof CliError) await context.warn(`note: the service answered ${answer.status}`);
+    if (error instanceof CliError) await context.warn(`note: the service answered ${response.status}`);
     throw error;
   }
-  if (answer.error) throw answer.error;
-  if (answer.status === 304)
+  if (response.error) throw response.error;
+  if (response.status === 304)
     await context.warn(
       'note: the service answered 304: nothing has changed since the version that the request names',
     );
 }
 
-function headOf({ status, headers }: RawAnswer, { io }: Context): string {
+function headOf({ status, headers }: RawResponse, { io }: Context): string {
   const lines = Object.entries(headers).flatMap(([name, values]) =>
     [values].flat().map((value) => `${name}: ${value}`),
   );
@@ -93,7 +93,7 @@ function headOf({ status, headers }: RawAnswer, { io }: Context): string {
 }
 
 /** Prints the bytes unchanged; on a terminal as text without control sequences. */
-async function printBody({ io }: Context, { body, headers }: RawAnswer): Promise<void> {
+async function printBody({ io }: Context, { body, headers }: RawResponse): Promise<void> {
   if (body.length === 0) return;
   if (!io.stdout.isTerminal) return io.stdout.write(body, { isRaw: true });
   const type = headerValue(headers, 'content-type') ?? '';

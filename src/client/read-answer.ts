@@ -8,11 +8,11 @@ import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import { isSafeMethod } from './attempt.ts';
-import { invalidAnswer } from './transport/transport-error.ts';
+import { invalidResponse } from './transport/transport-error.ts';
 import { contentOf, translateRecord } from './wire.ts';
 
 /** The records of a page of a list. */
-export interface ListAnswer {
+export interface PageContent {
   readonly records: JsonObject[];
   /** The body, if it is an object around the records. */
   readonly envelope: JsonObject | undefined;
@@ -31,9 +31,9 @@ export function readResult(
   id: bigint | undefined,
   response: HttpResponse,
   mask: Mask,
-): JsonObject | ListAnswer {
+): JsonObject | PageContent {
   const text = readJsonText(response, mask);
-  if (text === undefined) throw invalidAnswer(`the service answered ${response.status} with no body`);
+  if (text === undefined) throw invalidResponse(`the service answered ${response.status} with no body`);
   const answer = parse(text);
   const value = contentOf(operation, answer);
   const envelope = Array.isArray(answer) ? [] : operation.records.envelope;
@@ -41,12 +41,12 @@ export function readResult(
   if (!operation.isList) {
     const record = parseRecord(operation, value, pointer);
     const fault = otherRecord(operation, id, record);
-    if (fault !== undefined) throw invalidAnswer(fault);
+    if (fault !== undefined) throw invalidResponse(fault);
     return record;
   }
   if (!Array.isArray(value)) {
     const inside = envelope.length > 0 ? ` in ${envelope.join('.')}` : '';
-    throw invalidAnswer(`the body is not a list of ${operation.result}${inside}`);
+    throw invalidResponse(`the body is not a list of ${operation.result}${inside}`);
   }
   const records = value.map((item, index) => parseRecord(operation, item, `${pointer}/${index}`));
   return { records, envelope: isJsonObject(answer) ? answer : undefined };
@@ -86,11 +86,14 @@ function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): stri
     const what = type ? mediaType(type) : 'no content type';
     const hint =
       what === 'text/html' ? 'does the base URL lead to the service, and not to a web page?' : undefined;
-    throw invalidAnswer(`the service answered ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`, {
-      hint,
-    });
+    throw invalidResponse(
+      `the service answered ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`,
+      {
+        hint,
+      },
+    );
   }
-  if (typeof body !== 'string' && !isUtf8(body)) throw invalidAnswer('the body is not UTF-8');
+  if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
   return toText(body);
 }
 
@@ -98,7 +101,7 @@ function parse(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw invalidAnswer(`the body is not valid JSON: ${messageOf(error)}`);
+    throw invalidResponse(`the body is not valid JSON: ${messageOf(error)}`);
   }
 }
 
@@ -111,7 +114,7 @@ function parse(text: string): JsonValue {
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
   const { noun, hasFullSchema, result = nouns[noun].schema } = operation;
   const fault = (where: string, why: string) =>
-    invalidAnswer(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
+    invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
   if (!isJsonObject(item)) throw fault(pointer, item === undefined ? 'is required' : 'must be an object');
   const value = translateRecord(operation, item);
   // A service may answer a delete with a part of the record.

@@ -1,18 +1,18 @@
-import type { DocumentedAnswer } from '../api/operations.ts';
+import type { DocumentedResponse } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { jsonContent } from './document.ts';
 import { namesOf, objectOf } from './schema.ts';
 
 /** The documented answers of operations, whose schemas share the named ones. */
-export interface AnswerReader {
+export interface ResponseReader {
   /** The documented answers of an operation, by status, `4XX` or `default`. */
-  read(responses: JsonObject): Record<string, DocumentedAnswer>;
+  read(responses: JsonObject): Record<string, DocumentedResponse>;
   /** The named schemas that the answers so far refer to, by label. */
   readonly definitions: JsonObject;
 }
 
 /** A schema of OpenAPI 3.1 is one of JSON Schema draft 2020-12. Only its cycles must become references again. */
-export function createAnswerReader(): AnswerReader {
+export function createResponseReader(): ResponseReader {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
   // Only a named schema can contain itself, so references to names end all cycles.
@@ -28,27 +28,27 @@ export function createAnswerReader(): AnswerReader {
     }
     return { $ref: `#/$defs/${label}` };
   };
-  return { read: (responses) => toAnswers(responses, refer), definitions };
+  return { read: (responses) => toDocumentedResponses(responses, refer), definitions };
 }
 
-function toAnswers(
+function toDocumentedResponses(
   responses: JsonObject,
   refer: (schema: JsonValue) => JsonValue,
-): Record<string, DocumentedAnswer> {
-  const answers: Record<string, DocumentedAnswer> = {};
+): Record<string, DocumentedResponse> {
+  const documentedResponses: Record<string, DocumentedResponse> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
     const { content, headers } = response;
     const types = Object.keys(objectOf(content));
     const schema = jsonContent(content)?.schema;
     const hasLocation = Object.keys(objectOf(headers)).some((name) => name.toLowerCase() === 'location');
-    answers[status.replace('xx', 'XX')] = {
+    documentedResponses[status.replace('xx', 'XX')] = {
       mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
       schema: schema === undefined ? undefined : objectOf(refer(schema)),
       ...(hasLocation && { hasLocation }),
     };
   }
-  return answers;
+  return documentedResponses;
 }
 
 /** A label that needs no escape in a pointer. */

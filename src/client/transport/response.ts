@@ -2,16 +2,16 @@ import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http
 import { messageOf } from '../../process/errors.ts';
 import { systemCode } from '../../process/system-error.ts';
 import { formatBytes } from '../../process/text.ts';
-import { invalidAnswer, transportError } from './transport-error.ts';
+import { invalidResponse, transportError } from './transport-error.ts';
 
 /** The largest body in bytes, encoded or decoded: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
   return status >= 200 && status < 300 ? 32 * 1024 * 1024 : 64 * 1024;
 }
 
-/** Collects the answer to one request while a transport reads it, up to a maximum length. */
-export class AnswerCollector {
-  readonly answer: Promise<HttpResponse>;
+/** Collects the response to a request while a transport reads it, up to a maximum length. */
+export class ResponseCollector {
+  readonly response: Promise<HttpResponse>;
   private resolve!: (response: HttpResponse) => void;
   private reject!: (error: Error) => void;
   private head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
@@ -19,7 +19,7 @@ export class AnswerCollector {
   private length = 0;
 
   constructor() {
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
@@ -30,7 +30,7 @@ export class AnswerCollector {
     this.head = { status, headers: readHeaders(rawHeaders) };
   }
 
-  /** False once the answer has reached the limit: it is settled, and the rest need not be read. */
+  /** Adds a part of the body. @returns false if the response is now longer than allowed: the promise is settled, and the rest need not be read. */
   add(chunk: Uint8Array): boolean {
     const { status = 0 } = this.head ?? {};
     const maxBytes = maxBytesOf(status);
@@ -38,10 +38,11 @@ export class AnswerCollector {
     this.length += chunk.length;
     this.chunks.push(chunk.length > room ? chunk.subarray(0, Math.max(0, room)) : chunk);
     if (chunk.length <= room) return true;
-    this.fail(invalidAnswer(`the answer is longer than ${formatBytes(maxBytes)}`, { status }));
+    this.fail(invalidResponse(`the answer is longer than ${formatBytes(maxBytes)}`, { status }));
     return false;
   }
 
+  /** Fulfils the promise with the response that has been read. */
   end(): void {
     if (!this.head) return;
     const [first] = this.chunks;
@@ -49,7 +50,7 @@ export class AnswerCollector {
     this.resolve({ ...this.head, body });
   }
 
-  /** The body of an error is read only for its message, so a part of it will do. */
+  /** Rejects the promise. A response with an error status fulfils it: a part of its body is enough for its message. */
   fail(error: Error): void {
     if (this.head && this.head.status >= 400) this.end();
     else this.reject(transportError(error));
@@ -57,10 +58,9 @@ export class AnswerCollector {
 }
 
 /**
- * The answer with its content encodings decoded. An error whose body cannot be decoded gets an empty one.
+ * Decodes the content encodings of a response. If the body of an error status cannot be decoded, it becomes empty.
  *
- * @throws CliError if the body of any other answer is truncated, broken or too long, or if its encoding is
- *   unknown.
+ * @throws CliError if the body of another response is truncated, broken or too long, or if its encoding is unknown.
  */
 export async function decodeBody(response: HttpResponse): Promise<HttpResponse> {
   const { status, headers, body } = response;
@@ -86,19 +86,19 @@ async function undoEncoding(
   const options = { maxOutputLength };
   try {
     if (encoding === 'br') return zlib.brotliDecompressSync(bytes, options);
-    // It tells gzip and deflate apart by their first bytes.
+    // `unzip` tells gzip and deflate apart by their first bytes.
     if (/^(x-gzip|gzip|deflate)$/.test(encoding)) return zlib.unzipSync(bytes, options);
   } catch (error) {
     if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE')
-      throw invalidAnswer(`the body is longer than ${formatBytes(maxOutputLength)}`);
-    throw invalidAnswer(`the body is not valid ${encoding}: ${messageOf(error)}`);
+      throw invalidResponse(`the body is longer than ${formatBytes(maxOutputLength)}`);
+    throw invalidResponse(`the body is not valid ${encoding}: ${messageOf(error)}`);
   }
-  throw invalidAnswer(
+  throw invalidResponse(
     `the body is encoded as ${encoding}, which was not asked for and which this program cannot read`,
   );
 }
 
-/** Fields by lower-case name from alternating names and values; a repeated name gets a list. */
+/** Returns headers by lower-case name, from alternating names and values. A repeated name has a list of values. */
 function readHeaders(raw: readonly string[]): HttpHeaders {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let index = 0; index + 1 < raw.length; index += 2) {
