@@ -111,7 +111,12 @@ function readSchemas(): JsonObject {
   return schemas;
 }
 
-function responsesOfTable({ success, errors, result, isList }: Operation): NonNullable<Operation['responses']> {
+function responsesOfTable({
+  success,
+  errors,
+  result,
+  isList,
+}: Operation): NonNullable<Operation['responses']> {
   const mediaTypes = ['application/json'];
   const ok = result ? { mediaTypes, schema: documentSchema(result, isList) } : { mediaTypes: [] };
   const refusal = { mediaTypes, schema: documentSchema('Error') };
