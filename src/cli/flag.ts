@@ -60,10 +60,11 @@ interface Options<Value> extends More {
   /**
    * The value of a text, which for `--flag [value]` may be empty; without a parser the text itself.
    *
-   * @param name how an error names the flag or argument.
-   * @throws UsageError, or a ValueError, to which name and text are added.
+   * @throws ValueError, to which label and text are added; or a UsageError.
    */
-  readonly parse?: (text: string, name: string) => Value;
+  readonly parse?: (text: string, label: string) => Value;
+  /** The name of the flag or argument in errors; by default that in its syntax. */
+  readonly label?: string;
 }
 
 /** A flag that takes no value: true if it is given. */
@@ -141,13 +142,15 @@ export function argument(syntax: string, summary: string, options: Options<unkno
   return { syntax, summary, ...options, parse: takesMany({ syntax }) ? collect(parse) : parse };
 }
 
-function parserOf<Value>(syntax: string, { parse }: Options<Value>): (text: string) => Value {
-  const name = nameOf({ syntax });
+function parserOf<Value>(
+  syntax: string,
+  { parse, label = nameOf({ syntax }) }: Options<Value>,
+): (text: string) => Value {
   return (text) => {
     try {
-      return parse ? parse(text, name) : (text as Value);
+      return parse ? parse(text, label) : (text as Value);
     } catch (error) {
-      throw error instanceof ValueError ? wrongValue(name, text, error.message) : error;
+      throw error instanceof ValueError ? wrongValue(label, text, error.message) : error;
     }
   };
 }

@@ -3,7 +3,13 @@ import { petStatuses } from '../api/values.ts';
 import { argument, choice, choices, value, values } from '../cli/flag.ts';
 import { valueProblem } from '../config/keys.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
-import { parseFieldCondition, parseIdOrName, parseQuantity, parseText } from '../records/parse-values.ts';
+import {
+  parseFieldCondition,
+  parseIdOrName,
+  parsePositiveQuantity,
+  parseQuantity,
+  parseText,
+} from '../records/parse-values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {
   parse: parseIdOrName,
@@ -24,7 +30,7 @@ const watchFlag = value('--watch [interval]', 'poll again and show changes (defa
 /** The flags of every list. */
 export const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', {
-    parse: (text, name) => parseQuantity(text, name, 1),
+    parse: parsePositiveQuantity,
   }),
   watch: watchFlag,
   failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
@@ -49,7 +55,10 @@ function parseInterval(text: string): number {
 /** `--category <id or name>` or `--pet <id or name>`. */
 export function referenceFlag(noun: NamedNoun, summary: string) {
   const offers = nouns[noun].singular;
-  return value(`--${offers} <id or name>`, summary, { parse: parseIdOrName, offers });
+  return value(`--${offers} <id or name>`, summary, {
+    parse: (text) => parseIdOrName(parseText(text)),
+    offers,
+  });
 }
 
 /** `--status` of a list; it can be repeated, and a record with any of the values matches. */

@@ -1,10 +1,10 @@
 import { referenceFields } from '../api/nouns.ts';
-import { petStatuses } from '../api/values.ts';
 import { argument, choice, type Flag, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
-import { parseDate, parseId, parseIdOrName, parseQuantity, parseText } from '../records/parse-values.ts';
+import { fieldKinds } from '../records/field-kinds.ts';
+import { parseId, parseIdOrName } from '../records/parse-values.ts';
 import {
   type Body,
   columnOf,
@@ -30,8 +30,11 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
   const hasNames = namedNoun(noun) !== undefined;
   const word = hasNames ? 'id or name' : 'id';
   const words = hasNames ? 'ids or names' : 'ids';
-  const parse = (text: string) => (hasNames ? parseIdOrName(text, 'id') : parseId(text, 'id'));
-  const options = { parse, offers: singular as 'pet' | 'category' | 'order' };
+  const options = {
+    label: 'id',
+    parse: hasNames ? parseIdOrName : parseId,
+    offers: singular as 'pet' | 'category' | 'order',
+  };
   const someIds = argument(`<${word}...>`, `${words} of ${plural}`, options);
   const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, options);
   const id = argument(`<${word}>`, `${word} of the ${singular}`, options);
@@ -121,35 +124,27 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
 function fieldFlags({ fields }: RecordNoun, isNew = false): Record<string, Flag> {
   const flags: Record<string, Flag> = {};
   for (const field of fields) {
-    const { kind, fallback } = field;
-    const [key, syntax] = [columnOf(field), flagOf(field)];
+    const { fallback } = field;
+    const key = columnOf(field);
     const summary =
       isNew && fallback !== undefined ? `${field.summary} (default: ${fallback})` : field.summary;
-    flags[key] = toFlag(field, syntax, summary);
-    if (kind !== 'truth') continue;
-    const opposite = flag(syntax.replace('--', '--no-'), `the opposite of ${syntax}`);
+    flags[key] = toFlag(field, summary);
+    if (field.kind !== 'truth') continue;
+    const name = flagOf(field);
+    const opposite = flag(name.replace('--', '--no-'), `the opposite of ${name}`);
     flags[`no ${key}`] = { ...opposite, key, parse: () => false };
   }
   return flags;
 }
 
-function toFlag({ name, kind }: Field, syntax: string, summary: string): Flag {
-  switch (kind) {
-    case 'name':
-      return value(`${syntax} <name>`, summary, { parse: parseText });
-    case 'text':
-      return value(`${syntax} <text>`, summary);
-    case 'reference':
-      return referenceFlag(referenceFields[name] ?? 'pets', summary);
-    case 'status':
-      return choice(`${syntax} <status>`, summary, petStatuses);
-    case 'quantity':
-      return value(`${syntax} <n>`, summary, { parse: parseQuantity });
-    case 'date':
-      return value(`${syntax} <date>`, summary, { parse: parseDate });
-    case 'truth':
-      return flag(syntax, summary);
-  }
+function toFlag(field: Field, summary: string): Flag {
+  const noun = referenceFields[field.name];
+  if (noun) return referenceFlag(noun, summary);
+  const { placeholder, choices, parse } = fieldKinds[field.kind];
+  const name = flagOf(field);
+  if (placeholder === undefined) return flag(name, summary);
+  const syntax = `${name} <${placeholder}>`;
+  return choices ? choice(syntax, summary, choices) : value(syntax, summary, { parse });
 }
 
 /** The flags of a run and the others, of those that were given. */

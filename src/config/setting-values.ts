@@ -1,9 +1,12 @@
 import { isToken } from '../api/http.ts';
-import { readColumnMap } from '../input/column-map.ts';
 import { messageOf, type UsageCode, UsageError } from '../process/errors.ts';
+import { readColumnMap } from './column-map.ts';
 
 /** A setting or a flag cannot have this value. The message is a clause that says why, without the value itself. */
 export class ValueError extends Error {}
+
+/** The clause for a blank value. The error does not quote such a value. */
+export const blankValue = 'must not be empty';
 
 /**
  * The error that names a wrong value. A URL with a user name or a query may hold a secret, so it is not shown.
@@ -12,7 +15,7 @@ export class ValueError extends Error {}
  * @param why a clause.
  */
 export function wrongValue(label: string, text: string, why: string, code?: UsageCode): UsageError {
-  const value = /[@?]/.test(text) ? '' : ` '${text}'`;
+  const value = why === blankValue || /[@?]/.test(text) ? '' : ` '${text}'`;
   return new UsageError(`${label}${value}: ${why}`, undefined, code);
 }
 

@@ -1,3 +1,4 @@
+import { ValueError } from '../config/setting-values.ts';
 import { CliError } from '../process/errors.ts';
 
 /** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
@@ -19,11 +20,6 @@ export interface Choice<Value> {
   readonly name: string;
   readonly value: Value;
   readonly description?: string | undefined;
-}
-
-/** A text that must not be empty. */
-export function askText(prompt: Prompt, message: string): Promise<string> {
-  return prompt.text(message, (text) => (text.trim() === '' ? 'must not be empty' : undefined));
 }
 
 /** The parsed answer; asks again for one that does not parse. */
@@ -50,6 +46,7 @@ async function answerProblem(parse: () => unknown): Promise<string | undefined> 
     await parse();
     return undefined;
   } catch (error) {
+    if (error instanceof ValueError) return error.message;
     if (!(error instanceof CliError) || !['usage', 'not-found'].includes(error.kind)) throw error;
     return [error.message, error.details.hint].filter((part) => part !== undefined).join('; ');
   }

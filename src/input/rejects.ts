@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
+import { isColumnNumber } from '../config/column-map.ts';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
-import { isColumnNumber } from './column-map.ts';
 import {
   type InputRecord,
   type InputRow,

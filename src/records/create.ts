@@ -1,16 +1,16 @@
 import { lackingFields, takesField } from '../api/contract.ts';
-import { nouns, referenceFields } from '../api/nouns.ts';
-import { petStatuses } from '../api/values.ts';
+import { referenceFields } from '../api/nouns.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
-import { askOptional, askParsed, askText, type Prompt } from '../input/question.ts';
+import { askOptional, askParsed, type Prompt } from '../input/question.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { shellWord } from '../process/text.ts';
 import { type Access, openAccess } from './access.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
+import { fieldKinds } from './field-kinds.ts';
 import type { Names } from './names.ts';
-import { parseDate, parseIdOrName, parseQuantity } from './parse-values.ts';
+import { parseIdOrName } from './parse-values.ts';
 import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 import { writeRecord } from './write-records.ts';
 
@@ -74,33 +74,24 @@ async function askField(prompt: Prompt, names: Names, field: Field): Promise<unk
   const words = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const label = words.charAt(0).toUpperCase() + words.slice(1);
   const optional = `${label} (Enter for none)`;
-  switch (field.kind) {
-    case 'name':
-      return askText(prompt, label);
-    case 'text':
-      return askOptional(prompt, optional, (text) => text);
-    case 'status':
-      return prompt.select(
-        label,
-        petStatuses.map((status) => ({ name: status, value: status })),
-      );
-    case 'quantity':
-      return askParsed(prompt, label, (text) => parseQuantity(text));
-    case 'date':
-      return askOptional(prompt, optional, (text) => parseDate(text, words));
-    case 'truth':
-      return undefined;
-    case 'reference':
-      return askReference(prompt, names, field, label);
-  }
+  if (field.kind === 'reference') return askReference(prompt, names, field, label);
+  const { placeholder, choices, parse, isOptional } = fieldKinds[field.kind];
+  if (placeholder === undefined) return undefined;
+  if (choices)
+    return prompt.select(
+      label,
+      choices.map((word) => ({ name: word, value: word })),
+    );
+  return isOptional ? askOptional(prompt, optional, parse) : askParsed(prompt, label, parse);
 }
 
 /** Asks for a pet or a category: from the list, or by its id if the service has no list. */
 async function askReference(prompt: Prompt, names: Names, field: Field, label: string): Promise<unknown> {
   const noun = referenceFields[field.name] ?? 'pets';
-  const parse = (text: string) => parseIdOrName(text, nouns[noun].singular);
   if (!names.isListed(noun))
-    return field.isWanted ? askParsed(prompt, label, parse) : askOptional(prompt, label, parse);
+    return field.isWanted
+      ? askParsed(prompt, label, parseIdOrName)
+      : askOptional(prompt, label, parseIdOrName);
   const records = await names.list(noun);
   if (records.length === 0)
     throw new UsageError(`there are no ${noun}`, `make one with \`petstore ${noun} create\``);

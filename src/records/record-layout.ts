@@ -1,5 +1,6 @@
 import { lackingFields } from '../api/contract.ts';
-import { toId, withoutLeadingZeros } from '../api/values.ts';
+import { withoutLeadingZeros } from '../api/values.ts';
+import { ValueError } from '../config/setting-values.ts';
 import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import { isRejectColumn } from '../input/rejects.ts';
@@ -8,16 +9,10 @@ import { CliError, FieldError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, fieldSchemas } from './body-fields.ts';
+import { fieldKinds } from './field-kinds.ts';
 import { isName } from './names.ts';
-import { jsonOrText, parseDate, parseId, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
-import {
-  type Body,
-  columnOf,
-  type Field,
-  type FieldKind,
-  findField,
-  type RecordNoun,
-} from './record-nouns.ts';
+import { jsonOrText, parseId } from './parse-values.ts';
+import { type Body, columnOf, type Field, findField, type RecordNoun } from './record-nouns.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
@@ -145,7 +140,7 @@ function objectFields({ names, value = null }: InputRecord): RowFields {
 function idFrom({ id }: RowFields): bigint {
   if (id === undefined) throw new FieldError('id is required', 'id');
   const text = String(id).trim();
-  return toId(withoutLeadingZeros(text)) ?? parseId(text, 'id');
+  return parseNamed('id', text, (digits) => parseId(withoutLeadingZeros(digits)));
 }
 
 /**
@@ -189,16 +184,19 @@ function toFields(
   return { ...checked, ...Object.fromEntries(names) };
 }
 
-/** The parsers of cells; of the other kinds the text is the value. */
-const cellParsers: Partial<Record<FieldKind, (text: string, what: string) => unknown>> = {
-  reference: parseIdOrName,
-  quantity: parseQuantity,
-  date: (text, what) => parseDate(text, what),
-  truth: parseTruth,
-};
-
 function fromText(field: Field | undefined, text: string, column: string): unknown {
   if (!field) return jsonOrText(text);
-  const parse = cellParsers[field.kind];
-  return parse ? parse(text, column) : text;
+  const { parse, parseCell = parse } = fieldKinds[field.kind];
+  return parseNamed(column, text, parseCell);
+}
+
+/** Parses the text of a column. @throws FieldError that names the column and the text */
+function parseNamed<Value>(column: string, text: string, parse: (text: string) => Value): Value {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    const why = error.message;
+    throw new FieldError(`${column} '${text}': ${why}`, column, `${column} ${why}`);
+  }
 }

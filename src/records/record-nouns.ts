@@ -2,6 +2,7 @@ import { type NamedNoun, type Noun, nouns, referenceFields } from '../api/nouns.
 import type { NounName, Operation } from '../api/operations.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { type FieldKind, fieldKinds } from './field-kinds.ts';
 
 // How the files of this folder fit together: this file describes the four nouns as data, and a verb is a file that works
 // for every noun (`list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts`, `delete.ts`); `inventory.ts` has the
@@ -12,12 +13,6 @@ import type { JsonObject } from '../process/exact-json.ts';
 
 /** The fields of a record in a request, by our names; a field with the value undefined is removed. */
 export type Body = Readonly<Record<string, unknown>>;
-
-/**
- * How people write the values of a field: as a flag, as a cell of a file, as an answer. A `name` tells records apart, a
- * `reference` is the id or the name of another record.
- */
-export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
 
 /** A field of a record. */
 export interface Field {
@@ -155,9 +150,7 @@ function columnFor(field: ColumnField): Column<JsonObject> {
   return {
     name: columnOf(field),
     value: (record) => record[name],
-    ...((kind === 'reference' || kind === 'quantity') && { align: 'right' }),
-    ...(kind === 'status' && { status: true }),
-    ...(kind === 'date' && { time: 'near' }),
+    ...fieldKinds[kind].column,
   };
 }
 

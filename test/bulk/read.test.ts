@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run-header.ts';
 import { parseShard } from '../../src/commands/runs/run-flags.ts';
-import { parseColumnMap } from '../../src/input/column-map.ts';
+import { parseColumnMap } from '../../src/config/column-map.ts';
 import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 

@@ -1,8 +1,8 @@
 import { countLayout } from '../../bulk/count-layout.ts';
 import type { Run } from '../../bulk/run.ts';
 import type { RunFlags } from '../../bulk/run-header.ts';
+import { parseColumnMap } from '../../config/column-map.ts';
 import type { Context } from '../../context.ts';
-import { parseColumnMap } from '../../input/column-map.ts';
 import { openSource, type Source } from '../../input/source.ts';
 import { type ApplyFlags, toRunFlags } from '../runs/run-flags.ts';
 import { applyRun, readIntents, toRun } from '../runs/run-input.ts';
