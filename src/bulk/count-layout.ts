@@ -1,6 +1,6 @@
 import { toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
-import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
 import { type CountField, countFields, isColumnNumber, normaliseName } from '../config/column-map.ts';
+import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
 import {
   type InputRecord,
   isProblem,

@@ -1,7 +1,7 @@
 import type { NounName } from '../api/operations.ts';
 import type { PaceFlags } from '../client/pace.ts';
-import type { ThousandsSeparator } from '../config/setting-values.ts';
 import type { ColumnMap } from '../config/column-map.ts';
+import type { ThousandsSeparator } from '../config/setting-values.ts';
 import type { InputFormat } from '../input/split-input.ts';
 
 /** The facts of a run that are fixed when it begins. Its journal begins with them. */

@@ -71,9 +71,8 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
     await rm(folder, { recursive: true, force: true }).catch(() => {});
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const { kind, message, details } = error;
-    const addition = details.addition === undefined ? kept : `${details.addition}; ${kept}`;
-    throw new CliError(kind, message, { ...details, addition });
+    const { addition } = error.details;
+    throw error.with({ addition: addition === undefined ? kept : `${addition}; ${kept}` });
   }
 }
 

@@ -79,6 +79,11 @@ export class CliError extends Error {
   get exitCode(): ExitCode {
     return exitCodes[this.kind];
   }
+
+  /** Returns the same error with further details, or with others in their place, and with another message if there is one. */
+  with(details: ErrorDetails, message = this.message): CliError {
+    return new CliError(this.kind, message, { ...this.details, ...details });
+  }
 }
 
 /** What a usage error is about. Scripts rely on these words, as `code` of the JSON error. `petstore help exit-codes` lists them. */
@@ -110,16 +115,16 @@ export class UsageError extends CliError {
   }
 }
 
-/** A value that is not valid. */
+/** A field of a record has a value that is not valid. */
 export class FieldError extends UsageError {
-  /** The flag, the argument, the column or the field that has it. */
-  readonly place: string;
+  /** The name of the field, or of its column in a file. */
+  readonly field: string;
   /** What the messages of all such values share. */
   readonly rule: string;
 
-  constructor(message: string, place: string, rule = message) {
+  constructor(message: string, field: string, rule = message) {
     super(message);
-    this.place = place;
+    this.field = field;
     this.rule = rule;
   }
 }

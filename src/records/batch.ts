@@ -5,33 +5,34 @@ import type { Context } from '../context.ts';
 import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
 
-/** The place of a record in an input file. */
-export interface InputPlace {
-  /** `pets.jsonl:3`. */
-  readonly text: string;
+/** The line of an input file on which a record begins. */
+export interface InputLine {
+  /** Its name in messages: `pets.jsonl:3`. */
+  readonly label: string;
   readonly line: number;
 }
 
 export interface BatchOptions<Item> {
   /** The plural of the items in messages, such as `pets`. */
   readonly unit: string;
-  /** The most items in progress at the same time, if they have no pace. */
+  /** The most items in progress at the same time. A pace takes precedence. */
   readonly atOnce: number;
-  /** The pace of the requests, whose stop ends the batch too. */
+  /** The pace of the requests. Its stop ends the batch too. */
   readonly pace?: Pace | undefined;
-  /** The place of an item in its file; undefined if the items do not come from one. */
-  readonly place?: ((item: Item) => InputPlace) | undefined;
+  /** Returns the line of an item in its file. Undefined if the items do not come from a file. */
+  readonly lineOf?: ((item: Item) => InputLine) | undefined;
 }
 
-/** Work on several records, which goes on if some fail: do it with `inOrder` or `oneByOne`, then ask for the `error`. */
+/** Work on several records that goes on if some of them fail. Do it with `inOrder` or `oneByOne`, then read `error`. */
 export class Batch<Item, Result> {
   private readonly items: readonly Item[];
   private readonly work: (item: Item) => Promise<Result>;
   private readonly options: BatchOptions<Item>;
-  /** Once it is stopped, no further item begins. */
+  /** After its stop no further item begins. */
   private readonly stopping: Stop<StopReason>;
-  /** The indexes of the items that succeeded, and the errors of those that failed or were interrupted after a request. */
+  /** The indexes of the items that succeeded. */
   private readonly succeeded = new Set<number>();
+  /** The error of each item that failed, or was interrupted after a request, by its index. */
   private readonly errors = new Map<number, CliError>();
 
   constructor(items: readonly Item[], work: (item: Item) => Promise<Result>, options: BatchOptions<Item>) {
@@ -42,9 +43,10 @@ export class Batch<Item, Result> {
   }
 
   /**
-   * Does the work, and calls `use` with each result in the order of the items, as soon as those before it have ended.
+   * Does the work for several items at a time. Calls `use` with each result in the order of the items: a result waits
+   * until the items before it have ended.
    *
-   * @returns the results in this order.
+   * @returns the results, in the order of the items.
    */
   async inOrder(use?: (result: NonNullable<Result>) => void): Promise<NonNullable<Result>[]> {
     const results = new Map<number, Result | undefined>();
@@ -64,7 +66,7 @@ export class Batch<Item, Result> {
     return ordered;
   }
 
-  /** Does the work for one item after the other. An item begins when the caller has used the result before it. */
+  /** Does the work for one item after the other. An item begins when the caller asks for the next result. */
   async *oneByOne(): AsyncGenerator<NonNullable<Result>> {
     for (const [index, item] of this.untilStopped()) {
       const result = await this.settle(index, item);
@@ -72,19 +74,20 @@ export class Batch<Item, Result> {
     }
   }
 
+  /** Returns how many items have ended, how many of them failed, and how many there are. */
   progress(): { readonly done: number; readonly failed: number; readonly total: number } {
     const failed = [...this.errors.values()].filter((error) => !(error instanceof InterruptedError)).length;
     return { done: this.succeeded.size + failed, failed, total: this.items.length };
   }
 
-  /** The items that were not done, each with its error. Nothing was sent for an item without an error. */
+  /** Returns the items that were not done, each with its error. For an item without an error nothing was sent. */
   failures(): readonly { readonly item: Item; readonly error: CliError | undefined }[] {
     return this.items.flatMap((item, index) =>
       this.succeeded.has(index) ? [] : [{ item, error: this.errors.get(index) }],
     );
   }
 
-  /** The error of the batch: that of a lone item, or a ManyError for several items. Undefined if none has failed. */
+  /** Returns the error of a lone item, or a ManyError if there are several items. Undefined if no item failed. */
   error(): CliError | undefined {
     const { reason } = this.stopping;
     const { unit } = this.options;
@@ -94,7 +97,7 @@ export class Batch<Item, Result> {
         reason.kind,
         `${reason.message}: ${done - failed} of ${total} ${unit} were written`,
       );
-    const errors = this.failures().flatMap(({ item, error }) => (error ? [this.withPlace(item, error)] : []));
+    const errors = this.failures().flatMap(({ item, error }) => (error ? [this.withLine(item, error)] : []));
     const [first] = errors;
     if (first === undefined || total === 1) return first;
     const unsent = total - done;
@@ -104,7 +107,10 @@ export class Batch<Item, Result> {
     return new ManyError(`${failed} of ${total} ${unit} failed${rest}`, all, done - failed);
   }
 
-  /** Runs `work`. Until it ends, the first signal lets no further of several items begin, and a second one ends the command. */
+  /**
+   * Runs `work`. Meanwhile, if there are several items, the first signal stops the batch: no further item begins. The
+   * second signal ends the command.
+   */
   async stopAtSignal<Value>({ interrupts, warn }: Context, work: () => Promise<Value>): Promise<Value> {
     if (this.items.length < 2) return work();
     let isStopping = false;
@@ -112,7 +118,9 @@ export class Batch<Item, Result> {
       if (isStopping) return interrupts.abort(signal);
       isStopping = true;
       this.stopping.stop(new InterruptedError(signal));
-      void warn('note: no further write begins; waiting for those under way; a second signal ends at once');
+      void warn(
+        'note: no further write begins; waiting for the writes under way; a second signal ends at once',
+      );
     });
     try {
       return await work();
@@ -128,7 +136,7 @@ export class Batch<Item, Result> {
     }
   }
 
-  /** The result of an item; undefined if it failed. @throws an error that ends the command */
+  /** Returns the result of an item; undefined if it failed. @throws an error that ends the command */
   private async settle(index: number, item: Item): Promise<Result | undefined> {
     try {
       const result = await this.work(item);
@@ -141,21 +149,21 @@ export class Batch<Item, Result> {
       const isInterrupted = error instanceof InterruptedError;
       if (!isInterrupted || error.details.applied) this.errors.set(index, error);
       if (isInterrupted) throw error;
-      // Ids from the command line are all tried. A file may have too many records for that.
-      if (this.options.place && wouldAllFail(error)) this.stopping.stop(error);
+      // All ids of a command line are tried. A file may have too many records for that.
+      if (this.options.lineOf && wouldAllFail(error)) this.stopping.stop(error);
       return undefined;
     }
   }
 
-  private withPlace(item: Item, error: CliError): CliError {
-    const place = this.options.place?.(item);
-    if (!place) return error;
-    const { text, line } = place;
-    return new CliError(error.kind, `${text}: ${error.message}`, { ...error.details, place: text, line });
+  private withLine(item: Item, error: CliError): CliError {
+    const inputLine = this.options.lineOf?.(item);
+    if (!inputLine) return error;
+    const { label, line } = inputLine;
+    return error.with({ place: label, line }, `${label}: ${error.message}`);
   }
 }
 
-/** The error of a write that was waiting for a further attempt when the work was stopped; undefined before the first. */
+/** The error of a write that the stop ended between two attempts. Undefined if it had made no attempt. */
 function stoppedError(error: StoppedError): CliError | undefined {
   const attempts = attemptsOf(error);
   const request = attempts.at(-1)?.request;
@@ -166,7 +174,7 @@ function stoppedError(error: StoppedError): CliError | undefined {
     : new CliError('unavailable', 'stopped before a further attempt', details);
 }
 
-/** Whether the next item would fail too: the token was refused, or there was no answer after all retries. */
+/** Whether the next item would fail too, because the token was refused or the service did not answer any attempt. */
 function wouldAllFail({ kind, details: { status } }: CliError): boolean {
   return (
     kind === 'auth' || (kind === 'unavailable' && (status === undefined || status === 429 || status === 503))

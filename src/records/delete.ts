@@ -10,7 +10,7 @@ import { nameAll, namedNoun, type RecordNoun, recordNouns } from './record-nouns
 import { type Write, writeOnce } from './write.ts';
 import { type BatchResult, showWrites } from './write-records.ts';
 
-/** Deletes the records with these ids, or those of a file. @see deleteRecords */
+/** Deletes the records with these ids, or with the ids in a file. @see deleteRecords */
 export async function deleteByIdsOrFile(
   context: Context,
   noun: RecordNoun,
@@ -22,7 +22,8 @@ export async function deleteByIdsOrFile(
 }
 
 /**
- * Asks with the names of the records, and deletes each of them, even if others fail. Reports each deletion on stderr.
+ * Deletes records, after a question that names them. If a deletion fails, the others go on. Reports each deletion on
+ * stderr.
  */
 export async function deleteRecords(
   context: Context,
@@ -38,23 +39,24 @@ export async function deleteRecords(
   }
   const details = await readDetails(access, ids);
   const present = ids.filter((id) => !details.get(id)?.missing);
-  const what = `delete ${nameWhatGoes(noun, present, details)}`;
+  const what = `delete ${describeDeletion(noun, present, details)}`;
   if (present.length > 0) await confirmWrite(context, { what, destructive: true });
-  const { error } = await removeAll(access, items, details);
+  const { error } = await deleteAll(access, items, details);
   if (error) throw error;
 }
 
 /**
- * Asks with the number of the records in a file, and deletes each of them. Reports each deletion on stderr.
- * What was not done goes to a file of rejects.
+ * Deletes the records of a file, after a question with their number. Reports each deletion on stderr, and writes the rows
+ * that were not done to a file of rejects.
  */
 async function deleteFromFile(access: Access, path: string): Promise<void> {
-  const [{ endFile, openPace, placeInFile }, { idLayout }, { readRows }, { openSource }] = await Promise.all([
-    import('./from-file.ts'),
-    import('./record-layout.ts'),
-    import('../input/read-rows.ts'),
-    import('../input/source.ts'),
-  ]);
+  const [{ endFile, createPace, inputLineOf }, { idLayout }, { readRows }, { openSource }] =
+    await Promise.all([
+      import('./from-file.ts'),
+      import('./record-layout.ts'),
+      import('../input/read-rows.ts'),
+      import('../input/source.ts'),
+    ]);
   const { context, noun } = access;
   const layout = idLayout(noun);
   const source = await openSource(context.io, path);
@@ -62,15 +64,15 @@ async function deleteFromFile(access: Access, path: string): Promise<void> {
     const file = await readRows(source, layout);
     const { rows } = file;
     if (rows.length === 0) return await context.warn(`note: ${source.name} has no ids: nothing to delete`);
-    const place = (row: (typeof rows)[number]) => placeInFile(file, row);
+    const lineOf = (row: (typeof rows)[number]) => inputLineOf(file, row);
     if (context.flags.dryRun) {
-      await showWrites(access, rows, ({ id }) => deletion(noun, id), { asList: true, place });
+      await showWrites(access, rows, ({ id }) => deletion(noun, id), { asList: true, lineOf });
       return;
     }
     const what = `delete ${counted(rows.length, noun.singular, noun.plural)}`;
     await confirmWrite(context, { what, destructive: true });
-    const pace = openPace(context, context.settings.get('concurrency'));
-    const result = await removeAll(access, rows, new Map(), { place, pace });
+    const pace = createPace(context, context.settings.get('concurrency'));
+    const result = await deleteAll(access, rows, new Map(), { lineOf, pace });
     await endFile(access, 'delete', file, layout, result);
   } finally {
     await source.close();
@@ -81,12 +83,12 @@ function deletion({ operations }: RecordNoun, id: bigint): Write {
   return { operation: operations.delete, input: { id } };
 }
 
-/** Deletes each record, and reports it on stderr. The first signal begins no further one. */
-async function removeAll<Item extends { readonly id: bigint }>(
+/** Deletes each record, and reports it on stderr. After the first signal no further deletion begins. */
+async function deleteAll<Item extends { readonly id: bigint }>(
   access: Access,
   items: readonly Item[],
   details: DetailsById,
-  { place, pace }: Pick<BatchOptions<Item>, 'place' | 'pace'> = {},
+  { lineOf, pace }: Pick<BatchOptions<Item>, 'lineOf' | 'pace'> = {},
 ): Promise<BatchResult<Item>> {
   const { context, noun } = access;
   const remove = async ({ id }: Item) => {
@@ -94,13 +96,13 @@ async function removeAll<Item extends { readonly id: bigint }>(
     if (missing) throw missing;
     const write = () => deletion(noun, id);
     const { isAccepted } = await writeOnce(access, write, pace).catch((error: unknown) => {
-      throw withUser(context, noun, id, error);
+      throw withHint(context, noun, id, error);
     });
-    const what = nameWhatGoes(noun, [id], details);
+    const what = describeDeletion(noun, [id], details);
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = context.settings.get('concurrency');
-  const batch = new Batch(items, remove, { unit: noun.plural, atOnce, place, pace });
+  const batch = new Batch(items, remove, { unit: noun.plural, atOnce, lineOf, pace });
   let reported: Promise<void> | undefined;
   await batch.stopAtSignal(context, () =>
     batch.inOrder((line) => {
@@ -112,25 +114,27 @@ async function removeAll<Item extends { readonly id: bigint }>(
   return { error: batch.error(), failures: batch.failures(), succeeded: done - failed };
 }
 
-/** Adds a hint to the refusal to delete a record in use: the command that shows what uses it. */
-function withUser(context: Context, { usedBy }: RecordNoun, id: bigint, error: unknown): unknown {
+/** Adds a hint to the refusal to delete a record in use: the command that shows the records that use it. */
+function withHint(context: Context, { usedBy }: RecordNoun, id: bigint, error: unknown): unknown {
   if (!usedBy || !(error instanceof CliError) || error.details.status !== 409) return error;
   const hint = `see what uses it: ${commandLine(context, usedBy(id))}`;
-  return new CliError(error.kind, error.message, { ...error.details, hint });
+  return error.with({ hint });
 }
 
-/** The details of each record for the question before a delete; empty if no question is asked. */
+/** The details of each record for the question before a deletion. Empty if no question is asked. */
 type DetailsById = ReadonlyMap<bigint, RecordDetails>;
 
 interface RecordDetails {
+  /** The title of the record. */
   readonly title?: string;
-  /** What is deleted together with it: `its inventory entry (3 in stock)`. */
+  /** The record that is deleted together with it: `its inventory entry (3 in stock)`. */
   readonly companion?: string | undefined;
+  /** The error of the reading if there is no such record. */
   readonly missing?: CliError;
 }
 
 /** `pet 3 (Rex) and its inventory entry (2 in stock)`. */
-function nameWhatGoes(noun: RecordNoun, ids: readonly bigint[], details: DetailsById): string {
+function describeDeletion(noun: RecordNoun, ids: readonly bigint[], details: DetailsById): string {
   const names = nameAll(noun, ids, (id) => details.get(id)?.title);
   const companions = ids.flatMap((id) => details.get(id)?.companion ?? []);
   if (companions.length === 0) return names;
@@ -149,7 +153,7 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
       const title = noun.title((await readRecord(client, noun.name, id)).value);
       details.set(id, { title, companion: await companionOf(access, id) });
     } catch (error) {
-      // A user may be allowed to delete a record without being allowed to read this.
+      // A user who may not read a record may still be allowed to delete it.
       if (!(error instanceof CliError)) throw error;
       details.set(id, error.kind === 'not-found' ? { missing: error } : {});
     }

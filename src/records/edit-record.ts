@@ -19,7 +19,7 @@ import { writeRecord } from './write-records.ts';
 export async function editRecord(context: Context, noun: RecordNoun, idOrName: IdOrName): Promise<void> {
   const editor = findEditor(context, `edit ${noun.singular}`);
   const access = await openAccess(context, noun, noun.operations.update);
-  const [id = 0n] = await access.names.idsOf(namedNoun(noun), [idOrName]);
+  const id = await access.names.idOf(namedNoun(noun), idOrName);
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
   const before = await readRecord(access.client, access.noun.name, id);
   const subject = `${noun.singular} ${id}`;

@@ -10,14 +10,14 @@ import { CliError, messageOf } from '../process/errors.ts';
 import { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { Access } from './access.ts';
-import type { InputPlace } from './batch.ts';
+import type { InputLine } from './batch.ts';
 import { noteUnknownFields } from './body-fields.ts';
 import { type RecordRow, recordLayout } from './record-layout.ts';
 import type { Body } from './record-nouns.ts';
 import { type BatchResult, writeRecords } from './write-records.ts';
 
-/** The pace of the requests for a file, as in a run. */
-export function openPace({ settings }: Context, concurrency: number): Pace {
+/** Creates the pace of the requests for a file, as in a run. */
+export function createPace({ settings }: Context, concurrency: number): Pace {
   return new Pace({ concurrency, rate: settings.get('rate') ?? null }, new Stop());
 }
 
@@ -25,7 +25,7 @@ export function openPace({ settings }: Context, concurrency: number): Pace {
  * Creates a record for each record of a file, in its order. Checks the whole file before the first request, and prints
  * each record as it is made.
  *
- * @param extra fields for every record that does not have them itself.
+ * @param extra fields of `--field`, for every record that does not have them.
  */
 export async function createFromFile(access: Access, path: string, extra: Body): Promise<void> {
   const { context, noun } = access;
@@ -44,12 +44,12 @@ export async function createFromFile(access: Access, path: string, extra: Body):
       );
     await noteUnknownFields(access, rows);
     // New records get their ids in the order of the file.
-    const pace = openPace(context, 1);
+    const pace = createPace(context, 1);
     const operation = noun.operations.create;
     const prepare = ({ fields }: RecordRow) => ({ operation, input: { body: fields } });
-    const { isList } = file;
-    const place = (row: RecordRow) => placeInFile(file, row);
-    const result = await writeRecords(access, rows, prepare, { asList: isList, isLive: isList, place, pace });
+    const lineOf = (row: RecordRow) => inputLineOf(file, row);
+    const options = { asList: file.isList, isLive: file.isList, lineOf, pace };
+    const result = await writeRecords(access, rows, prepare, options);
     await endFile(access, 'create', file, layout, result);
   } finally {
     await source.close();
@@ -57,9 +57,10 @@ export async function createFromFile(access: Access, path: string, extra: Body):
 }
 
 /**
- * The rows of a file with ids in place of the names of pets and categories.
+ * Replaces the names of pets and categories in the rows of a file by their ids.
  *
- * @throws UsageError that names file and line, or CliError `not-found` for a name that does not exist.
+ * @throws CliError `not-found` for a name that no record has, and UsageError for the name of several records. Both name
+ *   file and line.
  */
 export async function resolveRows(
   { names }: Access,
@@ -71,26 +72,28 @@ export async function resolveRows(
       rows.push({ ...row, fields: await names.resolve(row.fields) });
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
-      const { text, line } = placeInFile(file, row);
-      throw new CliError(error.kind, `${text}: ${error.message}`, { ...error.details, line });
+      const { label, line } = inputLineOf(file, row);
+      throw error.with({ line }, `${label}: ${error.message}`);
     }
   }
   return rows;
 }
 
-/** The place of a row in its file: `pets.csv:3`, in a JSON document with its column. */
-export function placeInFile(
+/** Returns the line of a row in its file, such as `pets.csv:3`, and for a JSON document also the column: `pets.json:3:7`. */
+export function inputLineOf(
   { source, format }: Pick<RowInput<RecordRow>, 'source' | 'format'>,
   { line, column }: InputRow,
-): InputPlace {
+): InputLine {
   const isWholeLine = isTable(format) || format.kind === 'jsonl';
-  return { text: `${source.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
+  return { label: `${source.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
 }
 
 /**
- * Writes the records that were certainly not done to a file that can be given to `--from` again, if others were done:
- * `<input>.rejects.<ext>`, or the next free name. A record that may have been created, or was made with other values, is
- * named on stderr instead, so that the file creates nothing twice. Then throws the error of the writes.
+ * Ends a command that wrote the records of a file. If some were done, those that certainly were not go to a file of
+ * rejects for `--from`: `<input>.rejects.<ext>`, or the next free name. A record that may have been created, or was
+ * created with other values, is named on stderr instead, so that the file creates nothing twice.
+ *
+ * @throws the error of the writes, if there is one.
  */
 export async function endFile<Row extends RecordRow>(
   { context, noun }: Access,
@@ -100,7 +103,7 @@ export async function endFile<Row extends RecordRow>(
   { error, failures, succeeded }: BatchResult<Row>,
 ): Promise<void> {
   if (!error) return;
-  // After a success the record exists, although it is not as asked.
+  // With a status of success the record exists, although it does not have the values that were sent.
   const isUnsure = ({ details: { applied, status = 400 } }: CliError) =>
     verb === 'create' && (applied === 'unknown' || status < 300);
   const unsure = failures.filter(({ error }) => error && isUnsure(error));
@@ -115,8 +118,8 @@ export async function endFile<Row extends RecordRow>(
       fields: item.values,
     }));
     try {
-      const place = { name: rejectsName(source, format), folder: context.io.cwd };
-      const name = await writeRejects(place, format, rejects, { source, layout });
+      const file = { name: rejectsName(source, format), folder: context.io.cwd };
+      const name = await writeRejects(file, format, rejects, { source, layout });
       const again = commandLine(context, [noun.plural, verb, '--from', name]);
       await context.warn(`note: ${some}: see ${name}, and run: ${again}`);
     } catch (problem) {
@@ -124,10 +127,8 @@ export async function endFile<Row extends RecordRow>(
     }
   }
   if (unsure.length > 0) {
-    const places = unsure.map(({ item }) => placeInFile(file, item).text).join(', ');
-    await context.warn(
-      `warning: look at these before you run them again, they may have been done: ${places}`,
-    );
+    const lines = unsure.map(({ item }) => inputLineOf(file, item).label).join(', ');
+    await context.warn(`warning: look at these before you run them again, they may have been done: ${lines}`);
   }
   throw error;
 }

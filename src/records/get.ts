@@ -39,11 +39,11 @@ async function resolveEach(
 ): Promise<(bigint | CliError)[]> {
   const ids: (bigint | CliError)[] = [];
   for (const idOrName of idsOrNames) {
-    const resolution = await names.idsOf(namedNoun(noun), [idOrName]).catch((error: unknown) => {
-      if (error instanceof CliError && error.kind === 'not-found') return [error];
+    const id = await names.idOf(namedNoun(noun), idOrName).catch((error: unknown) => {
+      if (error instanceof CliError && error.kind === 'not-found') return error;
       throw error;
     });
-    ids.push(...resolution);
+    ids.push(id);
   }
   return ids;
 }

@@ -12,25 +12,25 @@ import { writeRecord } from './write-records.ts';
 
 const { inventory } = recordNouns;
 
-/** Sets a count to a number. */
+/** Sets the count of a pet. */
 export async function setCount(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const access = await openAccess(context, inventory, 'updateInventory');
   const { client, operation } = access;
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
   const read = () => readRecord<InventoryItem>(client, 'inventory', petId);
-  // A person on a terminal is shown what changed.
-  const isShown = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
+  // The change is printed for a person on a terminal.
+  const isChangePrinted = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
   await writeRecord(access, async () => {
-    // The further fields of an entry go back as they came.
+    // A service that replaces the whole entry must get its other fields back as they were.
     if (!operation.takesChangesOnly) return countWrite(petId, quantity, await read());
-    const isRead = isShown && client.contract.operations.has('getInventory');
+    const isRead = isChangePrinted && client.contract.operations.has('getInventory');
     const before = isRead ? await read().catch(() => undefined) : undefined;
     return countWrite(petId, quantity, before && { ...before, etag: undefined });
   });
 }
 
-/** Reads a count, adds to it and writes the sum. */
+/** Adds to the count of a pet: reads it and writes the sum. */
 export async function adjustCount(context: Context, pet: IdOrName, change: bigint): Promise<void> {
   const access = await openAccess(context, inventory, 'updateInventory');
   const petId = await access.names.idOf('pets', pet);
@@ -38,12 +38,12 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
   let sum: Sum | undefined;
   try {
     await writeRecord(access, async (refusal) => {
-      // Adding again what may have been added would count it twice.
+      // If the change may have been added, adding it again would count it twice.
       if (refusal?.details.applied === 'unknown') throw refusal;
       const before = await readRecord<InventoryItem>(access.client, 'inventory', petId);
-      // A proxy that sends a request twice passes on the 412 of the second one.
+      // The count is the sum that was sent: a proxy may have sent the request twice and passed on the 412 of the second.
       if (refusal && sum?.quantity === before.value.quantity && !context.settings.offline)
-        throw mayBeApplied(refusal);
+        throw refusal.with({ applied: 'unknown' });
       sum = addTo(before.value, change);
       return countWrite(petId, sum.quantity, before);
     });
@@ -52,25 +52,20 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
   }
 }
 
-/** The error for a write that was refused, although its record now has what was sent. */
-function mayBeApplied({ kind, message, details }: CliError): CliError {
-  return new CliError(kind, message, { ...details, applied: 'unknown' });
-}
-
-/** The write of a count. @param before the entry as it was read: only this state of it is changed. */
+/** Returns the write of a count. @param before the entry as it was read; with an ETag the write fails if it has changed since. */
 function countWrite(petId: bigint, quantity: number, before: Answer<InventoryItem> | undefined): Write {
   const input = { id: petId, body: { quantity }, before: before?.value };
   return { operation: 'updateInventory', input, ifMatch: before?.etag };
 }
 
-/** A count and what it is to become. */
+/** A count as it was read, and the count that an adjustment makes of it. */
 interface Sum {
   readonly petId: bigint;
   readonly old: number | bigint;
   readonly quantity: number;
 }
 
-/** @throws UsageError if the sum is not a valid count. */
+/** Adds a change to the count of an entry. @throws UsageError if the sum is not a valid count */
 function addTo({ petId, quantity: old }: InventoryItem, change: bigint): Sum {
   const sum = BigInt(old) + change;
   const limit =
@@ -86,7 +81,7 @@ function addTo({ petId, quantity: old }: InventoryItem, change: bigint): Sum {
   );
 }
 
-/** Creates the entry of a pet. */
+/** Creates the inventory entry of a pet. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const access = await openAccess(context, inventory, 'createInventory');
   const petId = await access.names.idOf('pets', pet);
@@ -96,8 +91,8 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
 }
 
 /**
- * The error for an adjustment whose write failed. If the write may have been applied, it reads the count back and
- * advises against adjusting again, which could count twice.
+ * Returns the error of an adjustment whose write failed. If the write may have been applied, the error says which count
+ * was read back, and advises against adjusting again, because that could count twice.
  */
 async function settleSum(access: Access, error: unknown, sum: Sum): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
@@ -108,13 +103,13 @@ async function settleSum(access: Access, error: unknown, sum: Sum): Promise<unkn
   );
   const hint = `do not run it again before you have looked: ${commandLine(access.context, ['inventory', 'get', `${petId}`])}`;
   const addition = describeCount(now, sum);
-  return new CliError(error.kind, error.message, { ...error.details, addition, retryable: false, hint });
+  return error.with({ addition, retryable: false, hint });
 }
 
 /**
- * What a count that was read back says of an adjustment.
+ * Says whether an adjustment was applied, judged by the count that was read back.
  *
- * @param now undefined if it could not be read.
+ * @param now undefined if the count could not be read.
  */
 function describeCount(now: number | bigint | undefined, { old, quantity }: Sum): string {
   if (now === undefined) return 'the count could not be read back';

@@ -61,31 +61,25 @@ export class Names {
   }
 
   /**
-   * Resolves an id or the name of a record to the id; names ignore case. If several records have the name, the user
-   * chooses.
+   * Returns an id, or the id of the record with a name, in any case. If several records have the name, the user chooses.
    *
-   * @throws CliError `not-found` for a name that no record has; UsageError for the name of several if questions are
-   *   impossible.
+   * @param noun undefined if its records have no names.
+   * @throws CliError `not-found` for a name that no record has; UsageError for the name of several records if questions
+   *   are impossible.
    */
-  async idOf(noun: NamedNoun, idOrName: IdOrName): Promise<bigint> {
+  async idOf(noun: NamedNoun | undefined, idOrName: IdOrName): Promise<bigint> {
     if (typeof idOrName === 'bigint') return idOrName;
+    if (!noun) throw new Error(`${idOrName}: these records have no names`);
     const key = `${noun} ${idOrName}`;
     const id = this.ids.get(key) ?? this.find(noun, idOrName);
     this.ids.set(key, id);
     return id;
   }
 
-  /**
-   * Each id once, in the order of the arguments.
-   *
-   * @param noun of the records; undefined if they have no names.
-   */
+  /** Returns each id once, in the order of the arguments. @see idOf */
   async idsOf(noun: NamedNoun | undefined, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
     const ids = new Set<bigint>();
-    for (const idOrName of idsOrNames) {
-      if (typeof idOrName === 'bigint') ids.add(idOrName);
-      else if (noun) ids.add(await this.idOf(noun, idOrName));
-    }
+    for (const idOrName of idsOrNames) ids.add(await this.idOf(noun, idOrName));
     return [...ids];
   }
 

@@ -99,9 +99,9 @@ function createParserOf<Row>(
       } catch (error) {
         if (!(error instanceof CliError)) throw error;
         const { message, details } = error;
-        const { rule: kind, place = '' } = error instanceof FieldError ? error : {};
-        const field = findField(noun, place);
-        const columnName = names.includes(place) || !field ? place : columnOf(field);
+        const { rule: kind, field: name = '' } = error instanceof FieldError ? error : {};
+        const field = findField(noun, name);
+        const columnName = names.includes(name) || !field ? name : columnOf(field);
         return { message, kind, columnName, hint: details.hint };
       }
     };

@@ -9,14 +9,14 @@ import type { Body } from './record-nouns.ts';
 import { showRequests } from './show-requests.ts';
 import { type PrepareWrite, requestOf, type Write, type WriteResult, writeOnce } from './write.ts';
 
-interface WriteOptions<Item> extends Pick<BatchOptions<Item>, 'place' | 'pace'> {
-  /** Print a list, even of one. */
+interface WriteOptions<Item> extends Pick<BatchOptions<Item>, 'lineOf' | 'pace'> {
+  /** Print a list, even if there is only one record. */
   readonly asList: boolean;
-  /** Make and print one record after the other: a command that is killed has named what it made. */
+  /** Write and print one record after the other, so that a command that is killed has named every record that it made. */
   readonly isLive?: boolean;
 }
 
-/** What has become of several writes. */
+/** The result of several writes. */
 export interface BatchResult<Item> {
   readonly error: CliError | undefined;
   readonly failures: ReturnType<Batch<Item, unknown>['failures']>;
@@ -25,24 +25,24 @@ export interface BatchResult<Item> {
 
 /** Sends one write and prints the record in the answer. @see writeRecords */
 export async function writeRecord(access: Access, prepare: PrepareWrite): Promise<void> {
-  const prepareLone = (_: undefined, refusal?: CliError) => prepare(refusal);
-  const { error } = await writeRecords(access, [undefined], prepareLone, { asList: false });
+  const call = (item: PrepareWrite, refusal?: CliError) => item(refusal);
+  const { error } = await writeRecords(access, [prepare], call, { asList: false });
   if (error) throw error;
 }
 
 /**
  * Sends a write for each item, whether others fail or not, and prints the records in the answers; with --dry-run prints
- * the requests instead. The first signal begins no further write and waits for those under way; a second one ends the
- * command.
+ * the requests instead. After the first signal no further write begins, and the writes under way end; a second signal ends
+ * the command.
  */
 export async function writeRecords<Item>(
   access: Access,
   items: readonly Item[],
   prepare: (item: Item, refusal?: CliError) => Promise<Write> | Write,
-  { asList, isLive = false, place, pace }: WriteOptions<Item>,
+  { asList, isLive = false, lineOf, pace }: WriteOptions<Item>,
 ): Promise<BatchResult<Item>> {
   const { context, noun } = access;
-  if (context.flags.dryRun) return showWrites(access, items, prepare, { asList, place });
+  if (context.flags.dryRun) return showWrites(access, items, prepare, { asList, lineOf });
   let accepted = 0;
   let unanswered = 0;
   const write = async (item: Item) => {
@@ -56,13 +56,13 @@ export async function writeRecords<Item>(
   };
   const unit = noun.plural;
   const atOnce = context.settings.get('concurrency');
-  const batch = new Batch(items, write, { unit, atOnce, place, pace });
+  const batch = new Batch(items, write, { unit, atOnce, lineOf, pace });
   const writeAndPrint = async () => {
     const results = batch.oneByOne();
     try {
       await (isLive ? printLive(access, results) : printAll(access, batch.inOrder(), asList));
     } catch (error) {
-      // A reader of stdout that goes away does not stop the writes.
+      // The writes go on although the reader of stdout has gone.
       if (!(error instanceof OutputClosedError)) throw error;
       if (isLive) for await (const _ of results);
     }
@@ -82,12 +82,16 @@ export async function writeRecords<Item>(
     if (!(thrown instanceof CliError)) throw thrown;
     error = thrown;
   }
-  const [these, them] = asList ? [` ${accepted} of these writes`, 'them'] : [' the write', 'it'];
-  if (accepted > 0)
-    await context.warn(`note: the service accepted${these}, and has not done ${them} yet (202)`);
-  const answered = asList ? ` ${unanswered} of these writes` : '';
-  if (unanswered > 0)
-    await context.warn(`note: the service answered${answered} without a record, so there is none to print`);
+  if (accepted > 0) {
+    const writes = asList
+      ? `${accepted} of these writes, and has not done them`
+      : 'the write, and has not done it';
+    await context.warn(`note: the service accepted ${writes} yet (202)`);
+  }
+  if (unanswered > 0) {
+    const writes = asList ? ` ${unanswered} of these writes` : '';
+    await context.warn(`note: the service answered${writes} without a record, so there is none to print`);
+  }
   const { done, failed } = batch.progress();
   return { error: error ?? batch.error(), failures: batch.failures(), succeeded: done - failed };
 }
@@ -97,17 +101,17 @@ export async function showWrites<Item>(
   { context, client, noun }: Access,
   items: readonly Item[],
   prepare: (item: Item) => Promise<Write> | Write,
-  { asList, place }: Pick<WriteOptions<Item>, 'asList' | 'place'>,
+  { asList, lineOf }: Pick<WriteOptions<Item>, 'asList' | 'lineOf'>,
 ): Promise<BatchResult<Item>> {
   const request = async (item: Item) => requestOf(client, await prepare(item));
   const atOnce = context.settings.get('concurrency');
-  const batch = new Batch(items, request, { unit: noun.plural, atOnce, place });
+  const batch = new Batch(items, request, { unit: noun.plural, atOnce, lineOf });
   const requests = await batch.inOrder();
   if (requests.length > 0 || asList) await showRequests(context, requests, asList);
   return { error: batch.error(), failures: [], succeeded: 0 };
 }
 
-/** Prints for a person on a terminal what a write has changed: `pet 3: status available -> sold`. */
+/** Prints the change of a write for a person on a terminal: `pet 3: status available -> sold`. */
 async function printChange({ context, noun }: Access, { write, record }: WriteResult): Promise<void> {
   const { id, before, body } = write.input;
   if (!before || !context.io.stderr.isTerminal) return;
@@ -116,8 +120,8 @@ async function printChange({ context, noun }: Access, { write, record }: WriteRe
     .map((name) => [name, valueOrNone(old?.[name]), valueOrNone(now?.[name])])
     .filter(([, from, to]) => from !== to)
     .map(([name, from, to]) => `${name} ${from} -> ${to}`);
-  const what = changes.length === 0 ? 'nothing changed' : changes.join(', ');
-  await context.print(`${noun.singular} ${id}: ${what}`);
+  const text = changes.length === 0 ? 'nothing changed' : changes.join(', ');
+  await context.print(`${noun.singular} ${id}: ${text}`);
 }
 
 function valueOrNone(value: unknown): string {

@@ -29,7 +29,7 @@ export async function createOfflineTransport(file: string): Promise<Transport> {
 function withHint(error: unknown): unknown {
   if (!(error instanceof CliError) || error.details.hint !== undefined) return error;
   const hint = 'PETSTORE_OFFLINE_STORE names another file, or :memory: for a store that keeps nothing';
-  return new CliError(error.kind, error.message, { ...error.details, hint });
+  return error.with({ hint });
 }
 
 type Send = (request: HttpRequest, options: SendOptions) => HttpResponse | Promise<HttpResponse>;

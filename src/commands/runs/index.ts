@@ -1,14 +1,10 @@
-import { argument, value } from '../../cli/flag.ts';
+import { argument } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { parseIdOrName } from '../../records/parse-values.ts';
-import { listFlags } from '../arguments.ts';
+import { listFlags, referenceFlag } from '../arguments.ts';
 
 const runsFlags = {
   limit: listFlags.limit,
-  pet: value('--pet <id or name>', 'only runs that wrote this pet or its count', {
-    parse: parseIdOrName,
-    offers: 'pet',
-  }),
+  pet: referenceFlag('pets', 'only runs that wrote this pet or its count'),
 };
 
 const list = verb({

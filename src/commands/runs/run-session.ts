@@ -57,7 +57,7 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
     return await step();
   } catch (error) {
     if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
-    throw new CliError(error.kind, `${error.message}; nothing was sent`, error.details);
+    throw error.with({}, `${error.message}; nothing was sent`);
   }
 }
 
