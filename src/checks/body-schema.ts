@@ -147,7 +147,7 @@ const expectations: Readonly<Record<string, (rule: JsonObject) => string>> = {
   false: () => 'absent',
 };
 
-/** Names the type that a rule requires, such as `an integer (int64)`. A rule without a type has the format of an integer. */
+/** Names the type that a rule requires, such as `an integer (int64)`. Without a type, the format is one of integers. */
 function typeText({ type = 'integer', format }: JsonObject): string {
   const names = [type].flat().map((name) => (name === 'null' ? 'null' : withArticle(String(name))));
   return names.join(' or ') + (typeof format === 'string' ? ` (${format})` : '');

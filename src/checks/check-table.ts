@@ -2,16 +2,16 @@ import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Check, groupOf, groups } from './check.ts';
 import type { Condition } from './condition.ts';
-import { checkHttp, expectChecks } from './first-answer.ts';
-import { latencyChecks } from './latency-check.ts';
-import { lifecycleChecks } from './lifecycle-checks.ts';
-import { operationChecks } from './operation-checks.ts';
+import { checkHttp, createExpectChecks } from './first-answer.ts';
+import { createLatencyChecks } from './latency-check.ts';
+import { createLifecycleChecks } from './lifecycle-checks.ts';
+import { createOperationChecks } from './operation-checks.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
-import { authChecks, errorChecks } from './refusal-checks.ts';
+import { createAuthChecks, createErrorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
 import type { TestRecord } from './test-records.ts';
-import { type VersionOptions, versionCheck } from './version-check.ts';
-import { writeChecks } from './write-checks.ts';
+import { createVersionCheck, type VersionOptions } from './version-check.ts';
+import { createWriteChecks } from './write-checks.ts';
 
 /** The selection of the checks, their limits, and how often they run. */
 export interface SmokeOptions extends VersionOptions {
@@ -52,7 +52,7 @@ export const prerequisites: readonly string[] = [
 ];
 
 /** Makes the read checks, in order: the checks of reach, which always run, and the selected checks. */
-export function readChecks(options: SmokeOptions): Check[] {
+export function createReadChecks(options: SmokeOptions): Check[] {
   const { contract, hasTls, hasToken, maxLatencyMs, expect, waitFor } = options;
   const reads = readsOf(contract);
   const fallbackCondition = expect.find(({ path }) => path !== undefined);
@@ -61,20 +61,20 @@ export function readChecks(options: SmokeOptions): Check[] {
     { id: 'reach/connect', run: checkConnection },
     ...(hasTls ? tlsChecks : []),
     { id: 'reach/http', run: (context) => checkHttp(context, fallbackCondition) },
-    ...(waitFor.length > 0 ? [versionCheck(options)] : []),
-    ...operationChecks(contract),
-    ...errorChecks(reads),
-    ...lifecycleChecks(reads),
-    ...authChecks(contract, hasToken),
-    ...(maxLatencyMs === undefined ? [] : latencyChecks(reads, maxLatencyMs)),
-    ...expectChecks(expect),
+    ...(waitFor.length > 0 ? [createVersionCheck(options)] : []),
+    ...createOperationChecks(contract),
+    ...createErrorChecks(reads),
+    ...createLifecycleChecks(reads),
+    ...createAuthChecks(contract, hasToken),
+    ...(maxLatencyMs === undefined ? [] : createLatencyChecks(reads, maxLatencyMs)),
+    ...createExpectChecks(expect),
   ];
   return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));
 }
 
 /** Makes the selected checks of `--write`. @param records gets the records that they create. */
-export function selectedWriteChecks(options: SmokeOptions, records: Set<TestRecord>): Check[] {
-  const checks = options.write ? writeChecks(options.contract, records) : [];
+export function createSelectedWriteChecks(options: SmokeOptions, records: Set<TestRecord>): Check[] {
+  const checks = options.write ? createWriteChecks(options.contract, records) : [];
   return checks.filter(({ id }) => isSelected(id, options));
 }
 
@@ -90,7 +90,7 @@ export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, check
   for (const pattern of [...only, ...skip])
     if (!matchesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, groupList);
   const ids = checks.map(({ id }) => id);
-  if (!namesReach({ only }) && ids.every((id) => groupOf(id) === 'reach'))
+  if (!hasReachPattern({ only }) && ids.every((id) => groupOf(id) === 'reach'))
     throw new UsageError(
       'no check is left to run beside reach',
       `${groupList}; write needs --write, latency --max-latency, expect --expect, tls an https service`,
@@ -100,7 +100,7 @@ export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, check
 }
 
 /** Returns whether `--only` names reach, so that the checks of reach alone are enough. */
-export function namesReach({ only }: Pick<SmokeOptions, 'only'>): boolean {
+export function hasReachPattern({ only }: Pick<SmokeOptions, 'only'>): boolean {
   return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
 }
 

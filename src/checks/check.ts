@@ -13,8 +13,8 @@ import type { Finding } from './finding.ts';
 //   check-table.ts   makes the checks (check.ts) from the flags and the contract
 //   run-smoke.ts     runs rounds of checks: until they pass (`--wait`), then repetitions (`--repeat`, `--for`)
 //   run-round.ts     runs one round; round.ts sends its requests
-//   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the contract,
-//                    and records.ts reads the records in it
+//   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
+//                    contract, and records.ts reads the records in it
 //   verdict.ts       makes the verdict on a check from its findings and the attempts of its requests
 //   report/          merges the verdicts of all repetitions (tally.ts) into one report (smoke-report.ts), and prints it
 //

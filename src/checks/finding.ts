@@ -44,12 +44,12 @@ export interface Finding {
 /** The members of a finding beside its state and reason. */
 export type Details = Partial<Omit<Finding, 'state' | 'reason'>>;
 
-export const pass = createFactory('pass');
-export const flaky = createFactory('flaky');
-export const warn = createFactory('warn');
-export const fail = createFactory('fail');
+export const pass = createFindingFactory('pass');
+export const flaky = createFindingFactory('flaky');
+export const warn = createFindingFactory('warn');
+export const fail = createFindingFactory('fail');
 
-function createFactory(state: State): (reason: string, details?: Details) => Finding {
+function createFindingFactory(state: State): (reason: string, details?: Details) => Finding {
   return (reason, details) => ({ ...details, state, reason });
 }
 

@@ -41,16 +41,20 @@ function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
   const isPage = /html/.test(reply.mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
   // A guessed id may belong to no record, so a 404 in JSON is a good answer.
   const isMissing = status === 404 && (idParameter(operation) === undefined || reply.json === undefined);
-  const remedy = remedyOf(reply, isPage, isMissing);
-  if (!remedy) return pass(clause, detailsOf(reply));
+  const faultDetails = faultDetailsOf(reply, isPage, isMissing);
+  if (!faultDetails) return pass(clause, detailsOf(reply));
   const page = isPage && status < 400 ? ' with a web page' : '';
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const token = remedy.exitCode === unavailable ? '' : `; ${tokenClause(context)}`;
-  return fail(`${clause}${page}${redirect}${token}`, { ...detailsOf(reply), got: reply.text, ...remedy });
+  const token = faultDetails.exitCode === unavailable ? '' : `; ${tokenClause(context)}`;
+  return fail(`${clause}${page}${redirect}${token}`, {
+    ...detailsOf(reply),
+    got: reply.text,
+    ...faultDetails,
+  });
 }
 
-/** Returns the exit code and the hint for an answer that does not come from the API; undefined if it may come from it. */
-function remedyOf(
+/** Returns the exit code and the hint for an answer that is not one of the API; undefined if it may be one. */
+function faultDetailsOf(
   { status, isRedirected, error }: RawReply,
   isPage: boolean,
   isMissing: boolean,
@@ -80,7 +84,7 @@ function tokenClause({ client, credentialPlace }: CheckContext): string {
 }
 
 /** Makes a check for each `--expect`: `expect/1` and so on, in the order of the flags. */
-export function expectChecks(conditions: readonly Condition[]): Check[] {
+export function createExpectChecks(conditions: readonly Condition[]): Check[] {
   return conditions.map((condition, index) => ({
     id: `expect/${index + 1}`,
     async run(context) {

@@ -86,8 +86,8 @@ export function documentedResponse({ operation, status }: Reply): DocumentedResp
 const documentSchemas = new Map<string, JsonObject>();
 
 /**
- * Returns a schema of the service's specification, together with the schemas that it refers to. The same name gives the same
- * object each time, because the validators are kept by the object.
+ * Returns a schema of the service's specification, together with the schemas that it refers to. The same name gives the
+ * same object each time, because the validators are kept by the object.
  */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;

@@ -8,7 +8,7 @@ import { type Finding, fail, pass, statusText } from './finding.ts';
 import { inputsFor } from './records.ts';
 
 /** Makes a check for every GET: its median latency must not exceed `--max-latency`. */
-export function latencyChecks(reads: readonly Operation[], limitMs: number): Check[] {
+export function createLatencyChecks(reads: readonly Operation[], limitMs: number): Check[] {
   return reads.map((operation) => ({
     id: `latency/${operation.id}`,
     operation,

@@ -11,7 +11,7 @@ import { detailsOf } from './round.ts';
  * Makes a check for every GET. The check has no finding unless the description marks the operation as deprecated, or its
  * answer has a Deprecation or Sunset header.
  */
-export function lifecycleChecks(reads: readonly Operation[]): Check[] {
+export function createLifecycleChecks(reads: readonly Operation[]): Check[] {
   return reads.map((operation) => ({
     id: `lifecycle/${operation.id}`,
     operation,

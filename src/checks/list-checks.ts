@@ -15,10 +15,10 @@ import { faultOf } from './round.ts';
 const furtherLooks = 2;
 
 /**
- * Confirms a fault that other clients could have caused, by two further looks. It is a failure if one of them finds a fault
- * too, perhaps in another record. If not, it is flaky.
+ * Looks for a fault, and if there is one, looks twice more, because other clients could have caused it.
  *
- * @param look looks for one sort of fault; `isFirst` is true for the first look.
+ * @param look finds faults of one sort. `isFirst` is true for the first look.
+ * @returns the fault if another look finds a fault too, perhaps in another record; else a flaky finding.
  */
 export async function confirmFault(
   look: (isFirst: boolean) => Promise<Finding | undefined>,
@@ -45,6 +45,7 @@ export async function faultsOfList(context: CheckContext, reply: Reply): Promise
   return faults.flat();
 }
 
+/** Finds an id that the list shows twice. */
 function faultOfIds(reply: Reply): Finding | undefined {
   const ids = new Set<bigint>();
   const id = idsOf(reply).find((candidate) => ids.size === ids.add(candidate).size);
@@ -63,9 +64,9 @@ function faultOfIds(reply: Reply): Finding | undefined {
 async function faultOfPages(context: CheckContext, list: Reply): Promise<Finding | undefined> {
   const { operation } = list;
   const isPaged = nextOf(list) !== undefined;
-  const size = operation.parameters.find(({ name }) => name === 'limit');
+  const sizeParameter = operation.parameters.find(({ name }) => name === 'limit');
   const half = Math.min(Math.floor(recordsOf(list).length / 2), 50);
-  if (!isPaged && (!size || half < Number(size.bounds?.minimum ?? 1))) return undefined;
+  if (!isPaged && (!sizeParameter || half < Number(sizeParameter.bounds?.minimum ?? 1))) return undefined;
   const askFirst = () => context.ask(operation, isPaged ? {} : { query: { limit: half } });
   const page = isPaged ? list : await askFirst();
   // These records are in the list too, whose schema was checked.
@@ -78,15 +79,15 @@ async function faultOfPages(context: CheckContext, list: Reply): Promise<Finding
   nextUrl(secondPage, page);
   const ids = [...idsOf(page), ...idsOf(secondPage)];
   // A larger page with the records of both pages shows whether a record is missing between the two.
-  const limit = Math.min(Number(size?.bounds?.maximum ?? 1000), ids.length);
-  const largePage = isPaged ? size && (await context.ask(operation, { query: { limit } })) : list;
+  const limit = Math.min(Number(sizeParameter?.bounds?.maximum ?? 1000), ids.length);
+  const largePage = isPaged ? sizeParameter && (await context.ask(operation, { query: { limit } })) : list;
   const isListEnd = nextOf(secondPage) === undefined && !isPaged;
   const largeIds = largePage ? idsOf(largePage).slice(0, isListEnd ? undefined : ids.length) : [];
   const fault = comparePages(page, secondPage, largeIds);
   if (!fault) return undefined;
-  const idsBefore = new Set([...ids, ...largeIds, ...idsOf(list)]);
-  const idsNow = idsOf(await askFirst());
-  return idsNow.every((id) => idsBefore.has(id)) ? fault : undefined;
+  const earlierIds = new Set([...ids, ...largeIds, ...idsOf(list)]);
+  const currentIds = idsOf(await askFirst());
+  return currentIds.every((id) => earlierIds.has(id)) ? fault : undefined;
 }
 
 /** Compares two successive pages. @param largeIds the ids of one page that has the records of both. */
@@ -163,6 +164,7 @@ function isSameAddress(first: URL, second: URL): boolean {
   return key(first) === key(second);
 }
 
+/** Returns the link to the next page as the header has it. */
 function nextOf({ headers }: Reply): string | undefined {
   return linkTarget(headerValue(headers, 'link'), 'next');
 }
@@ -201,6 +203,8 @@ async function faultOfFilter(
     faultOf(reply, `${filter} ${reason}`, { expected: 'only records with it', got });
   if (records.length === 0)
     return fault(`finds nothing, although ${operation.id} shows a record with it`, '[]');
-  const intruder = records.find((record) => record[name] !== undefined && !isSameValue(value, record[name]));
-  return intruder && fault('lets other records through', printJson(intruder));
+  const foreignRecord = records.find(
+    (record) => record[name] !== undefined && !isSameValue(value, record[name]),
+  );
+  return foreignRecord && fault('lets other records through', printJson(foreignRecord));
 }

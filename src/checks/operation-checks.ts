@@ -16,7 +16,7 @@ import { detailsOf, faultOf, idParameter, readsOf } from './round.ts';
  * Makes a check for every GET: its answers must be as documented. A GET that the service lacks, or that is not bound, is
  * skipped.
  */
-export function operationChecks(contract: Contract): Check[] {
+export function createOperationChecks(contract: Contract): Check[] {
   const checks = readsOf(contract).map(
     (operation): Check => ({
       id: `op/${operation.id}`,
@@ -86,7 +86,8 @@ function judgeRead(context: CheckContext, reply: Reply): Finding {
  *
  * @param reply an earlier answer with the record.
  * @param isFirst whether `reply` is the first of the two answers. The list was then read before it.
- * @returns the fault; undefined if the list agrees when it is read again, because another client may have changed the record.
+ * @returns the fault; undefined if the list agrees when it is read again, because another client may have changed the
+ * record.
  * @throws FindingError if an answer is not as documented.
  */
 async function compareWithList(

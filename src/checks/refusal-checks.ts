@@ -11,7 +11,7 @@ import { idsOf, inputsFor } from './records.ts';
 import { detailsOf, faultOf, guessInput, idParameter, reachOperation, readsOf } from './round.ts';
 
 /** Makes the checks that the service refuses wrong requests as the contract says. */
-export function errorChecks(reads: readonly Operation[]): Check[] {
+export function createErrorChecks(reads: readonly Operation[]): Check[] {
   const gets = reads.filter((operation) => idParameter(operation) !== undefined);
   // A stable operation represents the service best.
   const operation =
@@ -82,7 +82,7 @@ const wrongCredential = 'petstore-smoke-wrong-credential';
  * Makes the checks of authentication. If the service declares security, each GET must refuse a missing and a wrong
  * credential. If it declares none and requests carry a token, a request without the token must be refused.
  */
-export function authChecks(contract: Contract, hasToken: boolean): Check[] {
+export function createAuthChecks(contract: Contract, hasToken: boolean): Check[] {
   const reads = readsOf(contract);
   const securedReads = reads.filter(({ needsCredential }) => needsCredential);
   const operation = reachOperation(reads);
@@ -99,7 +99,7 @@ export function authChecks(contract: Contract, hasToken: boolean): Check[] {
 
 /** Warns if a request without the token succeeds, because the service may have lost its authentication. */
 async function checkWithoutToken(context: CheckContext, operation: Operation): Promise<Finding> {
-  const reply = await askWith(context, operation, guessInput(operation), undefined);
+  const reply = await askWithCredential(context, operation, guessInput(operation), undefined);
   if (reply.status >= 400) return pass(statusText(reply.status), detailsOf(reply));
   const reason = `${operation.id} answered ${statusText(reply.status)} without the token, and the description declares no security`;
   return warn(reason, detailsOf(reply));
@@ -122,7 +122,12 @@ async function checkAuth(
 ): Promise<Finding[]> {
   const faults = new Map<string, Finding[]>();
   for (const operation of operations) {
-    const reply = await askWith(context, operation, await anyInput(context, operation), credential);
+    const reply = await askWithCredential(
+      context,
+      operation,
+      await findInput(context, operation),
+      credential,
+    );
     if (isAuthRefusal(reply.status)) continue;
     const reason = `${describeAccess(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
     const got = `${statusText(reply.status)}: ${reply.text}`;
@@ -145,7 +150,7 @@ function describeAccess({ status, isRedirected, url }: Reply): string {
 }
 
 /** Returns an input with the id of a record in a list, or with a guess if no list shows an id. */
-async function anyInput(context: CheckContext, operation: Operation): Promise<CallInput> {
+async function findInput(context: CheckContext, operation: Operation): Promise<CallInput> {
   try {
     return (await inputsFor(context, operation))[0] ?? {};
   } catch (error) {
@@ -155,7 +160,7 @@ async function anyInput(context: CheckContext, operation: Operation): Promise<Ca
 }
 
 /** Sends the request of an operation with a credential at every place for credentials; undefined removes them all. */
-function askWith(
+function askWithCredential(
   context: CheckContext,
   operation: Operation,
   input: CallInput,

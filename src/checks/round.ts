@@ -27,7 +27,7 @@ export interface Round extends Service, Pick<CheckContext, 'tracker'> {
 }
 
 /** Begins a round. @param tracker counts the answers of all rounds of a wait. */
-export function startRound(service: Service, tracker = new DeploymentTracker([], service.client)): Round {
+export function createRound(service: Service, tracker = new DeploymentTracker([], service.client)): Round {
   return { ...service, tracker, replies: new Map(), earlierForeignAnswers: tracker.foreignAnswers };
 }
 
@@ -67,12 +67,12 @@ export function createCheckContext(
       const response = await client.send(id, input, context.callOptions(options), options.changes);
       const recordId = recordIdOf(operation, input);
       const { definitions } = client.contract;
-      return { ...response, ...decodeBody(response), method, operation, recordId, definitions };
+      return { ...response, ...parseBody(response), method, operation, recordId, definitions };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, headers: options.changes };
       const response = await client.request(request, context.callOptions(options));
-      return { ...response, ...decodeBody(response), method: 'GET' };
+      return { ...response, ...parseBody(response), method: 'GET' };
     },
     askOnce(operation, input = {}) {
       const key = `${operation.id} ${recordIdOf(operation, input)}`;
@@ -84,7 +84,7 @@ export function createCheckContext(
   return { context, attempts };
 }
 
-function decodeBody({ headers, body }: RawResponse) {
+function parseBody({ headers, body }: RawResponse) {
   const [type = ''] = (headerValue(headers, 'content-type') ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
   const text = Buffer.from(body).toString('utf8');

@@ -2,10 +2,15 @@ import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 import type { Check, Verdict } from './check.ts';
-import { prerequisites, readChecks, type SmokeOptions, selectedWriteChecks } from './check-table.ts';
+import {
+  createReadChecks,
+  createSelectedWriteChecks,
+  prerequisites,
+  type SmokeOptions,
+} from './check-table.ts';
 import { DeploymentTracker } from './deployment-tracker.ts';
 import { type Finding, FindingError, fail, findingOfError, isRed, skip, statusText } from './finding.ts';
-import { createCheckContext, type Round, type Service, startRound } from './round.ts';
+import { createCheckContext, createRound, type Round, type Service } from './round.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
 import { type CompletedCheck, verdictOf } from './verdict.ts';
 import { checkVersionAgain } from './version-check.ts';
@@ -52,6 +57,7 @@ export interface RoundResult {
   readonly obstacle?: string;
 }
 
+/** Creates the tracker of one wait. */
 export function createTracker({ service, options }: SmokeSetup): DeploymentTracker {
   return new DeploymentTracker(options.waitFor, service.client);
 }
@@ -64,10 +70,10 @@ export function createTracker({ service, options }: SmokeSetup): DeploymentTrack
  */
 export async function runReadChecks(setup: SmokeSetup, tracker = createTracker(setup)): Promise<RoundResult> {
   const { service, options, stopped } = setup;
-  const round = startRound(service, tracker);
+  const round = createRound(service, tracker);
   const findObstacle = () =>
     stopReasonOf(setup) ?? (hasForeignAnswer(round) ? 'reach/version failed' : undefined);
-  const verdicts = await runChecks(setup, round, readChecks(options), [], findObstacle);
+  const verdicts = await runChecks(setup, round, createReadChecks(options), [], findObstacle);
   const isUnreached = verdicts.some((verdict) => isRed(verdict) && prerequisites.includes(verdict.id));
   if (options.waitFor.length === 0 || isUnreached || stopped.aborted)
     return { round, verdicts: addSteadyVerdict(verdicts) };
@@ -94,18 +100,19 @@ function judgeCheck({ options, service }: SmokeSetup, check: CompletedCheck): Ve
   return verdictOf(check, { strict: options.strict, mask: service.mask });
 }
 
-const minUnsteady = 3;
+/** The fewest flaky checks that make a failure. */
+const minFlakyChecks = 3;
 
 /**
  * Adds a failure of `reach/steady` if more than a third of the checks are flaky. A check whose first attempt got a 429 does
  * not count, because a service may limit the rate.
  */
 function addSteadyVerdict(verdicts: readonly Verdict[]): readonly Verdict[] {
-  const ran = verdicts.filter(({ state }) => state !== 'skip');
-  const unsteady = ran.filter(({ state, first }) => state === 'flaky' && first !== statusText(429));
-  if (unsteady.length < minUnsteady || unsteady.length * 3 <= ran.length) return verdicts;
-  const firsts = [...new Set(unsteady.map(({ first, reason }) => first ?? reason))].slice(0, 3).join(', ');
-  const fault = fail(`${unsteady.length} of ${ran.length} checks are flaky: ${firsts} first`, {
+  const count = verdicts.filter(({ state }) => state !== 'skip').length;
+  const flaky = verdicts.filter(({ state, first }) => state === 'flaky' && first !== statusText(429));
+  if (flaky.length < minFlakyChecks || flaky.length * 3 <= count) return verdicts;
+  const outcomes = [...new Set(flaky.map(({ first, reason }) => first ?? reason))].slice(0, 3).join(', ');
+  const fault = fail(`${flaky.length} of ${count} checks are flaky: ${outcomes} first`, {
     expected: 'at most a third of them',
   });
   return [...verdicts, { ...fault, id: 'reach/steady', elapsedMs: 0 }];
@@ -121,7 +128,7 @@ export async function addWriteChecks(
   { round, verdicts, obstacle }: RoundResult,
 ): Promise<readonly Verdict[]> {
   const records = new Set<TestRecord>();
-  const checks = selectedWriteChecks(setup.options, records);
+  const checks = createSelectedWriteChecks(setup.options, records);
   if (checks.length === 0) return verdicts;
   const writeVerdicts = await runChecks(
     setup,

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes, InterruptedError, type Signal } from '../proc
 import { type Interrupts, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
 import { groupOf, type Verdict } from './check.ts';
-import { namesReach, type SmokeOptions } from './check-table.ts';
+import { hasReachPattern, type SmokeOptions } from './check-table.ts';
 import { isRed } from './finding.ts';
 import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
 import { Tally } from './report/tally.ts';
@@ -158,7 +158,7 @@ function failureOfCommand(
     return { ...failure, reason: `${signal ? `stopped by ${signal}` : stopReason}${suffix}`, exitCode };
   }
   const isTest = ({ id, state }: Verdict) =>
-    state !== 'skip' && (namesReach(options) || groupOf(id) !== 'reach' || state === 'fail');
+    state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || state === 'fail');
   if (verdicts.some(isTest)) return undefined;
   const reason = 'no check beside reach ran: every one was skipped';
   return { ...failure, reason, exitCode: exitCodes.usage };

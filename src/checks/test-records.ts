@@ -50,7 +50,8 @@ export async function ownerOf(
  * Deletes a test record if it exists.
  *
  * @returns whether it existed.
- * @throws FindingError if the record may belong to another client, or still exists afterwards; CliError if it cannot be read.
+ * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be
+ * read.
  */
 export async function removeTestRecord(context: CheckContext, created: CreatedRecord): Promise<boolean> {
   const { noun, id } = created;
@@ -58,7 +59,7 @@ export async function removeTestRecord(context: CheckContext, created: CreatedRe
   if (owner === 'nobody') return false;
   if (owner === 'other')
     throw new FindingError(fail(`not deleted, because ${noun.name} ${id} is not certainly ours`));
-  // An error does not say whether the record exists, so it is read again in any case.
+  // The record may be gone after an error, and may still exist after a success, so it is read again in any case.
   const answer = await context
     .ask(noun.remove, { id })
     .then(

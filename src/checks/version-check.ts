@@ -25,7 +25,7 @@ const minLookMs = 1000;
 const defaultPauseMs = 1000;
 
 /** Makes the check that the service is the deployment of `--wait-for`: every condition holds in every look. */
-export function versionCheck(options: VersionOptions): Check {
+export function createVersionCheck(options: VersionOptions): Check {
   const passed = pass(`held in ${looksBefore} looks, each on a new connection`);
   return {
     id: 'reach/version',

@@ -62,24 +62,25 @@ export interface WritableNoun extends Omit<RecordTemplate, 'parent'> {
   readonly parent: WritableNoun | undefined;
 }
 
-/** Returns the nouns by the names of their checks. For a noun that cannot be written safely, returns the reason, a clause. */
+/** Returns the nouns by the names of their checks, or the reason why a noun cannot be written safely, a clause. */
 export function writableNouns(contract: Contract): ReadonlyMap<string, WritableNoun | string> {
-  const resolved = new Map<string, WritableNoun | string>();
-  for (const [name, records] of Object.entries<RecordTemplate>(recordTemplates)) {
+  const writable = new Map<string, WritableNoun | string>();
+  for (const [name, template] of Object.entries<RecordTemplate>(recordTemplates)) {
     const parent =
-      records.parent && needsParent(records, contract) ? resolved.get(records.parent) : undefined;
-    resolved.set(name, typeof parent === 'string' ? parent : resolveNoun(name, records, parent, contract));
+      template.parent && needsParent(template, contract) ? writable.get(template.parent) : undefined;
+    writable.set(name, typeof parent === 'string' ? parent : resolveNoun(name, template, parent, contract));
   }
-  return resolved;
+  return writable;
 }
 
+/** Finds the operations for a template. Returns the reason if one is missing, a clause. */
 function resolveNoun(
   name: string,
-  records: RecordTemplate,
+  template: RecordTemplate,
   parent: WritableNoun | undefined,
   { operations, missing }: Contract,
 ): WritableNoun | string {
-  const ids = nouns[records.nounName].operations;
+  const ids = nouns[template.nounName].operations;
   const [create, remove] = [operations.get(ids.create), operations.get(ids.delete)];
   if (!create || !remove) {
     const missingId = create ? ids.delete : ids.create;
@@ -87,9 +88,9 @@ function resolveNoun(
   }
   const [get, list, update] = [ids.get, ids.list, ids.update].map((id) => operations.get(id));
   if (!get && !list) return `a ${name} cannot be read back, so it would not certainly be ours`;
-  if (records.isNamed && maxNameLength(create) < minNameLength)
+  if (template.isNamed && maxNameLength(create) < minNameLength)
     return `names may have only ${maxNameLength(create)} characters, too few to be certainly ours`;
-  return { ...records, name, parent, create, remove, get, list, update };
+  return { ...template, name, parent, create, remove, get, list, update };
 }
 
 /** Returns whether a noun needs a parent record. The pets of a bound service may have no id of a category. */
@@ -117,7 +118,7 @@ const minNameLength = 20;
  *
  * @see RFC 9562, 5.7
  */
-export function newName(create: Operation, now: Date): string {
+export function createName(create: Operation, now: Date): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);

@@ -31,7 +31,7 @@ import {
   removeTestRecord,
   type TestRecord,
 } from './test-records.ts';
-import { newName, type WritableNoun, writableNouns } from './writable-nouns.ts';
+import { createName, type WritableNoun, writableNouns } from './writable-nouns.ts';
 
 /** The context of a write check, with the test records of the round. */
 interface WriteContext extends CheckContext {
@@ -46,7 +46,7 @@ interface WriteContext extends CheckContext {
  *
  * @param records gets the records that the creates made, or may have made.
  */
-export function writeChecks(contract: Contract, records: Set<TestRecord>): Check[] {
+export function createWriteChecks(contract: Contract, records: Set<TestRecord>): Check[] {
   const parents = new Map<WritableNoun, Promise<CreatedRecord>>();
   return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
@@ -112,7 +112,7 @@ async function createRecord(
 ): Promise<CreatedRecord> {
   const { create, isNamed, fields } = noun;
   const { records, createSignal, now } = context;
-  const name = isNamed && { name: newName(create, now()) };
+  const name = isNamed && { name: createName(create, now()) };
   const reference = parent && { [nouns[parent.noun.nounName].idName]: parent.id };
   const input = toAcceptedInput(create, { body: { ...name, ...reference, ...fields } });
   const body = input.body as JsonObject;

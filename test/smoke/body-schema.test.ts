@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkBody } from '../../src/checks/body-schema.ts';
 import { type JsonObject, parseJson } from '../../src/process/exact-json.ts';
 
-/** For checks that end by themselves, on a busy machine too. */
+/** A limit that a check does not reach, even on a busy machine. */
 const enough = 10_000;
 /** Checks the value in a JSON text. */
 const check = (schema: JsonObject, text: string, limitMs = enough) =>

@@ -39,7 +39,7 @@ function writeConfig(config: unknown, mode = 0o600): void {
   chmodSync(join(folder, 'config.json'), mode);
 }
 
-test('the embedded store is in order, without a network to check; each check comes after those that it needs', async () => {
+test('the embedded store passes without network checks, and each check comes after the checks that it needs', async () => {
   const { code, states } = await examine('--offline');
   expect(code).toBe(0);
   expect(Object.entries(states)).toEqual([
@@ -55,7 +55,7 @@ test('the embedded store is in order, without a network to check; each check com
   ]);
 });
 
-test('a service that answers is in order, and gets one request', async () => {
+test('a service that answers passes every check, and gets one request', async () => {
   await using server = await healthy();
   const { code, states, findings } = await examine(`--base-url ${server.url}`);
   const inOrder = { dns: 'ok', connection: 'ok', tls: 'skip', service: 'ok', clock: 'ok' };
@@ -70,7 +70,7 @@ test('a name below localhost is this machine, for every command', async () => {
   expect({ code, ...states }).toMatchObject({ code: 0, dns: 'ok', connection: 'ok', service: 'ok' });
 });
 
-test('the hint of a refused connection is a command line that examines the same address', async () => {
+test('the hint of a refused connection is a command line that checks the same address', async () => {
   const refused = await runCli('pets list --base-url http://127.0.0.1:1 --retries 0');
   const [, words = ''] = /`petstore doctor (.*)` looks at each step/.exec(refused.stderr) ?? [];
   const { code, findings } = await examine(`${words} --retries 0`);
@@ -149,14 +149,14 @@ test('a token that cannot be read exits 4, and nothing is sent', async () => {
   expect(server.seen).toEqual([]);
 });
 
-test('a token is named by its source and never shown', async () => {
+test('a token is named by its source, and its value is never shown', async () => {
   await using server = await healthy();
   const { findings, stdout } = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN: 's3cret' });
   expect(findings.token?.reason).toBe('PETSTORE_TOKEN, sent as Authorization');
   expect(stdout).not.toContain('s3cret');
 });
 
-test('without a base URL doctor exits 2 and names the ways out', async () => {
+test('without a base URL doctor exits 2 and names the remedies', async () => {
   const { code, findings } = await examine('');
   expect(code).toBe(2);
   expect(findings.service).toMatchObject({ state: 'fail', hint: containing('--offline') });

@@ -14,10 +14,10 @@ import {
   withHeaders,
 } from './service.ts';
 
-// The matrix of faults: one at a time in a healthy service. Each is red under every flag, and the first line of the
-// report names the cause.
+// The matrix of faults: a healthy service with one fault at a time. Each fault fails the command under every flag, and the
+// first line of the report names it.
 
-/** Faults by what the first line of the report says about them. */
+/** Faults, by the text of the first line of the report. */
 type Faults = Readonly<Record<string, Change>>;
 
 const having =
@@ -49,7 +49,7 @@ const ofAnswer: Faults = {
   'no content type': having({ 'content-type': undefined }),
 };
 
-/** A fault of the schema, of which each read has its own. */
+/** Faults of the schema, by GET. */
 const ofSchema: Faults = {
   'must be an integer .int64': firstRecord((record) => ({ ...record, [idOf(record)]: '1' })),
 };
@@ -76,7 +76,7 @@ const ofList: Faults = {
 
 type Row = readonly [place: string, line: string, spoil: Change, exitCode?: number];
 
-/** Faults at each of the reads, by operation. */
+/** The faults of each GET, by operation. */
 function at(ids: readonly string[], faults: Faults): Row[] {
   const places = Object.values(operations).filter(({ id }) => ids.includes(id));
   return places.flatMap(({ id, path }) =>
@@ -86,7 +86,7 @@ function at(ids: readonly string[], faults: Faults): Row[] {
 
 const reads = Object.values(operations).flatMap(({ id, method }) => (method === 'GET' ? [id] : []));
 
-/** Get operations whose record differs from the one in the list. */
+/** GETs whose record differs from the record in the list. */
 const differing = Object.entries({
   '/pets/1': { status: 'sold' },
   '/categories/1': { name: 'Other' },
@@ -161,7 +161,7 @@ const toLogin: Change = (answer, request) =>
     ? { ...asPage(answer, '<title>Sign in'), status: 200 }
     : toLocation('/login')(answer, request);
 
-/** Services that are not reached, with the exit code. */
+/** Services that cannot be reached, with the exit code. */
 const unreached: Row[] = [
   ['reach/http', 'answered 200 OK with a web page, redirected to .*/login; no token was sent', toLogin, 7],
   [
@@ -184,18 +184,18 @@ const unreached: Row[] = [
 ];
 
 const faults: Row[] = [
-  // Three reads stand for all, because the same code judges each answer: the one that reach asks too, a list, a record.
+  // Three GETs represent all, because the same code judges every answer: the GET of reach, a list, and a record.
   ...at(['listPets', 'listOrders', 'getCategory'], ofAnswer),
   ...at(reads, ofSchema),
-  // One list has the field `id`, one `petId`.
+  // The ids of one list are in the field `id`, the ids of the other in `petId`.
   ...at(['listCategories', 'listInventory'], ofList),
   ...differing,
   ...Object.entries(others).map(([line, change]): Row => ['other', line, change]),
   ...unreached,
 ];
 
-// Beside each other, because most of the time is spent waiting.
-describe.concurrent('a fault of what is read is red, and the first line names it', () => {
+// The tests run concurrently, because they spend most of their time waiting.
+describe.concurrent('a fault of a read fails the command, and the first line names it', () => {
   test.for(faults)('%s: %s', async ([, line, spoil, exitCode]) => {
     for (const flags of flagSets) {
       await using service = await startService({ spoil });

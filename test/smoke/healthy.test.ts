@@ -23,7 +23,7 @@ import {
 
 // The matrix of healthy services: each variant is green under every flag that it can satisfy.
 
-/** Flags that a healthy service may not satisfy. A run with `--write` has every check of a run without. */
+/** Flags that a healthy service need not satisfy. With `--write`, smoke also runs every check that it runs without. */
 const demands = {
   strict: ['--strict', '--expect', 'GET /pets 2xx'],
   latency: ['--max-latency', '30s'],
@@ -32,7 +32,7 @@ const demands = {
 } as const;
 type Demand = keyof typeof demands;
 
-/** The runs of each variant: none of their flags can make up for what another hides. */
+/** The sets of flags for each variant. No flag of a set hides what another flag of the set would find. */
 const runs: readonly (readonly Demand[])[] = [
   ['write', 'latency'],
   ['strict', 'repeat'],
@@ -40,9 +40,9 @@ const runs: readonly (readonly Demand[])[] = [
 
 interface Variant {
   readonly service?: () => VariantService | Promise<VariantService>;
-  /** The change to each right answer, if that is all. */
+  /** The change to every correct answer, for a variant that needs no other change. */
   readonly spoil?: Change;
-  /** Below the address of the service. */
+  /** The path below the address of the service. */
   readonly base?: string;
   readonly bind?: (document: Description) => void;
   readonly config?: Record<string, string>;
@@ -51,17 +51,17 @@ interface Variant {
 }
 
 interface VariantService extends ServiceOptions {
-  /** The environment that every run needs. */
+  /** The environment of the command. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Changes each right answer that has a body. */
+/** Changes every correct answer that has a body. */
 const withBodies =
   (change: (answer: HttpResponse) => HttpResponse): Change =>
   (answer) =>
     answer.body.length > 0 ? change(answer) : answer;
 
-/** Changes each nth answer, the first one too. */
+/** Changes every nth answer, beginning with the first. */
 const eachNth = (nth: number, change: Change) => () => ({
   spoil: counting((count) => count % nth === 1, change),
 });
@@ -89,7 +89,7 @@ function bigShop(): Store {
   return store;
 }
 
-/** A list of pets by offset, newest first, in which every look finds a new pet. */
+/** A list of pets by offset, newest first, that has a new pet at every request. */
 function growingShop(): ServiceOptions {
   const store = seedStore();
   const change: Change = (answer, { target }) => {
@@ -111,7 +111,7 @@ function growingShop(): ServiceOptions {
   return { store, spoil: on('/pets', change) };
 }
 
-/** A shop in which the first category and the first order that are read have just been deleted. */
+/** A store in which the first category and the first order that smoke reads have just been deleted. */
 function shrinkingShop(): ServiceOptions {
   const store = seedStore();
   const gone = new Set<string>();
@@ -139,7 +139,7 @@ async function mutualTls(): Promise<VariantService> {
 }
 
 let reads = 0;
-/** Another number in every record that is read. */
+/** Returns a new number for every record that is read. */
 function nextRead(): number {
   reads += 1;
   return reads;
@@ -150,7 +150,7 @@ const eachRecord = (change: (record: object) => object) =>
   changing((json: object) => (Array.isArray(json) ? json.map(change) : change(json)));
 
 const variants: Readonly<Record<string, Variant>> = {
-  // First what waits between attempts, so that the others run beside it.
+  // The variants that wait between attempts come first, so that the others run meanwhile.
   'a connection that breaks now and then': {
     service: eachNth(20, () => 'reset'),
     without: ['strict', 'latency', 'write'],
@@ -313,12 +313,12 @@ async function runVariant(
 
 const cases = Object.entries(variants).flatMap(([title, variant]) => {
   const sets = runs.map((names) => names.filter((name) => !variant.without?.includes(name)).join(' '));
-  // Any demand includes those of a plain run.
+  // A set without flags runs only if no set has flags.
   const [first = '', ...more] = sets.filter((names) => names !== '');
   return [first, ...more].map((names) => ({ title, names, variant }));
 });
 
-// Beside each other, because most of the time is spent waiting.
+// The tests run concurrently, because they spend most of their time waiting.
 describe.concurrent('a healthy service is green', () => {
   test.each(cases)('$title, $names', async ({ variant, names }) => {
     const flags = Object.entries(demands).flatMap(([name, all]) => (names.includes(name) ? all : []));

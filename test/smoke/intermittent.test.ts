@@ -3,7 +3,8 @@ import { runCli } from '../helpers/run-cli.ts';
 import { flagSets, smokeOf } from './run.ts';
 import { type Change, changing, counting, on, refusing, startService, withHeaders } from './service.ts';
 
-// Faults that come and go: in another record each time, once, and of one replica in ten. Each is told under every flag.
+// Faults that come and go: in another record each time, only once, or on one replica of ten. Each is reported under every
+// flag.
 
 /** Changes each list at another record. The order of the records is fixed, so that the test does not depend on chance. */
 const scattered = (change: (records: object[], at: number) => object[]) => (): Change => {
@@ -65,7 +66,7 @@ const random: readonly Row[] = [
   ],
 ];
 
-describe.concurrent('a fault that comes and goes is red, and the first line names it', () => {
+describe.concurrent('a fault that comes and goes fails the command, and the first line names it', () => {
   test.for(random)('%s', async ([, line, spoil]) => {
     for (const flags of flagSets) {
       await using service = await startService({ spoil: spoil() });
@@ -96,7 +97,7 @@ const once: readonly (readonly [id: string, reason: RegExp, spoil: () => Change]
   ],
 ];
 
-describe.concurrent('a fault that is seen once is flaky, as one colleague who writes would make it', () => {
+describe.concurrent('a fault that is seen once is flaky, because another client may have caused it', () => {
   test.for(once)('%s: %s', async ([id, reason, spoil]) => {
     const run = await smokeOf(spoil(), []);
     expect(run.code).toBe(0);
@@ -117,7 +118,7 @@ describe.concurrent('one replica of ten', () => {
     }
   });
 
-  test('that answers 503 is told as flaky, and red with --strict', async () => {
+  test('that answers 503 is flaky, and red with --strict', async () => {
     const run = await smokeOf(replica(refusing(503)), []);
     expect(run.code).toBe(0);
     expect(run.ids('flaky').length).toBeGreaterThan(1);
@@ -139,7 +140,7 @@ describe.concurrent('one replica of ten', () => {
   });
 });
 
-test('a service that answers every third request by 503 is not steady', async () => {
+test('a service that answers every third request with 503 is not steady', async () => {
   const run = await smokeOf(
     counting((count) => count % 3 === 0, refusing(503)),
     [],

@@ -13,13 +13,13 @@ const late =
   };
 
 describe.concurrent('time', () => {
-  test('--timeout is one call, so a check of many slow calls passes', async () => {
+  test('--timeout limits one call, so a check of many slow calls passes', async () => {
     const run = await smokeOf(late(400), ['--write', '--timeout', '5s', '--only', 'write/*']);
     expect(run.code).toBe(0);
     expect(run.requests.length * 400).toBeGreaterThan(5000);
   });
 
-  test('--max-time ends the run, skips what has not run, and fails', async () => {
+  test('--max-time stops the checks, skips the checks that have not begun, and fails', async () => {
     const run = await smokeOf(late(200), ['--max-time', '900ms']);
     expect(run.code).toBe(7);
     expect(run.ids('fail')).toEqual(['run/complete']);
@@ -28,7 +28,7 @@ describe.concurrent('time', () => {
     expect(run.check('error/not-found')).toMatchObject({ result: 'skip', reason });
   });
 
-  test('what a run wrote before --max-time is removed', async () => {
+  test('records that were written before --max-time are removed', async () => {
     await using service = await startService({ spoil: on(/^\/categories\//, () => 'hang', 'PUT') });
     const count = service.store.categories.all.length;
     const flags = ['--write', '--only', 'write/category', '--max-time', '4s', '--timeout', '1m'];
@@ -65,14 +65,14 @@ describe.concurrent('time', () => {
     );
   });
 
-  test('one call in fifty without an answer is no failure of latency', async () => {
+  test('one call of fifty without an answer does not fail the latency', async () => {
     const spoil = counting((count) => count % 50 === 0, refusing(503));
     const run = await smokeOf(spoil, ['--max-latency', '30s']);
     expect(run.code).toBe(0);
     expect(run.ids('pass').filter((id) => id.startsWith('latency/'))).toHaveLength(8);
   });
 
-  test('the latency of several runs is that of requests, not of checks', async () => {
+  test('the latency of several repetitions is measured by request, not by check', async () => {
     const run = await smokeOf(late(60), ['--repeat', '2', '--only', 'op/listOrders']);
     const { latency } = run.check('op/listOrders');
     expect(latency?.median).toBeGreaterThan(0.05);
@@ -107,7 +107,7 @@ describe('a very long answer', () => {
     expect(run.check('op/getPet').result).toBe('pass');
   });
 
-  test('does not keep a signal from ending the run', async () => {
+  test('does not keep a signal from ending the command', async () => {
     const io = fakeIo();
     await using service = await startService({
       store: shop(),

@@ -12,7 +12,7 @@ import { bindTo, newFolder, requireToken, smoke } from './run.ts';
 import { type Change, refusal, startService, withHeaders } from './service.ts';
 
 describe('a service that is not reached', () => {
-  test('a refused connection is the first line, told once, skips the rest and exits 6', async () => {
+  test('a refused connection is in the first line only, skips the other checks and exits 6', async () => {
     for (const flags of [['--write'], ['--only', 'op/listPets'], ['--skip', 'reach'], ['--brief']]) {
       const { code, stdout } = await runCli(['smoke', '--base-url', 'http://127.0.0.1:1', ...flags]);
       expect(code).toBe(6);
@@ -105,7 +105,7 @@ describe('tls', () => {
     },
   );
 
-  test('a chain that this machine does not trust is told by its end', async () => {
+  test('the reason for a chain that this machine does not trust names its end', async () => {
     const names = (text: string) => [{ name: 'commonName', value: text }];
     const options = { keyType: 'ec', algorithm: 'sha256' } as const;
     const authority = { ...options, extensions: [{ name: 'basicConstraints' as const, cA: true }] };
@@ -140,7 +140,7 @@ describe('tls', () => {
     expect(run.check('tls/protocol').reason).toBe('the service speaks TLSv1.1');
   });
 
-  test('https on a plain port fails with a reason in plain words', async () => {
+  test('https on a port for http fails with a reason that says so', async () => {
     await using service = await startService();
     const run = await smoke(service.url.replace('http:', 'https:'));
     expect(run.code).toBe(6);
@@ -150,7 +150,7 @@ describe('tls', () => {
     });
   });
 
-  test('a link of http behind an https proxy is told once, as that', async () => {
+  test('a link of http behind an https proxy is reported once, with its cause', async () => {
     const { service, trusting } = await secured(await makeCertificate(90), undefined, (answer) =>
       withHeaders(answer, { link: answer.headers.link?.toString().replace('https:', 'http:') }),
     );
@@ -197,7 +197,7 @@ describe('auth', () => {
     for (const id of run.ids('fail')) expect(run.check(id).reason).toMatch(reason);
   });
 
-  test('a service that does not ask for a token that was given is a warning', async () => {
+  test('a service that answers without the given token is a warning', async () => {
     await using service = await startService();
     const env = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
     const run = await smoke(service.url, ['--only', 'auth'], { env });
@@ -224,7 +224,7 @@ describe('auth', () => {
     expect(JSON.stringify(run) + run.stderr).not.toMatch(/right.{1,3}key/);
   });
 
-  test('a run without tls or security does not list their checks, one with mutual TLS says why not', async () => {
+  test('without tls or security their checks are not listed; with mutual TLS the reason is', async () => {
     await using service = await startService();
     const { checks } = await smoke(service.url);
     const listed = checks.filter(({ id }) => /^(tls|auth|lifecycle)\//.test(id)).map(({ id }) => id);

@@ -41,7 +41,7 @@ function readXml(text: string, tag: string): Record<string, string>[] {
   return tags;
 }
 
-/** Every report of a run, read from its files. */
+/** Runs smoke with every report, and reads the files. */
 async function allReports(url: string, flags: readonly string[]) {
   const folder = newFolder();
   const file = (format: string) => join(folder, 'a/b', `smoke.${format}`);
@@ -71,7 +71,7 @@ test.each([
   expect(stdout).toContain('::error title=smoke op/getCategory::');
 });
 
-test('the report for people: failures first with all that is known, then a line for each check, then the total', async () => {
+test('the report for people has the failures with all details, then a line for each check, then the total', async () => {
   const { stdout } = await run(['--only', 'op/*Category,op/list*s']);
   const report = stdout.replaceAll(service.url, '<url>').replace(/ +[\d.]+ m?s/g, ' <time>');
   expect(
@@ -98,7 +98,7 @@ pass   op/listOrders <time>  200 OK, 10 records
   expect(green.stdout).toMatch(/^4 checks of .*: 4 passed\n$/);
 });
 
-test('one cause is told once, with the ids and the request id', async () => {
+test('one cause is reported once, with the ids and the request id', async () => {
   await using failing = await startService({
     spoil: on(/^\/(?!pets)/, (answer) => withHeaders(refusal(answer, 500), { 'x-request-id': 'req-7' })),
   });
@@ -141,7 +141,7 @@ test('reports are also written if the service cannot be reached, and are not gre
   expect(JSON.parse(files.json)).toMatchObject({ exitCode: 6, totals: { fail: 1 } });
 });
 
-test('a run in which every check was skipped exits 2, and its reports are not green', async () => {
+test('if every check was skipped, smoke exits 2 and its reports are not green', async () => {
   await using empty = await startService({ spoil: on('/store/orders', (answer) => withBody(answer, [])) });
   const { code, stderr, files } = await allReports(empty.url, ['--only', 'op/getOrder']);
   expect(code).toBe(2);
@@ -170,7 +170,7 @@ test('GitHub gets one annotation for each cause, and one for all flaky checks to
   ]);
 });
 
-test('a report that cannot be written is exit 1, after the report for people, unless something is worse', async () => {
+test('a report that cannot be written is exit 1, after the report for people, unless a check failed', async () => {
   const place = join(newFolder(), 'a-folder.json');
   mkdirSync(place);
   const written = await run(['--only', 'op/listPets', '--report', `json=${place}`]);
@@ -187,7 +187,7 @@ test('a step summary that cannot be written is a note', async () => {
   expect(written.stderr).toMatch(/^note: the step summary: /m);
 });
 
-test('a full disk under stdout ends neither the run nor the reports', async () => {
+test('a full disk under stdout ends neither the checks nor the reports', async () => {
   const report = join(newFolder(), 'full.json');
   const io = fakeIo();
   const stdout = {
@@ -216,7 +216,7 @@ test('text of the service cannot begin a line, move the cursor or command a CI r
   }
 });
 
-test('a token that the service sends back is in no report, also where it is cut', async () => {
+test('a token that the service sends back is in no report, even if the text is cut within it', async () => {
   await using echo = await startService({
     spoil: on('/categories/1', (answer, { headers }) => ({
       ...withBody(answer, `${'x'.repeat(190)}${headers.authorization}`),
@@ -255,7 +255,7 @@ test.each([
   expect(await refused(flags)).toContain(message);
 });
 
-test('globs select by id and by group; reach is always there', async () => {
+test('globs select by id and by group; reach always runs', async () => {
   const ids = async (...flags: string[]) => {
     const { checks } = await smoke(service.url, flags);
     const [dns, connect, http, ...others] = checks.map(({ id }) => id);
@@ -283,7 +283,7 @@ test('--dry-run lists the checks and sends nothing', async () => {
   expect(service.requests.length).toBe(before);
 });
 
-test('-o json puts the report on stdout and that for people on stderr; --quiet takes that away', async () => {
+test('-o json puts the JSON report on stdout, and the report for people on stderr unless --quiet is given', async () => {
   const only = ['--only', 'op/getCategory'];
   const human = await run(only);
   const json = await run([...only, '-o', 'json']);
@@ -294,12 +294,12 @@ test('-o json puts the report on stdout and that for people on stderr; --quiet t
   expect((await run([...only, '-o', 'json', '-q'])).stderr).toBe('');
 });
 
-test('a format of the configuration is meant for records, and left out', async () => {
+test('a format in the config is for records, so smoke ignores it', async () => {
   const configured = await run(['--only', 'op/getPet'], { PETSTORE_OUTPUT: 'csv' });
   expect(configured).toMatchObject({ code: 0, stdout: expect.stringMatching(/4 passed\n$/) });
 });
 
-test('--repeat and --for give one case a check, with runs, failures and latency over all runs', async () => {
+test('--repeat and --for give one case for each check, with runs, failures and latency over all repetitions', async () => {
   let calls = 0;
   await using flapping = await startService({
     spoil: on('/categories/1', (answer) => {
@@ -319,7 +319,7 @@ test('--repeat and --for give one case a check, with runs, failures and latency 
   expect(timed.runs).toBe(2);
 });
 
-test('a service that was away in only some runs was reached: exit 7, not 6', async () => {
+test('a service that answered in some repetitions was reached: exit 7, not 6', async () => {
   let requests = 0;
   await using away = await startService({
     spoil(answer) {
@@ -332,7 +332,7 @@ test('a service that was away in only some runs was reached: exit 7, not 6', asy
   expect(always.code).toBe(7);
 });
 
-test('Ctrl-C reports the runs so far', async () => {
+test('Ctrl-C reports the repetitions so far', async () => {
   const report = join(newFolder(), 'stopped.json');
   const io = fakeIo();
   let calls = 0;

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/process/exact-json.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { type Change, type ReceivedRequest, startService } from './service.ts';
 
-/** No flags, and every other flag together, because none of them can make up for what another hides. */
+/** No flags, and all other flags together. No flag hides what another flag would find. */
 export const flagSets: readonly (readonly string[])[] = [
   [],
   [
@@ -35,7 +35,7 @@ interface SmokeRun {
   check(id: string): Check;
 }
 
-/** Runs `petstore smoke` in this process against a URL and gives its JSON report. */
+/** Runs `petstore smoke` in this process against a URL, and returns its JSON report. */
 export async function smoke(
   baseUrl: string,
   flags: readonly string[] = [],
@@ -60,7 +60,7 @@ export async function smoke(
   };
 }
 
-/** Runs `petstore smoke` against a service of its own, and gives the requests of that service too. */
+/** Runs `petstore smoke` against a new service, and returns the requests of the service too. */
 export async function smokeOf(
   spoil: Change,
   flags: readonly string[],
@@ -79,9 +79,9 @@ export interface Description {
 }
 
 /**
- * Binds a config of its own to the description of the local server, changed by `change`.
+ * Makes a config that is bound to the description of the local server, changed by `change`.
  *
- * @returns the environment for it.
+ * @returns the environment for the config.
  */
 export async function bindTo(
   url: string,
@@ -98,14 +98,14 @@ export async function bindTo(
   return env;
 }
 
-/** The environment for a config file of its own. */
+/** Writes a config file into a new folder. @returns the environment for it. */
 export function configured(config: unknown): { PETSTORE_CONFIG_DIR: string } {
   const folder = newFolder();
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   return { PETSTORE_CONFIG_DIR: folder };
 }
 
-/** Requires a token, by a scheme. */
+/** Adds a security scheme to a description, and requires it for every operation. */
 export function requireToken(
   document: Description,
   scheme: JsonObject = { type: 'http', scheme: 'bearer' },
@@ -114,7 +114,7 @@ export function requireToken(
   document.components.securitySchemes = { token: scheme };
 }
 
-/** A folder of a test's own. A test beside others cannot have it removed when it ends. */
+/** Makes a folder for one test. It stays, because concurrent tests cannot remove a folder when they end. */
 export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'petstore-smoke-'));
 }

@@ -18,18 +18,18 @@ export interface ReceivedRequest {
 
 type Reaction = HttpResponse | 'reset' | 'hang';
 
-/** Changes the right answer, breaks the connection, or never answers. */
+/** Changes the correct answer, breaks the connection, or never answers. */
 export type Change = (answer: HttpResponse, request: ReceivedRequest) => Reaction | Promise<Reaction>;
 
 export interface ServiceOptions {
-  /** Refuses a request with this status, so that nothing is done. */
+  /** Returns the status with which a request is refused before it has an effect; undefined if it is not refused. */
   refuse?(request: ReceivedRequest): number | undefined;
   readonly spoil?: Change;
   readonly tls?: TlsOptions;
   readonly store?: Store;
   /** Turns the path and query of a request into those of the local server. */
   route?(target: string): string;
-  /** By default a free one. */
+  /** By default a free port. */
   readonly port?: number;
   /** Answers with HTTP/1.0, and closes each connection. */
   readonly isOld?: boolean;
@@ -89,7 +89,7 @@ export function on(place: string | RegExp, change: Change, method = 'GET'): Chan
     request.method === method && isHit(request.target) ? change(answer, request) : answer;
 }
 
-/** Changes only those answers, counted from 1, that are chosen. */
+/** Changes only the answers whose number, from 1, is chosen. */
 export function counting(isChosen: (count: number) => boolean, change: Change): Change {
   let answers = 0;
   return (answer, request) => {
@@ -106,7 +106,7 @@ export function changing(change: (json: never) => unknown): (answer: HttpRespons
       : answer;
 }
 
-/** Answers with an error of this status instead. */
+/** Replaces the answer by an error of this status. */
 export function refusing(status: number): (answer: HttpResponse) => HttpResponse {
   return (answer) => refusal(answer, status);
 }
@@ -131,7 +131,7 @@ export function withHeaders(
   return { ...answer, headers: Object.fromEntries(merged) as HttpHeaders };
 }
 
-/** A web page instead. */
+/** Replaces the answer by a web page. */
 export function asPage(answer: HttpResponse, text: string): HttpResponse {
   return withBody(withHeaders(answer, { 'content-type': 'text/html' }), text);
 }

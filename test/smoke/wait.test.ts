@@ -25,7 +25,7 @@ const showing =
     return target === '/version' ? { ...withBody(versioned, { build: { commit } }), status: 200 } : versioned;
   };
 
-/** Shows the commit `new`, but `old` in those answers that are chosen by their number, from 1. */
+/** Shows the commit `new`, but `old` in the answers whose number, from 1, is chosen. */
 function replicas(isOld: (count: number) => boolean): Change {
   const old = counting(isOld, showing('old'));
   return (answer, request) => old(showing('new')(answer, request) as HttpResponse, request);
@@ -33,7 +33,7 @@ function replicas(isOld: (count: number) => boolean): Change {
 
 const waitForNew = ['--wait-for', 'header x-commit=new'];
 
-// Beside each other, because most of the time is spent waiting.
+// The tests run concurrently, because they spend most of their time waiting.
 describe.concurrent('the wait for a service', () => {
   test('--wait waits for a service that starts late', async () => {
     const first = await startService();
@@ -65,7 +65,7 @@ describe.concurrent('the wait for a service', () => {
     },
   );
 
-  test('the report of a wait that runs out is that of its last round', async () => {
+  test('when the time of a wait is over, the report has the last round', async () => {
     const flags = ['--wait', '8s', '--only', 'op/*Order*'];
     const run = await smokeOf(on('/store/orders', refusing(500)), flags);
     expect(run.code).toBe(7);
@@ -94,7 +94,7 @@ describe.concurrent('the wait for a service', () => {
     expect(run.ids('fail')).toEqual(['reach/http']);
   });
 
-  test('a service that is not reached in time exits 6, and says what was there', async () => {
+  test('a service that is not reached in time exits 6, and the reason says what answered', async () => {
     const run = await smokeOf(refusing(500), ['--wait', '600ms']);
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['reach/http']);
@@ -121,7 +121,7 @@ describe.concurrent('the wait for a deployment', () => {
     );
   });
 
-  test('a look is a connection of its own: 30 before the checks, 10 after them', async () => {
+  test('each look has a new connection: 30 before the checks, 10 after them', async () => {
     const run = await smokeOf(showing('new'), [...waitForNew, '--only', 'op/listPets']);
     const isLook = run.requests.map(({ headers }) => headers.connection === 'close');
     expect(isLook.filter(Boolean)).toHaveLength(40);
@@ -142,7 +142,7 @@ describe.concurrent('the wait for a deployment', () => {
   });
 
   test('a rolling update is waited for to its end, although an old pod answers in the middle of a round', async () => {
-    // All looks before the first round are of the new deployment; then come old pods, until the rollout is done.
+    // The first 30 looks all see the new deployment. Then old pods answer, until the rollout is done.
     const spoil = replicas((count) => count > 35 && count < 60 && count % 3 === 0);
     const run = await smokeOf(spoil, [...waitForNew, '--wait', '30s']);
     expect(run.code).toBe(0);
@@ -171,13 +171,13 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run).toMatchObject({ code: 0, rounds: 2 });
   });
 
-  test('an error that lacks the header says nothing', async () => {
+  test('an error without the header says nothing about the deployment', async () => {
     const spoil: Change = (answer, request) =>
       request.target.startsWith('/categories/9') ? refusal(answer, 404) : showing('new')(answer, request);
     expect((await smokeOf(spoil, waitForNew)).code).toBe(0);
   });
 
-  test('a rate limit slows the looks down, and does not fail them', async () => {
+  test('a rate limit slows the looks down, but does not fail the check', async () => {
     const limited: Change = (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' });
     const often = counting((count) => count % 4 === 0, limited);
     const spoil: Change = async (answer, request) =>
@@ -213,7 +213,7 @@ describe.concurrent('the wait for a deployment', () => {
   });
 });
 
-describe.concurrent('what an answer is worth', () => {
+describe.concurrent('how an answer is judged', () => {
   test('a service without any GET is reached by the first --expect', async () => {
     await using service = await startService({
       spoil: (answer, { target }) =>
@@ -246,7 +246,7 @@ describe.concurrent('what an answer is worth', () => {
     expect(run.check('op/getCategory').first).toBe(first);
   });
 
-  test('the answer to X-Api-Key is not said to have come without a token', async () => {
+  test('the reason for a refused X-Api-Key says that a token was sent', async () => {
     await using service = await startService({ spoil: refusing(403) });
     const token = { PETSTORE_TOKEN: 'wrong-token', PETSTORE_BASE_URL: service.url };
     const env = { ...configured({ 'auth-header': 'X-Api-Key' }), ...token };

@@ -21,7 +21,7 @@ import {
   withHeaders,
 } from './service.ts';
 
-/** The number of records of each noun, which a run must not change. */
+/** The number of records of each noun, which smoke must not change. */
 function counts({ categories, pets, orders, inventory }: Store): number[] {
   return [categories, pets, orders, inventory].map(({ all }) => all.length);
 }
@@ -64,7 +64,7 @@ const later =
     return answer;
   };
 
-test('a full life of each noun passes, with names that are a UUIDv7 of now, and leaves nothing', async () => {
+test('the checks of each noun pass, name their records with a new UUIDv7, and leave nothing', async () => {
   const run = await write({});
   expect(run).toMatchObject({ code: 0, leavesNothing: true });
   const reason = 'created, read, updated, read, deleted, gone';
@@ -121,10 +121,10 @@ const writeFaults: readonly WriteFault[] = [
   ['403', 'DELETE', 403],
 ];
 
-/** The ids of the seed; records of a run have larger ones. */
+/** The ids of the seed. Test records have larger ids. */
 const largestIds = { '/categories': 6, '/pets': 25, '/store/inventory': 25, '/store/orders': 10 };
 
-describe.concurrent('a fault of a write is red, and nothing of others is touched', () => {
+describe.concurrent('a fault of a write fails the command, and no other record is touched', () => {
   const cases = Object.entries(paths).flatMap(([name, path]) =>
     writeFaults.map((fault) => [name, path, ...fault] as const),
   );
@@ -153,7 +153,7 @@ describe.concurrent('a fault of a write is red, and nothing of others is touched
   });
 });
 
-/** Answers a create with somebody else's id, and perhaps with other fields. */
+/** Answers a create with the id of another record, and perhaps with other fields. */
 const withOthersId = (path: string, fields: object = {}) =>
   on(
     path,
@@ -164,7 +164,7 @@ const withOthersId = (path: string, fields: object = {}) =>
     'POST',
   );
 
-/** Shows our record under an id of others. */
+/** Shows the test record under the id of another record. */
 function movedRecord(): Change {
   let ours = '';
   return (answer, request) => {
@@ -175,7 +175,7 @@ function movedRecord(): Change {
   };
 }
 
-/** Shows another name for each category after our update. */
+/** Shows another name for each category after its update. */
 function renamedRecord(): Change {
   const renamed = new Set<string>();
   return (answer, { method, target }) => {
@@ -185,7 +185,7 @@ function renamedRecord(): Change {
   };
 }
 
-/** A cache that shows each category as it was last, and a delete that answers so. */
+/** A cache that shows each category as it was last, and a delete that is answered in this way. */
 function cached(ofDelete: Change): Change {
   const kept = new Map<string, HttpResponse>();
   return (answer, request) => {
@@ -210,7 +210,7 @@ function versioned(): Change {
 }
 
 const seek = /^\/categories\?.*after=/;
-/** Shows a new category only from the second look on. */
+/** Shows a new category from the second search on. */
 function lateList(): Change {
   let looks = 0;
   return on(/^\/categories\?.*after=[6-9]/, (answer) => {
@@ -229,8 +229,8 @@ const stillListed: Change = (answer, { target }) =>
 type Scene = readonly [title: string, spoil: Change, outcome: RegExp, left?: RegExp];
 
 /**
- * Scenes by the check of the records that they are about: its result and reason, and what `write/cleanup` names. If it
- * names nothing, nothing may be left.
+ * Services with a fault, by the check that it concerns: the result and reason of the check, and the record that
+ * `write/cleanup` names. If it names no record, no record may be left.
  */
 const scenes: Readonly<Record<string, readonly Scene[]>> = {
   category: [
@@ -275,13 +275,13 @@ describe.concurrent('what write checks find, and what they leave', () => {
     else expect(run.leavesNothing).toBe(true);
   });
 
-  test('what several runs leave is named together', async () => {
+  test('the records that several repetitions leave are named together', async () => {
     const run = await write({ spoil: cached(refusing(409)) }, 'write/category', ['--repeat', '2']);
     expect(run.check('write/cleanup').reason).toMatch(/^failed 2 of 2: /);
     expect(run.check('write/cleanup').left).toHaveLength(2);
   });
 
-  test('writes that are refused make nothing and are told once', async () => {
+  test('refused writes create nothing and are reported once', async () => {
     const run = await write({ refuse: ({ method }) => (method === 'GET' ? undefined : 422) });
     expect(run.code).toBe(7);
     expect(run.ids('fail')).toEqual(['write/category']);
@@ -290,7 +290,7 @@ describe.concurrent('what write checks find, and what they leave', () => {
   });
 });
 
-describe('what a description and a profile allow to write', () => {
+describe('limits of writes by a description and a profile', () => {
   /** Runs the write checks against a service that is bound to a changed description. */
   async function bound(change: (document: Description) => void, options: ServiceOptions = {}) {
     await using service = await startService(options);
@@ -403,7 +403,7 @@ describe.concurrent('a signal', () => {
     ['SIGHUP', 129],
   ] as const;
 
-  test.each(signals)('%s leaves cleaning up the time that it needs', async (signal, code) => {
+  test.each(signals)('%s leaves the cleanup the time that it needs', async (signal, code) => {
     const slowly = later(700);
     const run = await interrupted((raise) => (answer, request) => {
       if (request.method === 'DELETE') return slowly(answer, request);

@@ -5,7 +5,7 @@ import type { CheckContext } from '../../checks/check.ts';
 import { type Finding, pass, skip, warn } from '../../checks/finding.ts';
 import { askFirst, checkHttp } from '../../checks/first-answer.ts';
 import { checkConnection, checkDns, checkTls, type SocketContext, tlsRules } from '../../checks/reach.ts';
-import { createCheckContext, startRound } from '../../checks/round.ts';
+import { createCheckContext, createRound } from '../../checks/round.ts';
 import { programVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { credentialPlace, describePlace, planToken } from '../../config/token.ts';
@@ -23,7 +23,7 @@ export interface DoctorCheck {
 }
 
 /** Makes the checks of doctor, from this machine to the service. The last ones use the checks of reach of `smoke`. */
-export function doctorChecks(context: Context): DoctorCheck[] {
+export function createDoctorChecks(context: Context): DoctorCheck[] {
   let checkContext: Promise<CheckContext> | undefined;
   const openOnce = () => {
     checkContext ??= openServiceContext(context);
@@ -57,7 +57,7 @@ async function openServiceContext(context: Context): Promise<CheckContext> {
     retries: settings.get('retries'),
     credentialPlace: credentialPlace(settings, client.contract.credentialPlaces),
   };
-  return createCheckContext(startRound(service), interrupts.signal).context;
+  return createCheckContext(createRound(service), interrupts.signal).context;
 }
 
 async function checkSocket(
@@ -133,7 +133,7 @@ function checkPermissions(context: Context): Finding {
   return pass('secrets are private; config and state can be written');
 }
 
-/** Returns whether the group or others have one of these rights to a path. False for a pipe, or if there is no such path. */
+/** Returns whether the group or others have one of these rights to a path. False for a pipe or a missing path. */
 function isOpenToOthers(path: string, rights: number): boolean {
   try {
     const status = statSync(path);
@@ -193,7 +193,7 @@ async function checkAllTls(context: SocketContext): Promise<Finding> {
 /** A larger difference between the clocks is a warning. */
 const warnSkewMs = 60_000;
 
-/** Compares the clock of this machine with the Date header of an answer, which is exact to a second. @see RFC 9110, 6.6.1 */
+/** Compares this clock with the Date header of an answer, which is exact to a second. @see RFC 9110, 6.6.1 */
 async function checkClock(
   { settings, now }: Context,
   openOnce: () => Promise<CheckContext>,

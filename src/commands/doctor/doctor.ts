@@ -7,7 +7,7 @@ import { fold } from '../../output/fold.ts';
 import { paintStatus, type Style } from '../../output/style.ts';
 import { exitCodes } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import { type DoctorCheck, doctorChecks } from './doctor-checks.ts';
+import { createDoctorChecks, type DoctorCheck } from './doctor-checks.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
@@ -27,7 +27,7 @@ export const doctor = action({
       flags.fields === undefined &&
       flags.sort === undefined;
     const style = await context.style('stdout');
-    const checks = doctorChecks(context);
+    const checks = createDoctorChecks(context);
     const rows: Row[] = [];
     const hide = context.quiet
       ? () => {}

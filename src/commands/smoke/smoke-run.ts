@@ -3,9 +3,9 @@ import { confirmWrite } from '../../asking.ts';
 import type { Check } from '../../checks/check.ts';
 import {
   checkSelection,
-  readChecks,
+  createReadChecks,
+  createSelectedWriteChecks,
   type SmokeOptions,
-  selectedWriteChecks,
 } from '../../checks/check-table.ts';
 import { toHumanReport } from '../../checks/report/human-report.ts';
 import { toAnnotations, toJsonReport } from '../../checks/report/machine-reports.ts';
@@ -47,7 +47,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   const address = await openAddress(context, timeoutMs);
   const options = toSmokeOptions(context, flags, { contract, timeoutMs, address });
   const reports = parseReports(flags.report ?? [], context.io.cwd);
-  const checks = [...readChecks(options), ...selectedWriteChecks(options, new Set())];
+  const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
   checkSelection(options, checks);
   if (context.flags.dryRun) return printList(context, checks);
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
