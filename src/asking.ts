@@ -28,9 +28,9 @@ export async function confirmWrite(
   const asksYes = !yes && destructive;
   if (isProtected && confirm === undefined) {
     const flags = `--confirm ${name}${asksYes ? ' and --yes' : ''}`;
-    const prompt = await promptFor(context, what, `${name} is protected`, flags);
+    const prompt = await requirePrompt(context, what, `${name} is protected`, flags);
     const answer = await prompt.text(`${name} is protected. Type its name to ${what}:`);
-    if (answer.trim() !== name) throw declined(what);
+    if (answer.trim() !== name) throw declinedError(what);
   } else if (asksYes) await askYes(context, what, serviceText(settings));
 }
 
@@ -45,19 +45,19 @@ export async function confirmDestruction(context: Context, what: string): Promis
 }
 
 async function askYes(context: Context, what: string, service = ''): Promise<void> {
-  const prompt = await promptFor(context, what, 'needs confirmation', '--yes');
+  const prompt = await requirePrompt(context, what, 'needs confirmation', '--yes');
   const question = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}${service}?`;
-  if (!(await prompt.confirm(question))) throw declined(what);
+  if (!(await prompt.confirm(question))) throw declinedError(what);
 }
 
 /** @throws UsageError that names the flags to give instead if questions are impossible. */
-async function promptFor(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
+async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await context.prompt();
   if (prompt) return prompt;
   throw new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, `use ${flags}`, 'confirmation_needed');
 }
 
-function declined(what: string): UsageError {
+function declinedError(what: string): UsageError {
   return new UsageError(`${what}: not confirmed, nothing was written`, undefined, 'declined');
 }
 

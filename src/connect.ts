@@ -10,10 +10,10 @@ import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './clien
 import type { SocketAddress } from './client/transport/sockets.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { showWaiting } from './client/waiting.ts';
+import { type Credential, readCredential } from './config/credential.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
-import { type Credential, readCredential } from './config/token.ts';
-import { type ClientUse, type Context, commandLine } from './context.ts';
+import { type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
@@ -21,7 +21,7 @@ import type { Secrets } from './process/secrets.ts';
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags } = context;
   const address = settings.offline ? embeddedOrigin : settings.service;
-  if (!address) throw noTarget(context);
+  if (!address) throw noTargetError(context);
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
   const places = settings.offline ? undefined : contract.credentialPlaces;
@@ -39,7 +39,7 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
  * own origins. It sends headers of `--header`, and the client certificate, only to the service's origin; headers also to
  * any origin if no service is set.
  */
-export async function connectTo(
+export async function connectToDocuments(
   context: Context,
   origin: string,
   { withToken }: { readonly withToken: boolean },
@@ -73,13 +73,13 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
   const show = isShown ? showWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
   return createClient({
     ...connection,
-    doctor: commandLine(context, ['doctor']),
+    doctor: followUpCommand(context, ['doctor']),
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     retriesUnreachable: connection.use === 'bulk' || settings.explain('retries').source !== 'default',
     signal: context.interrupts.signal,
     secrets: context.secrets,
-    observe: observer(context, (event) => {
+    observe: createObserver(context, (event) => {
       show?.(event);
       if (trace && event.kind === 'attempt')
         void io.stderr.write(trace.traceOf(event.attempt, level, context.secrets)).catch(() => {});
@@ -91,7 +91,7 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
  * Keeps the notices of a client for the end of the command. The life cycle of an operation is that of its first answer;
  * one with a status of 500 or above does not count.
  */
-function observer(
+function createObserver(
   { lifecycle, warn, now }: Context,
   show: (event: ClientEvent) => void,
 ): (event: ClientEvent) => void {
@@ -106,7 +106,7 @@ function observer(
   };
 }
 
-function noTarget({ io }: Context): UsageError {
+function noTargetError({ io }: Context): UsageError {
   const names = Object.keys(readConfigFile(io).profiles);
   const choice =
     names.length > 0 ? `choose a profile with --profile <name> (${names.slice(0, 20).join(', ')}), ` : '';
@@ -125,7 +125,7 @@ const commonHeaders = [
 /** The headers and the credential that every request carries besides its own headers. */
 type RequestExtras = Pick<ClientOptions, 'headers' | 'parameter' | 'credential'>;
 
-interface ExtrasTarget {
+interface ExtrasInputs {
   readonly baseUrl: string;
   /** As given with `--header`. */
   readonly headers: readonly string[];
@@ -136,7 +136,7 @@ interface ExtrasTarget {
 /** Collects the common headers, the credential, and the user's own headers. */
 async function readExtras(
   { secrets, warn, readToken, settings }: Context,
-  { baseUrl, headers, places }: ExtrasTarget,
+  { baseUrl, headers, places }: ExtrasInputs,
 ): Promise<RequestExtras> {
   const userHeaders = headers.map(parseHeaderFlag);
   const headerNames = (places ?? []).filter((place) => place.in === 'header').map(({ name }) => name);

@@ -42,7 +42,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     await notices.printAll();
     return exitCode;
   } catch (thrown) {
-    const error = interrupts.signal.aborted ? await endingError(thrown, running) : thrown;
+    const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
     return await report(error, context, { notices, hasJsonErrors });
   } finally {
     interrupts.release();
@@ -54,7 +54,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
 const endMs = 200;
 
 /** Chooses the error of an interrupted command: that of its work, which says more, else that of the signal. */
-async function endingError(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
+async function errorOfInterrupted(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
   const workError = await race({ leftMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =
     workError instanceof CliError && signalError instanceof CliError && workError.kind === signalError.kind;

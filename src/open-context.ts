@@ -5,7 +5,6 @@ import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token-source.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
-import type { Prompt } from './input/question.ts';
 import type { Notices } from './output/notices.ts';
 import { Printer } from './output/print.ts';
 import { openStreams } from './output/streams.ts';
@@ -22,8 +21,8 @@ export function openRuntime(processIo: Io): Runtime {
   return { io, secrets, liveLine, interrupts: createInterrupts(io) };
 }
 
-/** What a command line says: its flags, the settings, and where its notices go. */
-interface CommandParts {
+/** The parts of a context that depend on the command line. */
+interface ContextInputs {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   readonly notices: Notices;
@@ -32,23 +31,21 @@ interface CommandParts {
 /** Makes the context of a command, and the function that closes the clients that it opens. */
 export function openContext(
   runtime: Runtime,
-  { flags, settings, notices }: CommandParts,
+  { flags, settings, notices }: ContextInputs,
 ): { readonly context: Context; close(): Promise<void> } {
   const { io, interrupts, liveLine } = runtime;
   const quiet = settings.get('quiet');
   const clients: Client[] = [];
-  let token: Promise<string> | undefined;
-  let prompt: Promise<Prompt> | undefined;
-  const openClient = async (use: ClientUse) => {
-    const client = await (await import('./connect.ts')).connect(context, use);
+  const openClient = memoizeByFirst(async (use: ClientUse) => {
+    const { connect } = await import('./connect.ts');
+    const client = await connect(context, use);
     clients.push(client);
     return client;
-  };
-  const openOnce = onceForEach(openClient);
-  const openPrompt = async () => {
+  });
+  const openPrompt = memoizeByFirst(async () => {
     const { createPrompt } = await import('./input/prompt.ts');
     return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
-  };
+  });
   const context: Context = {
     ...runtime,
     ...notices,
@@ -56,18 +53,11 @@ export function openContext(
     settings,
     quiet,
     exitCode: exitCodes.done,
-    contract: onceForEach(() => readContract(io, settings)),
-    readToken(source) {
-      token ??= readTokenOf(runtime, settings, source);
-      return token;
-    },
-    client: (use = 'records') => openOnce(use),
-    prompt() {
-      if (whyNotAsked(context) !== undefined) return undefined;
-      prompt ??= openPrompt();
-      return prompt;
-    },
-    style: onceForEach((stream) => createStyle(io[stream], io.env, settings.get('color'))),
+    contract: memoizeByFirst(() => readContract(io, settings)),
+    readToken: memoizeByFirst((source) => readTokenOf(runtime, settings, source)),
+    client: (use = 'records') => openClient(use),
+    prompt: () => (whyNotAsked(context) === undefined ? openPrompt() : undefined),
+    style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     async printer(format = settings.get('output')) {
       return new Printer(io, {
         format,
@@ -96,12 +86,12 @@ async function readContract(io: Io, settings: Settings): Promise<Contract> {
 }
 
 async function readTokenOf({ io, interrupts }: Runtime, settings: Settings, source: TokenSource) {
-  const { readToken } = await import('./config/token.ts');
+  const { readToken } = await import('./config/credential.ts');
   return readToken(source, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
 }
 
 /** Wraps a function so that it runs once for each value of its first argument; later calls return the same result. */
-function onceForEach<Args extends readonly unknown[], Value>(
+function memoizeByFirst<Args extends readonly unknown[], Value>(
   make: (...args: Args) => Value,
 ): (...args: Args) => Value {
   const results = new Map<unknown, Value>();

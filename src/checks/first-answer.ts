@@ -1,4 +1,4 @@
-import { describePlace } from '../config/token.ts';
+import { describePlace } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import type { AskOptions, Check, CheckContext, RawReply } from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';

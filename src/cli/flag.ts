@@ -1,4 +1,4 @@
-import { ValueError, wrongValue } from '../config/setting-values.ts';
+import { ValueError, wrongValueError } from '../config/setting-values.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;
@@ -150,7 +150,7 @@ function parserOf<Value>(
     try {
       return parse ? parse(text, label) : (text as Value);
     } catch (error) {
-      throw error instanceof ValueError ? wrongValue(label, text, error.message) : error;
+      throw error instanceof ValueError ? wrongValueError(label, text, error.message) : error;
     }
   };
 }

@@ -1,6 +1,6 @@
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
-import { type Context, commandLine } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import type { Column } from '../output/columns.ts';
 import type { Printer } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
@@ -74,7 +74,7 @@ async function overviewText(
   const { bold, dim } = await context.style('stdout');
   const texts = sections.map(async ({ title, rows, total, draw, command }) => {
     const count = Math.min(rows, limit);
-    const all = command === undefined ? '' : `: ${commandLine(context, command)}`;
+    const all = command === undefined ? '' : `: ${followUpCommand(context, command)}`;
     const more = total > count ? `${dim(`and ${groupDigits(total - count)} more${all}`)}\n` : '';
     return `${bold(title)}\n${await draw(count)}${more}`;
   });

@@ -13,6 +13,7 @@ import {
   variableName,
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
+import { colorVariable } from './setting-values.ts';
 
 /** The settings given on the command line. */
 export interface SettingFlags extends KeyFlags {
@@ -27,58 +28,58 @@ export interface SettingInputs {
   readonly file: ConfigFile;
 }
 
-/** The source of a value; an earlier one takes precedence over a later one. */
+/** The sources of values. An earlier source takes precedence over a later one. */
 const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
 export type SettingSource = (typeof sources)[number];
 
-/** The rank of a source: that of an earlier one is lower. */
+/** Returns the rank of a source. A lower rank takes precedence: a flag has 0. */
 export function rankOf({ source }: { readonly source: SettingSource }): number {
   return sources.indexOf(source);
 }
 
-/** Whether the config file gives a value, in the profile or at its top level. */
-export function isOfConfig({ source }: { readonly source: SettingSource }): boolean {
+/** Whether the config file gives the value, in a profile or at its top level. */
+export function isInConfig({ source }: { readonly source: SettingSource }): boolean {
   return source === 'profile' || source === 'config';
 }
 
-/** The code of an error in a value from this source. */
-export function codeOf(source: SettingSource): UsageCode {
+/** Returns the code of an error in a value from this source. */
+export function usageCodeOf(source: SettingSource): UsageCode {
   return source === 'flag' ? 'invalid_flag' : 'invalid_input';
 }
 
 export interface Setting<Value> {
   readonly value: Value;
-  /** The value as it was written; empty if there is none. */
+  /** The value as the user wrote it; empty if there is no value. */
   readonly text: string;
   readonly source: SettingSource;
-  /** The flag, variable, profile or file that gave it; empty for a default. */
+  /** The flag, variable, profile or file that gives the value; empty for a default. */
   readonly givenBy: string;
 }
 
-/** A value that a source gives for a key. One with a problem has no value, and is not used. */
+/** A value that a source gives for a key. A candidate with a problem has no value and is not used. */
 interface Candidate extends Setting<unknown> {
   readonly problem?: UsageError;
 }
 
-/** The candidates for each key, that of the highest precedence first, and the default last. */
+/** The candidates for each key in the order of their precedence; the default is last. */
 export type Candidates = ReadonlyMap<SettingKey, readonly Candidate[]>;
 
-/** @param profile the profile whose values count; undefined for none. */
-export function candidatesOf(inputs: SettingInputs, profile: string | undefined): Candidates {
-  return new Map(settingKeys.map((key) => [key, candidatesFor(key, inputs, profile)]));
+/** Collects the candidates for every key. @param profile the profile whose values count; undefined for none. */
+export function collectCandidates(inputs: SettingInputs, profile: string | undefined): Candidates {
+  return new Map(settingKeys.map((key) => [key, collectForKey(key, inputs, profile)]));
 }
 
-/** The values of a key, that of the highest precedence first. */
-export function valuesOf<Key extends SettingKey>(candidates: Candidates, key: Key) {
+/** Returns the candidates for a key that have a value, in the order of their precedence. */
+export function validSettings<Key extends SettingKey>(candidates: Candidates, key: Key) {
   const settings = candidates.get(key)?.filter(({ value }) => value !== undefined) ?? [];
   return settings as readonly Setting<NonNullable<SettingValues[Key]>>[];
 }
 
 /**
- * The candidates for a key: each value that flags, environment and config give, checked even if another takes precedence,
- * and the default.
+ * Collects the candidates for one key: the values that flags, environment and config give, and the default. Each value is
+ * checked, even if another value takes precedence.
  */
-export function candidatesFor(
+export function collectForKey(
   key: SettingKey,
   { io, flags, file }: SettingInputs,
   profile: string | undefined,
@@ -86,40 +87,44 @@ export function candidatesFor(
   const variable = variableOf(key, io);
   const ofProfile = profile === undefined ? undefined : file.profiles[profile]?.[key];
   const candidate = (source: SettingSource, raw: unknown, givenBy: string, label = givenBy): Candidate[] =>
-    raw === undefined ? [] : [check(key, raw, { source, givenBy, label, file, io })];
+    raw === undefined ? [] : [toCandidate(key, raw, { source, givenBy, label, file, io })];
   return [
     ...candidate('flag', flags[flagKey(key)], `--${key}`),
     ...candidate('environment', variable?.value, variable?.name ?? ''),
     ...candidate('profile', ofProfile, `profile ${profile}`, `${key} of profile ${profile} in ${file.path}`),
     ...candidate('config', file.defaults[key], file.path, `${key} in ${file.path}`),
-    fallback(key),
+    defaultCandidate(key),
   ];
 }
 
-/** The variable that gives a key; an empty one counts as not set. */
+/** Finds the variable that sets a key. An empty variable counts as not set. */
 function variableOf(
   key: SettingKey,
   { env }: Io,
 ): { readonly name: string; readonly value: string } | undefined {
-  if (key === 'color' && !env.PETSTORE_COLOR) {
-    // FORCE_COLOR beats NO_COLOR; `0` and `false` switch it off. See https://force-color.org and https://no-color.org.
-    if (env.FORCE_COLOR)
-      return { name: 'FORCE_COLOR', value: /^(0|false)$/i.test(env.FORCE_COLOR) ? 'never' : 'always' };
-    return env.NO_COLOR ? { name: 'NO_COLOR', value: 'never' } : undefined;
-  }
   const name = variableName(key);
   const value = env[name];
-  return value ? { name, value } : undefined;
+  if (value) return { name, value };
+  return key === 'color' ? colorVariable(env) : undefined;
 }
 
-/** Where a raw value stands. */
-interface Origin extends Pick<Setting<unknown>, 'source' | 'givenBy'>, Pick<SettingInputs, 'io' | 'file'> {
-  /** The name of the value in errors: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`. */
+/** Says which source gives a raw value, and how messages call it. */
+interface Provenance
+  extends Pick<Setting<unknown>, 'source' | 'givenBy'>,
+    Pick<SettingInputs, 'io' | 'file'> {
+  /** The name of the value in errors, such as `--timeout` or `timeout of profile staging in /…/config.json`. */
   readonly label: string;
 }
 
-/** A path is relative to the folder of the config file that gives it, else to the current folder. */
-function check(key: SettingKey, raw: unknown, { source, givenBy, label, file, io }: Origin): Candidate {
+/**
+ * Parses a raw value. A path in the config file is relative to the folder of that file; another path is relative to the
+ * current folder.
+ */
+function toCandidate(
+  key: SettingKey,
+  raw: unknown,
+  { source, givenBy, label, file, io }: Provenance,
+): Candidate {
   const { isFile, separator } = keyRules[key];
   const isList = separator !== undefined && Array.isArray(raw);
   const text = isList ? raw.join(separator) : String(raw);
@@ -127,8 +132,8 @@ function check(key: SettingKey, raw: unknown, { source, givenBy, label, file, io
   try {
     if (typeof raw === 'object' && !isList)
       throw new InputError(`${label}: must be text, a number, true or false`);
-    const parsed = parseSetting(key, text, label, codeOf(source));
-    const folder = isOfConfig({ source }) ? dirname(file.path) : io.cwd;
+    const parsed = parseSetting(key, text, label, usageCodeOf(source));
+    const folder = isInConfig({ source }) ? dirname(file.path) : io.cwd;
     return { ...setting, value: isFile ? resolve(folder, expandHome(text, io)) : parsed };
   } catch (problem) {
     if (!(problem instanceof UsageError)) throw problem;
@@ -136,8 +141,8 @@ function check(key: SettingKey, raw: unknown, { source, givenBy, label, file, io
   }
 }
 
-function fallback(key: SettingKey): Candidate {
-  const { fallback: text, parse } = keyRules[key];
+function defaultCandidate(key: SettingKey): Candidate {
+  const { defaultText: text, parse } = keyRules[key];
   return {
     value: text === undefined ? undefined : parse(text),
     text: text ?? '',

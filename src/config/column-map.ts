@@ -4,10 +4,10 @@ import { messageOf, UsageError } from '../process/errors.ts';
 export const countFields = ['petId', 'quantity', 'expected'] as const;
 export type CountField = (typeof countFields)[number];
 
-/** The user's own columns for fields, by name, or by number from 1 if the file has no header: `petId=SKU`, `petId=1`. */
+/** The user's columns by field: names, as in `petId=SKU`, or numbers from 1 if the file has no header, as in `petId=1`. */
 export type ColumnMap = Readonly<Partial<Record<CountField, string>>>;
 
-/** The map of all texts of `--map`. @throws UsageError */
+/** Parses all texts of `--map` into one map. @throws UsageError */
 export function parseColumnMap(texts: readonly string[]): ColumnMap {
   try {
     return readColumnMap(texts);
@@ -19,7 +19,7 @@ export function parseColumnMap(texts: readonly string[]): ColumnMap {
 /**
  * Reads `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.
  *
- * @throws an error whose message is a clause that says why a text is no map.
+ * @throws Error with a clause as its message if a text is not a map.
  */
 export function readColumnMap(texts: readonly string[]): ColumnMap {
   const map: Partial<Record<CountField, string>> = {};
@@ -46,7 +46,7 @@ export function isColumnNumber(column: string): boolean {
   return /^[1-9]\d{0,4}$/.test(column);
 }
 
-/** A column name without the differences that do not count: case, spaces and underscores. */
+/** Removes the differences between column names that do not count: case, spaces and underscores. */
 export function normaliseName(name: string): string {
   return name.toLowerCase().replace(/[\s_]/g, '');
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { closest } from '../process/text.ts';
-import { type Address, readConfigFile, unreadableConfig } from './file.ts';
+import { type KeyPath, readConfigFile, unreadableConfigError } from './file.ts';
 import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
 import { resolvePaths } from './paths.ts';
 import { offlineProfile } from './settings.ts';
@@ -19,21 +19,21 @@ interface ConfigDraft {
 type StoredValue = string | number | boolean;
 
 /**
- * Stores the config as `edit` changes it, unless `edit` throws. A lock keeps two processes from overwriting each other's
- * changes.
+ * Reads the config, lets `edit` change it, and writes it. If `edit` throws, the file stays unchanged. A lock keeps two
+ * processes from overwriting each other's changes.
  *
  * @throws UsageError if the file cannot be read as a config; it stays unchanged. CliError `failed` if it cannot be
  *   written.
  */
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const { configFile } = resolvePaths(io);
-  // Loaded here, because reading a setting needs neither.
+  // Loaded here, because commands that only read settings do not need these files.
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
   await ensurePrivateFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
   return withLock(configFile, async () => {
     const file = readConfigFile(io);
-    if (file.problem !== undefined) throw unreadableConfig(file, '; it stays as it is');
+    if (file.problem !== undefined) throw unreadableConfigError(file, '; it stays as it is');
     const draft = structuredClone(file.content) as ConfigDraft;
     const value = edit(draft);
     await writeFileAtomic(configFile, `${JSON.stringify(draft, undefined, 2)}\n`);
@@ -42,14 +42,14 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
 }
 
 /** Sets a value; creates the profile if it is missing. */
-export function setValue(config: ConfigDraft, { profile, key }: Address, value: StoredValue): void {
+export function setValue(config: ConfigDraft, { profile, key }: KeyPath, value: StoredValue): void {
   if (profile !== undefined && !hasProfile(config, profile)) addProfile(config, profile, {});
   const section = sectionOf(config, profile);
   if (section) section[key] = value;
 }
 
-/** Removes a value; returns whether it was set. */
-export function unsetValue(config: ConfigDraft, { profile, key }: Address): boolean {
+/** Removes a value. Returns whether it was set. */
+export function unsetValue(config: ConfigDraft, { profile, key }: KeyPath): boolean {
   const section = sectionOf(config, profile);
   if (!section || !Object.hasOwn(section, key)) return false;
   delete section[key];
@@ -60,7 +60,7 @@ function sectionOf(config: ConfigDraft, profile: string | undefined): ConfigDraf
   return profile === undefined ? config : config.profiles?.[profile];
 }
 
-/** @throws UsageError if the name is taken, or not a valid name. */
+/** Adds a profile. @throws UsageError if it exists, or if the name is not valid. */
 export function addProfile(
   config: ConfigDraft,
   name: string,
@@ -90,7 +90,7 @@ export function dropProfile(config: ConfigDraft, name: string): boolean {
   return wasActive;
 }
 
-/** @throws UsageError if the config does not have the profile. */
+/** Checks that the config has a profile. @throws UsageError */
 export function requireProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
@@ -106,7 +106,7 @@ function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolea
   return config.profiles !== undefined && Object.hasOwn(config.profiles, name);
 }
 
-/** @throws UsageError if a profile cannot have this name. */
+/** Checks that a new profile can have this name. @throws UsageError */
 export function checkProfileName(name: string): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
@@ -117,9 +117,10 @@ export function checkProfileName(name: string): void {
 }
 
 /**
- * A value in its stored form: checked, numbers and booleans as such, a relative path made absolute.
+ * Checks a value and converts it to the form that the config file has: a number, a boolean or a text. A relative path
+ * becomes absolute.
  *
- * @param label how an error names the value.
+ * @param label the name of the value in an error.
  * @param cwd the folder to which a relative path is relative.
  * @throws UsageError
  */
@@ -131,7 +132,7 @@ export function toStoredValue(key: SettingKey, text: string, label: string, cwd:
   return key === 'timeout' ? text : ((value as StoredValue | undefined) ?? text);
 }
 
-/** The content of a profile from its flags. @throws UsageError for a wrong value. */
+/** Converts flags to the content of a profile. @throws UsageError for a wrong value. */
 export function toSection(flags: KeyFlags, cwd: string): Partial<Record<SettingKey, StoredValue>> {
   const entries = settingKeys.flatMap((key) => {
     const value = flags[flagKey(key)];

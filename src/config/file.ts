@@ -18,11 +18,11 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, Section>>;
   /** The top level without `profile` and `profiles`. */
   readonly defaults: Section;
-  /** Why the file could not be read, a clause; the fields above are empty then. A missing file is not a problem. */
+  /** The reason why the file could not be read, as a clause. The members above are empty then. A missing file is not a problem. */
   readonly problem: string | undefined;
 }
 
-/** Reads the config file. Never throws: why it cannot be read is in `problem`. */
+/** Reads the config file. It never throws; the reason for a failure is in `problem`. */
 export function readConfigFile(io: Io): ConfigFile {
   const path = resolvePaths(io).configFile;
   try {
@@ -46,14 +46,14 @@ export function readConfigFile(io: Io): ConfigFile {
   }
 }
 
-/** Returns an empty config, for commands that do not read the file. */
+/** Returns an empty config. Commands that do not read the file use it. */
 export function emptyConfigFile(io: Io): ConfigFile {
   const path = resolvePaths(io).configFile;
   return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
 }
 
-/** Makes the error about a config file with a problem. @param outcome what becomes of the file, a clause. */
-export function unreadableConfig({ path, problem }: ConfigFile, outcome = ''): UsageError {
+/** Makes the error about a config file with a problem. @param outcome a clause about the file, such as `; it stays as it is`. */
+export function unreadableConfigError({ path, problem }: ConfigFile, outcome = ''): UsageError {
   return new InputError(
     `${path}: ${problem}${outcome}`,
     'repair the file, its owner and its mode (0600), or move it away to start again',
@@ -61,10 +61,10 @@ export function unreadableConfig({ path, problem }: ConfigFile, outcome = ''): U
 }
 
 /**
- * Reads a file that says where requests go and which commands run. It does so synchronously,
- * because loading `node:fs/promises` takes longer.
+ * Reads a file that says where requests go and which commands run. It reads synchronously, because loading
+ * `node:fs/promises` takes longer.
  *
- * @throws the system's error; Error, a clause, if another user owns the file or may write it.
+ * @throws the error of the system; Error with a clause as its message if another user owns the file or may write it.
  */
 export function readTrusted(path: string): string {
   // Without O_NONBLOCK, opening a pipe that has no writer would block the process.
@@ -78,8 +78,8 @@ export function readTrusted(path: string): string {
 }
 
 /**
- * Checks, as ssh does for its config, that the owner is this user or root and that nobody else may write. Windows has no
- * owners.
+ * Checks that this user or root owns the file, and that nobody else may write it, as ssh does for its config. Windows has
+ * no owners.
  */
 function checkTrusted(stats: Stats): void {
   if (!stats.isFile()) throw new Error(stats.isDirectory() ? 'is a folder' : 'is not a regular file');
@@ -110,20 +110,20 @@ function isSection(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A place in the config file: a key of the top level or of a profile. */
-export interface Address {
+/** The path of a key in the config file: of the top level, or of a profile. */
+export interface KeyPath {
   readonly profile: string | undefined;
   /** Unchecked: a file may hold an unknown key. */
   readonly key: string;
 }
 
-/** Parses an address such as `timeout` or `profiles.staging.timeout`. @param profile the value of `--profile`. */
-export function parseAddress(text: string, profile: string | undefined): Address {
+/** Parses a path such as `timeout` or `profiles.staging.timeout`. @param profile the value of `--profile`. */
+export function parseKeyPath(text: string, profile: string | undefined): KeyPath {
   const [, name, key] = /^profiles\.(.+)\.([^.]+)$/.exec(text) ?? [];
   return name !== undefined && key !== undefined ? { profile: name, key } : { profile, key: text };
 }
 
-/** Writes an address as text. This is the inverse of `parseAddress`. */
-export function formatAddress({ profile, key }: Address): string {
+/** Writes the path of a key as text. This is the inverse of `parseKeyPath`. */
+export function formatKeyPath({ profile, key }: KeyPath): string {
   return profile === undefined ? key : `profiles.${profile}.${key}`;
 }

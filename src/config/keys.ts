@@ -5,34 +5,30 @@ import * as parse from './setting-values.ts';
 
 interface KeyRule {
   readonly summary: string;
-  /**
-   * The value as the program uses it.
-   *
-   * @throws ValueError
-   */
+  /** Returns the value as the program uses it. @throws ValueError */
   parse(text: string): unknown;
-  /** The value, as text, if nothing else gives one; without it the value can be undefined. */
-  readonly fallback?: string;
-  /** How help shows the value of its flag; a flag without one is a switch. */
+  /** The default value as text. A key without a default can have the value undefined. */
+  readonly defaultText?: string;
+  /** The value of its flag as help shows it, such as `<url>`. A flag without a placeholder is a switch. */
   readonly placeholder?: string;
   readonly choices?: readonly string[];
-  /** The value is a path, relative to the folder of the file or command line that gives it, and is made absolute. */
+  /** Whether the value is a path. A relative path is made absolute: see `candidates.ts`. */
   readonly isFile?: true;
-  /** The value is a list; its text has this between the items. The config file may also hold an array. */
+  /** Set for a list: the text between its items. The config file may also hold an array. */
   readonly separator?: string;
 }
 
-function choiceOf<Word extends string>(choices: readonly Word[]) {
+function choiceRule<Word extends string>(choices: readonly Word[]) {
   return { parse: (text: string) => parse.parseChoice(text, choices), choices };
 }
 
-const truth = {
+const switchRule = {
   parse: (text: string) => parse.parseChoice(text, ['true', 'false']) === 'true',
   choices: ['true', 'false'],
 };
-const path = { parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
+const pathRule = { parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
 
-/** The keys that the config file and a profile may hold. A flag and a variable for each are derived from its row. */
+/** The keys that the config file and a profile may hold. Each row also makes a flag and a variable. */
 const rules = {
   'base-url': {
     summary: 'address of the service',
@@ -41,27 +37,27 @@ const rules = {
   },
   output: {
     summary: 'format of the output',
-    ...choiceOf(parse.outputFormats),
+    ...choiceRule(parse.outputFormats),
     placeholder: '<format>',
-    fallback: 'table',
+    defaultText: 'table',
   },
   timeout: {
     summary: 'deadline of a call, retries included',
     parse: parse.parseDuration,
     placeholder: '<duration>',
-    fallback: '30s',
+    defaultText: '30s',
   },
   retries: {
     summary: 'retries of a request, at most',
     parse: (text) => parse.parseInteger(text, 0, 100),
     placeholder: '<n>',
-    fallback: '4',
+    defaultText: '4',
   },
   concurrency: {
     summary: 'requests in flight at a time in a run',
     parse: (text) => parse.parseInteger(text, 1, 1024),
     placeholder: '<n>',
-    fallback: '8',
+    defaultText: '8',
   },
   rate: {
     summary: 'requests a second in a run at most, retries included',
@@ -70,18 +66,18 @@ const rules = {
   },
   color: {
     summary: 'when to use colour',
-    ...choiceOf(parse.colorModes),
+    ...choiceRule(parse.colorModes),
     placeholder: '<when>',
-    fallback: 'auto',
+    defaultText: 'auto',
   },
   quiet: {
     summary: 'whether to show no notices on stderr',
-    ...truth,
-    fallback: 'false',
+    ...switchRule,
+    defaultText: 'false',
   },
   'token-file': {
     summary: 'file that holds the token',
-    ...path,
+    ...pathRule,
   },
   'token-command': {
     summary: 'command that prints the token, run without a shell',
@@ -96,36 +92,36 @@ const rules = {
   },
   'auth-header': {
     summary: 'header that carries the token',
-    parse: parse.parseFieldName,
+    parse: parse.parseHeaderName,
     placeholder: '<name>',
-    fallback: 'Authorization',
+    defaultText: 'Authorization',
   },
   'auth-scheme': {
     summary: 'word before the token; empty for the bare token',
     parse: parse.parseScheme,
     placeholder: '<word>',
-    fallback: 'Bearer',
+    defaultText: 'Bearer',
   },
   'ca-cert': {
     summary: 'further certificate authorities to trust (PEM)',
-    ...path,
+    ...pathRule,
   },
   'client-cert': {
     summary: 'certificate to show to the service (PEM)',
-    ...path,
+    ...pathRule,
   },
   'client-key': {
     summary: 'private key of that certificate (PEM)',
-    ...path,
+    ...pathRule,
   },
   contract: {
     summary: 'file of the binding to a description of the service, which `petstore api bind` writes',
-    ...path,
+    ...pathRule,
   },
   'allow-insecure-http': {
     summary: 'whether the token may go over plain http',
-    ...truth,
-    fallback: 'false',
+    ...switchRule,
+    defaultText: 'false',
   },
   'import-map': {
     summary: 'columns of a bulk file: the default of --map',
@@ -135,13 +131,13 @@ const rules = {
   },
   'import-thousands': {
     summary: 'thousands separator of a bulk file: the default of --thousands',
-    ...choiceOf(parse.thousandsSeparators),
+    ...choiceRule(parse.thousandsSeparators),
     placeholder: '<separator>',
   },
   protected: {
     summary: "whether every write asks for the profile's name",
-    ...truth,
-    fallback: 'false',
+    ...switchRule,
+    defaultText: 'false',
   },
 } satisfies Record<string, KeyRule>;
 
@@ -151,14 +147,14 @@ export type SettingKey = keyof typeof rules;
 export type SettingValues = {
   readonly [Key in SettingKey]:
     | ReturnType<(typeof rules)[Key]['parse']>
-    | ((typeof rules)[Key] extends { fallback: string } ? never : undefined);
+    | ((typeof rules)[Key] extends { defaultText: string } ? never : undefined);
 };
 
 type CamelCase<Text extends string> = Text extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<CamelCase<Rest>>}`
   : Text;
 
-/** The settings given as flags, by the key in camel case, as text or as a switch; undefined if not given. */
+/** The settings that are set by flags, by their keys in camel case: texts, or true for a switch. */
 export type KeyFlags = {
   readonly [Key in SettingKey as CamelCase<Key>]?:
     | (SettingValues[Key] extends boolean ? boolean | string : string)
@@ -185,11 +181,11 @@ export function variableName(key: SettingKey): string {
 
 /** Describes a key for help: its summary and its default. */
 export function describeKey(key: SettingKey): string {
-  const { summary, fallback } = keyRules[key];
-  return fallback === undefined ? summary : `${summary} (default ${fallback})`;
+  const { summary, defaultText } = keyRules[key];
+  return defaultText === undefined ? summary : `${summary} (default ${defaultText})`;
 }
 
-/** The environment variables that only this program reads and that set no key, each with its meaning. */
+/** The environment variables of this program that set no key, each with its meaning. */
 export const programVariables: readonly (readonly [name: string, meaning: string])[] = [
   ['PETSTORE_PROFILE', 'the profile to use'],
   ['PETSTORE_TOKEN', 'the token to send'],
@@ -200,7 +196,7 @@ export const programVariables: readonly (readonly [name: string, meaning: string
   ['PETSTORE_BUILT_IN_CONTRACT', 'not empty: bindings do not apply; serve sets it for its command'],
 ];
 
-/** @throws UsageError for an unknown key; if the key looks like a secret, the hint says how to give one. */
+/** Checks that a key exists. @throws UsageError; if the key looks like a secret, its hint says how to give a secret. */
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
   if (/^(token|.*[-_.]?(token|secret|password|api-?key))$/i.test(key))
@@ -216,9 +212,9 @@ export function requireKey(key: string): SettingKey {
 }
 
 /**
- * Parses a value for a key that does not come from the settings, such as `--concurrency` of a bulk command.
+ * Parses the text of a key, whatever source gives it: a flag, a variable or the config file.
  *
- * @param label how an error names the value: `--concurrency`.
+ * @param label the name of the value in an error, such as `--concurrency`.
  * @throws UsageError
  */
 export function parseSetting<Key extends SettingKey>(
@@ -228,13 +224,13 @@ export function parseSetting<Key extends SettingKey>(
   code?: UsageCode,
 ): SettingValues[Key] {
   const problem = valueProblem(key, text);
-  if (problem !== undefined) throw parse.wrongValue(label, String(maskValue(key, text)), problem, code);
+  if (problem !== undefined) throw parse.wrongValueError(label, String(maskValue(key, text)), problem, code);
   return keyRules[key].parse(text) as SettingValues[Key];
 }
 
 /**
- * Masks what may be secret in a value of the config file: the arguments of a token-command, and the value of an
- * unknown key.
+ * Masks the parts of a value in the config file that may be secret: the arguments of a token-command, and the whole value
+ * of an unknown key.
  */
 export function maskValue(key: string, value: JsonValue): JsonValue {
   if (!isSettingKey(key)) return '***';

@@ -2,7 +2,7 @@ import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Io } from '../process/io.ts';
 
-/** The locations of the program's files; absolute paths. */
+/** The absolute paths of the program's files. */
 interface Paths {
   readonly configFile: string;
   readonly stateDir: string;
@@ -27,7 +27,7 @@ export function resolvePaths(io: Io): Paths {
   };
 }
 
-/** The home of the user; the root folder if there is none, as in a container of an unknown user. */
+/** Returns the home folder of the user. An unknown user in a container has none; then it is the root folder. */
 export function homeFolder(io: Io): string {
   const { HOME } = io.env;
   if (HOME && isAbsolute(HOME)) return HOME;

@@ -10,23 +10,26 @@ import { splitWords } from './setting-values.ts';
 
 const maxBytes = 64 * 1024;
 
-/** How long the output of a command may take to arrive after its end, in milliseconds; a child of it may keep it open. */
+/**
+ * The longest time between the end of a command and the end of its output, in milliseconds. A child process of the command
+ * can keep the output open.
+ */
 const outputMs = 100;
 
 /**
- * Runs a command and returns what it prints on stdout. It runs without a shell and with an empty stdin. Its stderr is shown
- * after it has ended, because the token must be masked in it and is not known earlier.
+ * Runs a command and returns its stdout. The command runs without a shell and with an empty stdin. Its stderr is shown after
+ * it has ended: the token must be masked there, and it is not known earlier.
  *
  * @param limitMs the command is killed after this time.
- * @throws CliError `auth` if it cannot be started, fails, prints too much or takes too long. The error names only its
- *   first word, because the arguments may be secret.
+ * @throws CliError `auth` if the command cannot be started, fails, prints too much or takes too long. The error names only
+ *   the first word of the command, because the arguments may be secret.
  */
 export async function runTokenCommand(
   line: string,
   { io, signal, limitMs }: { readonly io: Io; readonly signal: AbortSignal; readonly limitMs: number },
 ): Promise<string> {
   const [command, ...words] = splitWords(line);
-  // A group of its own, so that whatever the command has started can be ended with it.
+  // A process group, so that all processes which the command has started end with it.
   const child = spawn(command, words, {
     cwd: io.cwd,
     env: io.env,
@@ -70,7 +73,7 @@ export async function runTokenCommand(
 /**
  * Reads a token file, which may be a pipe: `PETSTORE_TOKEN_FILE=<(pass show petstore)`.
  *
- * @param limitMs how long it may take.
+ * @param limitMs the longest time that this may take.
  * @throws CliError `auth` if it cannot be read, is too long or takes too long.
  */
 export async function readTokenFile(path: string, limitMs: number): Promise<string> {

@@ -9,12 +9,12 @@ export class ValueError extends Error {}
 export const blankValue = 'must not be empty';
 
 /**
- * The error that names a wrong value. A URL with a user name or a query may hold a secret, so it is not shown.
+ * Makes the error that names a wrong value. It leaves out a URL with a user name or a query, because that may hold a secret.
  *
  * @param label such as `--timeout` or `PETSTORE_OUTPUT`.
  * @param why a clause.
  */
-export function wrongValue(label: string, text: string, why: string, code?: UsageCode): UsageError {
+export function wrongValueError(label: string, text: string, why: string, code?: UsageCode): UsageError {
   const value = why === blankValue || /[@?]/.test(text) ? '' : ` '${text}'`;
   return new UsageError(`${label}${value}: ${why}`, undefined, code);
 }
@@ -27,6 +27,18 @@ export type OutputFormat = (typeof outputFormats)[number];
 export const colorModes = ['auto', 'always', 'never'] as const;
 export type ColorMode = (typeof colorModes)[number];
 
+/**
+ * Finds the common variable that switches colour on or off; undefined if neither is set.
+ *
+ * @see https://force-color.org: FORCE_COLOR takes precedence, and `0` and `false` switch colour off.
+ * @see https://no-color.org
+ */
+export function colorVariable({ FORCE_COLOR, NO_COLOR }: NodeJS.ProcessEnv) {
+  if (FORCE_COLOR)
+    return { name: 'FORCE_COLOR', value: /^(0|false)$/i.test(FORCE_COLOR) ? 'never' : 'always' } as const;
+  return NO_COLOR ? ({ name: 'NO_COLOR', value: 'never' } as const) : undefined;
+}
+
 /** Values of `--thousands` and of the setting `import-thousands`. */
 export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
 export type ThousandsSeparator = (typeof thousandsSeparators)[number];
@@ -35,8 +47,9 @@ const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const longestMs = 24 * millisecondsPer.h;
 
 /**
- * Milliseconds of a duration: `500ms`, `30s`, `1.5m`, `1h`, or a bare number of seconds. From 1 ms to 24 h.
+ * Parses a duration of 1 ms to 24 h, such as `500ms`, `30s`, `1.5m`, `1h` or a bare number of seconds.
  *
+ * @returns milliseconds.
  * @throws ValueError
  */
 export function parseDuration(text: string): number {
@@ -51,7 +64,7 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * The base URL in one spelling: no trailing slash, no default port, host in lower case.
+ * Parses a base URL. The result has one spelling: no trailing slash, no default port, the host in lower case.
  *
  * @throws ValueError if it is not an http or https URL, or has a query, a fragment, a user name or a password.
  */
@@ -73,14 +86,14 @@ export function parseBaseUrl(text: string): string {
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
-/** @throws ValueError */
+/** Parses a whole number. @throws ValueError if it is less than `least` or more than `most`. */
 export function parseInteger(text: string, least: number, most: number): number {
   if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most)
     throw new ValueError(`must be a whole number from ${least} to ${most}`);
   return Number(text);
 }
 
-/** Requests a second, written as `50` or `50/s`. @throws ValueError */
+/** Parses requests a second, such as `50` or `50/s`. @throws ValueError */
 export function parseRate(text: string): number {
   const [, digits = ''] = /^(\d{1,9}(?:\.\d{1,9})?)(?:\/s)?$/.exec(text) ?? [];
   if (digits === '' || Number(digits) <= 0 || Number(digits) > 100_000)
@@ -88,14 +101,14 @@ export function parseRate(text: string): number {
   return Number(digits);
 }
 
-/** @throws ValueError */
+/** Parses one of a few words. @throws ValueError for any other text. */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const match = choices.find((choice) => choice === text);
   if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
   return match;
 }
 
-/** The texts of column maps, separated by commas. @throws ValueError for a text that is no map */
+/** Checks a column map, such as `petId=SKU,quantity=Stock`. @throws ValueError if the text is not a map. */
 export function parseColumnMaps(text: string): readonly string[] {
   try {
     readColumnMap([text]);
@@ -106,9 +119,9 @@ export function parseColumnMaps(text: string): readonly string[] {
 }
 
 /**
- * Origins, separated by commas or spaces.
+ * Parses origins that are separated by commas or spaces.
  *
- * @throws ValueError if one is not an http or https origin.
+ * @throws ValueError if a word is not an http or https origin.
  */
 export function parseOrigins(text: string): readonly string[] {
   const origins = text.split(/[\s,]+/).filter((word) => word !== '');
@@ -122,31 +135,31 @@ export function parseOrigins(text: string): readonly string[] {
   });
 }
 
-/** @throws ValueError */
+/** Checks the path of a file. @throws ValueError if it is empty or contains a NUL character. */
 export function parsePath(text: string): string {
   if (text === '') throw new ValueError('must name a file');
   if (text.includes('\0')) throw new ValueError('must not contain a NUL character');
   return text;
 }
 
-const fieldsOfTheConnection =
+const connectionHeaders =
   /^(host|connection|content-length|content-type|transfer-encoding|te|upgrade|expect|accept)$/i;
 
-/** The name of a header that may carry a credential. @throws ValueError @see RFC 9110, 5.1 */
-export function parseFieldName(text: string): string {
+/** Checks the name of a header that carries a credential. @throws ValueError @see RFC 9110, 5.1 */
+export function parseHeaderName(text: string): string {
   if (!isToken(text)) throw new ValueError('is not a header name');
-  if (fieldsOfTheConnection.test(text)) throw new ValueError('is a header that the connection itself needs');
+  if (connectionHeaders.test(text)) throw new ValueError('is a header that the connection itself needs');
   return text;
 }
 
-/** The word before the token; empty for the bare token. @throws ValueError @see RFC 9110, 11.1 */
+/** Checks the word before the token; it is empty for the bare token. @throws ValueError @see RFC 9110, 11.1 */
 export function parseScheme(text: string): string {
   if (text !== '' && !isToken(text)) throw new ValueError('must be one word, or empty for the bare token');
   return text;
 }
 
 /**
- * The words of a command line, split at quotes and backslashes as a shell does. Nothing else is special, because the
+ * Splits a command line into words. Quotes and backslashes work as in a shell. Nothing else is special, because the
  * command runs without a shell.
  *
  * @throws ValueError if a quote is not closed, or if the text has no word.

@@ -4,25 +4,28 @@ import type { Io } from '../process/io.ts';
 import { closest } from '../process/text.ts';
 import {
   type Candidates,
-  candidatesFor,
-  candidatesOf,
-  codeOf,
-  isOfConfig,
+  collectCandidates,
+  collectForKey,
+  isInConfig,
   rankOf,
   type Setting,
   type SettingFlags,
   type SettingInputs,
-  valuesOf,
+  usageCodeOf,
+  validSettings,
 } from './candidates.ts';
-import { type ConfigFile, readConfigFile, type Section, unreadableConfig } from './file.ts';
+import { type ConfigFile, readConfigFile, type Section, unreadableConfigError } from './file.ts';
 import { isSettingKey, maskValue, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
 import { findToken, furtherOrigins, originOf, type TokenSource, unsetLine } from './token-source.ts';
 
-// How the files of this folder fit together: `keys.ts` lists the settings, and `setting-values.ts` parses their values.
-// `paths.ts` says where the config file is, `file.ts` reads it, and `edit.ts` changes it. `candidates.ts` collects what
-// flags, variables, profile and config give for each setting, `token-source.ts` says which token they name and to which
-// origins it belongs, and this file resolves all settings of a command. `token.ts` decides whether the token may go to the
-// service, and `read-token.ts` reads it. `contract-file.ts` keeps the bindings of services beside the config file.
+// The files of this folder:
+// - values: `keys.ts` lists the settings; `setting-values.ts` and `column-map.ts` parse their values.
+// - the config file: `paths.ts` says where it is, `file.ts` reads it, `edit.ts` changes it. `contract-file.ts` keeps the
+//   bindings of services beside it.
+// - precedence: `candidates.ts` collects the values that flags, variables, profile and config give for each setting. This
+//   file resolves all settings of a command.
+// - the token: `token-source.ts` says which token the settings name, and to which origins it belongs. `credential.ts`
+//   decides whether the token goes to the service, and in which place of a request. `read-token.ts` reads it.
 
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';
@@ -30,15 +33,18 @@ export const offlineProfile = 'offline';
 /** The name of a profile, and the flag, variable or file that gave it. */
 type ProfileChoice = Omit<Setting<string>, 'text'>;
 
-/** All settings of this run, resolved: flag, environment, profile, top level of the config, default. */
+/** The resolved settings of a command. Flags take precedence, then environment, profile, top level of the config, default. */
 export interface Settings {
   /** The profile that a flag, a variable or the config names; `offline` is built in. */
   readonly active: ProfileChoice | undefined;
-  /** The active profile if its settings are used: the config's profile is not if the address has another origin. */
+  /**
+   * The active profile if its settings are used. They are not used if the config chose the profile and a flag or a variable
+   * sets a base URL of another origin.
+   */
   readonly profile: ProfileChoice | undefined;
   /**
-   * What is wrong: an unknown profile, a wrong value, a file that cannot be read. None of it is used. Those of flags have
-   * the code `invalid_flag` and stop every command; the others stop each command that calls a service.
+   * The problems: an unknown profile, a wrong value, a file that cannot be read. Such values are not used. A wrong flag has
+   * the code `invalid_flag` and stops every command. The others stop only the commands that call a service.
    */
   readonly problems: readonly UsageError[];
   /** Warnings to show before a command acts, one line each. */
@@ -53,31 +59,31 @@ export interface Settings {
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
 }
 
-/** The settings of this run. Never throws: what is wrong is in `problems`. */
+/** Resolves the settings of a command. It never throws; errors are in `problems`. */
 export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFile(io)): Settings {
   const inputs = { io, flags, file };
   const { active, offline, problems } = chooseProfile(inputs);
   // A token belongs to its profile's origin whatever the address is, so all candidates name it.
-  const all = candidatesOf(inputs, active?.value);
+  const all = collectCandidates(inputs, active?.value);
   const { token, problem: clash } = findToken(io, all, active?.value);
-  const isElsewhere = active?.source === 'config' && isOtherOrigin(all);
-  const profile = isElsewhere ? undefined : active;
-  const candidates = isElsewhere ? candidatesOf(inputs, undefined) : all;
+  const hasOtherOrigin = active?.source === 'config' && isOtherOrigin(all);
+  const profile = hasOtherOrigin ? undefined : active;
+  const candidates = hasOtherOrigin ? collectCandidates(inputs, undefined) : all;
   const explain = <Key extends SettingKey>(key: Key) =>
     candidates.get(key)?.find(({ problem }) => !problem) as Setting<SettingValues[Key]>;
   return {
     active,
     profile,
     problems: [
-      ...(file.problem === undefined ? [] : [unreadableConfig(file)]),
+      ...(file.problem === undefined ? [] : [unreadableConfigError(file)]),
       ...problems,
       ...(clash && !offline ? [clash] : []),
       ...[...candidates.values()].flat().flatMap(({ problem }) => problem ?? []),
     ],
     warnings: [
-      ...unknownKeys(file, undefined),
-      ...(profile ? unknownKeys(file, profile.value) : []),
-      ...beatenProfile(profile, all),
+      ...unknownKeyWarnings(file, undefined),
+      ...(profile ? unknownKeyWarnings(file, profile.value) : []),
+      ...beatenProfileWarnings(profile, all),
     ],
     offline,
     service: offline ? undefined : explain('base-url').value,
@@ -89,15 +95,15 @@ export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFi
 
 /** Whether a flag or variable sets an origin that does not belong to the profile. */
 function isOtherOrigin(candidates: Candidates): boolean {
-  const [url, ...beaten] = valuesOf(candidates, 'base-url');
-  const configured = beaten.find(isOfConfig);
-  if (!url || !configured || isOfConfig(url)) return false;
+  const [url, ...beaten] = validSettings(candidates, 'base-url');
+  const configured = beaten.find(isInConfig);
+  if (!url || !configured || isInConfig(url)) return false;
   return ![originOf(configured), ...furtherOrigins(candidates)].includes(originOf(url));
 }
 
-/** The warning that PETSTORE_BASE_URL beats the base URL of a profile that is named by a flag. */
-function beatenProfile(profile: ProfileChoice | undefined, candidates: Candidates): string[] {
-  const [baseUrl, ...beaten] = valuesOf(candidates, 'base-url');
+/** Warns if PETSTORE_BASE_URL takes precedence over the base URL of a profile that a flag names. */
+function beatenProfileWarnings(profile: ProfileChoice | undefined, candidates: Candidates): string[] {
+  const [baseUrl, ...beaten] = validSettings(candidates, 'base-url');
   const ofProfile = beaten.find(({ source }) => source === 'profile');
   const isUnexpected = profile?.source === 'flag' && baseUrl?.source === 'environment' && ofProfile;
   if (!isUnexpected || ofProfile.value === baseUrl.value) return [];
@@ -105,31 +111,31 @@ function beatenProfile(profile: ProfileChoice | undefined, candidates: Candidate
 }
 
 /**
- * The profile of this command, and the choice of the embedded store. A base URL takes precedence over the embedded
- * store if it is named nearer to the command: by a flag, or in the environment if only the config file chose the
- * profile. An unknown profile is a problem, and so are both named equally near.
+ * Chooses the profile of this command, or the embedded store. If a base URL and the embedded store are both named, the
+ * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. It is a problem if both have the same
+ * source, or if the profile is unknown.
  */
 function chooseProfile(inputs: SettingInputs): Pick<Settings, 'active' | 'offline' | 'problems'> {
   const selection = selectedProfile(inputs);
-  const unknown = selection && unknownProfile(selection, inputs.file);
+  const unknown = selection && unknownProfileError(selection, inputs.file);
   const active = unknown ? undefined : selection;
   const offline: ProfileChoice | undefined = inputs.flags.offline
     ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
     : active?.value === offlineProfile
       ? active
       : undefined;
-  const baseUrl = candidatesFor('base-url', inputs, undefined).find((candidate) => !isOfConfig(candidate));
+  const baseUrl = collectForKey('base-url', inputs, undefined).find((candidate) => !isInConfig(candidate));
   const problems = unknown ? [unknown] : [];
   if (!offline || !baseUrl || rankOf(offline) < rankOf(baseUrl)) return { active, offline, problems };
-  if (offline.source === baseUrl.source) problems.push(contradiction(offline, baseUrl.givenBy));
+  if (offline.source === baseUrl.source) problems.push(contradictionError(offline, baseUrl.givenBy));
   return { active: active === offline ? undefined : active, offline: undefined, problems };
 }
 
-function contradiction(offline: ProfileChoice, baseUrlGiver: string): UsageError {
+function contradictionError(offline: ProfileChoice, baseUrlGiver: string): UsageError {
   return new UsageError(
     `${offline.givenBy} and ${baseUrlGiver} contradict each other: one names the embedded store, the other a service`,
     'give one of them',
-    codeOf(offline.source),
+    usageCodeOf(offline.source),
   );
 }
 
@@ -140,8 +146,11 @@ function selectedProfile({ io, flags, file }: SettingInputs): ProfileChoice | un
   return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
 }
 
-/** The error for a profile that does not exist. */
-function unknownProfile({ value, givenBy, source }: ProfileChoice, file: ConfigFile): UsageError | undefined {
+/** Makes the error for a profile that does not exist; undefined if it exists. */
+function unknownProfileError(
+  { value, givenBy, source }: ProfileChoice,
+  file: ConfigFile,
+): UsageError | undefined {
   if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return undefined;
   const names = [...Object.keys(file.profiles), offlineProfile];
   const near = closest(value, names);
@@ -152,12 +161,12 @@ function unknownProfile({ value, givenBy, source }: ProfileChoice, file: ConfigF
   return new UsageError(
     `${givenBy}: there is no profile '${value}'${file.problem ? `, because of ${file.path}: ${file.problem}` : ''}`,
     `${near ? `did you mean ${near}? ` : ''}the profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
-    codeOf(source),
+    usageCodeOf(source),
   );
 }
 
-/** Warnings, no errors: a newer version of the program may know the key. */
-function unknownKeys(file: ConfigFile, profile: string | undefined): string[] {
+/** Warns of unknown keys in the config file. They are not errors, because a newer version of the program may know them. */
+function unknownKeyWarnings(file: ConfigFile, profile: string | undefined): string[] {
   const section: Section = profile === undefined ? file.defaults : (file.profiles[profile] ?? {});
   const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
   return unknown.map((key) => {
@@ -168,7 +177,7 @@ function unknownKeys(file: ConfigFile, profile: string | undefined): string[] {
   });
 }
 
-/** A setting in the form that people write: a duration with its unit, an absolute path; null if it has no value. */
+/** Writes a setting as people do: a duration with its unit, an absolute path; null if it has no value. */
 export function formatSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
   if (value === undefined) return null;
   return key === 'timeout' ? text : maskValue(key, value as JsonValue);

@@ -1,30 +1,29 @@
 import { InputError, type UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
-import { type Candidates, rankOf, type Setting, type SettingSource, valuesOf } from './candidates.ts';
+import { type Candidates, rankOf, type Setting, type SettingSource, validSettings } from './candidates.ts';
 
-/** The source of the token; no file is read yet, and no command run. */
+/** The source of the token. The file has not been read yet, and the command has not run. */
 export interface TokenSource {
   readonly kind: 'variable' | 'file' | 'command';
-  /** The value of the variable, which is the secret itself; the path of a file; a command line. */
+  /** The value of the variable, which is the token itself; the path of the file; or the command line. */
   readonly text: string;
-  /** The source, for messages: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
+  /** The source as messages name it: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
   readonly label: string;
   readonly source: SettingSource;
   /** The variable, profile or file that names the file or command. */
   readonly givenBy: string;
-  /** The origins that it may be sent to; empty if no base URL is set. */
+  /** The origins that the token belongs to; empty if no base URL is set. */
   readonly origins: readonly string[];
 }
 
-/** A source that is not yet known to belong to an origin. */
 type NamedSource = Omit<TokenSource, 'origins'>;
 
 /**
- * The source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever has precedence.
+ * Finds the source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence.
  *
  * @param active the name of the active profile.
- * @returns also the error if both are in one place.
+ * @returns also an error if one profile, or one source, sets both token-file and token-command.
  */
 export function findToken(
   { env }: Io,
@@ -35,17 +34,17 @@ export function findToken(
   if (!first) return {};
   const token = {
     ...first,
-    origins: originsOfToken(first.source, valuesOf(candidates, 'base-url'), furtherOrigins(candidates)),
+    origins: originsOfToken(first.source, validSettings(candidates, 'base-url'), furtherOrigins(candidates)),
   };
   const isClash = first.kind !== 'variable' && first.source === second?.source;
-  return isClash ? { token, problem: clashOf(first, active) } : { token };
+  return isClash ? { token, problem: clashError(first, active) } : { token };
 }
 
-/** Every source that names a token, that of the highest precedence first. */
+/** Lists the sources that name a token, in the order of their precedence. */
 function sourcesOf(token: string | undefined, candidates: Candidates): NamedSource[] {
   const name = 'PETSTORE_TOKEN';
   const ofConfig = (['file', 'command'] as const).flatMap((kind) =>
-    valuesOf(candidates, `token-${kind}`).map(({ value: text, source, givenBy }) => {
+    validSettings(candidates, `token-${kind}`).map(({ value: text, source, givenBy }) => {
       return { kind, text, source, givenBy, label: kind === 'file' ? `token file ${text}` : 'token-command' };
     }),
   );
@@ -57,21 +56,23 @@ function sourcesOf(token: string | undefined, candidates: Candidates): NamedSour
   ];
 }
 
-/** The origins of token-origins. */
+/** Returns the origins in the setting token-origins. */
 export function furtherOrigins(candidates: Candidates): readonly string[] {
-  return valuesOf(candidates, 'token-origins')[0]?.value ?? [];
+  return validSettings(candidates, 'token-origins')[0]?.value ?? [];
 }
 
 type SourcedValue = Pick<Setting<string>, 'value' | 'source'>;
 
 /**
- * The origins that a token belongs to. A token of the environment belongs to PETSTORE_BASE_URL if that is set; one of the
- * config's top level to the base URL there; any other to the base URL of the active profile, or of the top level. If none
- * of these names a base URL, the token belongs to that of the command line.
+ * Returns the origins that a token belongs to:
+ * - a token from the environment: PETSTORE_BASE_URL, if it is set.
+ * - a token at the top level of the config: the base URL at the top level.
+ * - any other token: the base URL of the active profile, or else of the top level.
+ * - if none of these is set: the base URL of the command line.
  *
- * @param source of the token.
- * @param baseUrls by all sources, that of the highest precedence first.
- * @param further origins to which a token of the config may go too.
+ * @param source the source of the token.
+ * @param baseUrls the base URLs of all sources, in the order of their precedence.
+ * @param further further origins for a token from the config.
  * @returns an empty list if no base URL is set.
  */
 export function originsOfToken(
@@ -79,7 +80,7 @@ export function originsOfToken(
   baseUrls: readonly SourcedValue[],
   further: readonly string[],
 ): readonly string[] {
-  const from = (...wanted: SettingSource[]) => baseUrls.find((url) => wanted.includes(url.source));
+  const from = (...sources: SettingSource[]) => baseUrls.find((url) => sources.includes(url.source));
   const ofVariable = from('environment');
   if (source === 'environment' && ofVariable) return [originOf(ofVariable)];
   const beside = source === 'config' ? from('config') : undefined;
@@ -91,7 +92,7 @@ export function originOf({ value }: { readonly value: string }): string {
   return new URL(value).origin;
 }
 
-function clashOf({ source, givenBy }: NamedSource, active: string | undefined): UsageError {
+function clashError({ source, givenBy }: NamedSource, active: string | undefined): UsageError {
   const profile = source === 'profile' ? active : undefined;
   return new InputError(
     `token-file and token-command are both set in ${givenBy}`,
@@ -99,8 +100,8 @@ function clashOf({ source, givenBy }: NamedSource, active: string | undefined): 
   );
 }
 
-/** The command line that removes a key from a profile, or from the top level of the config. */
+/** Writes the command line that removes a key from a profile, or from the top level of the config. */
 export function unsetLine(key: string, profile: string | undefined): string {
-  const place = profile === undefined ? [] : ['--profile', profile];
-  return ['petstore', 'config', 'unset', ...place, key].map(shellWord).join(' ');
+  const profileFlag = profile === undefined ? [] : ['--profile', profile];
+  return ['petstore', 'config', 'unset', ...profileFlag, key].map(shellWord).join(' ');
 }

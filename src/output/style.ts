@@ -1,4 +1,4 @@
-import type { ColorMode } from '../config/setting-values.ts';
+import { type ColorMode, colorVariable } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
 
@@ -55,7 +55,7 @@ export function paintStatus(style: Style, state: string, text = state): string {
 
 /** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal with colour. */
 function isColored({ isTerminal }: OutputStream, env: Io['env'], mode: ColorMode): boolean {
-  if (mode !== 'auto') return mode === 'always';
-  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
-  return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
+  const colorMode = mode === 'auto' ? colorVariable(env)?.value : mode;
+  if (colorMode !== undefined) return colorMode === 'always';
+  return isTerminal && env.TERM !== 'dumb';
 }

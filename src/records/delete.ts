@@ -1,6 +1,6 @@
 import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
-import { type Context, commandLine } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, openAccess } from './access.ts';
@@ -117,7 +117,7 @@ async function deleteAll<Item extends { readonly id: bigint }>(
 /** Adds a hint to the refusal to delete a record in use: the command that shows the records that use it. */
 function withHint(context: Context, { usedBy }: RecordNoun, id: bigint, error: unknown): unknown {
   if (!usedBy || !(error instanceof CliError) || error.details.status !== 409) return error;
-  const hint = `see what uses it: ${commandLine(context, usedBy(id))}`;
+  const hint = `see what uses it: ${followUpCommand(context, usedBy(id))}`;
   return error.with({ hint });
 }
 

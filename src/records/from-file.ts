@@ -1,6 +1,6 @@
 import { confirmWrite } from '../asking.ts';
 import { Pace } from '../client/pace.ts';
-import { type Context, commandLine } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type RowInput, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
@@ -120,7 +120,7 @@ export async function endFile<Row extends RecordRow>(
     try {
       const file = { name: rejectsName(source, format), folder: context.io.cwd };
       const name = await writeRejects(file, format, rejects, { source, layout });
-      const again = commandLine(context, [noun.plural, verb, '--from', name]);
+      const again = followUpCommand(context, [noun.plural, verb, '--from', name]);
       await context.warn(`note: ${some}: see ${name}, and run: ${again}`);
     } catch (problem) {
       await context.warn(`warning: ${some}, and no file of them: ${messageOf(problem)}`);

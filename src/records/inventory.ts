@@ -2,7 +2,7 @@ import type { InventoryItem } from '../api/schemas.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { entryInput, readRecord } from '../client/read-record.ts';
-import { type Context, commandLine } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { type Access, openAccess } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
@@ -101,7 +101,7 @@ async function settleSum(access: Access, error: unknown, sum: Sum): Promise<unkn
     ({ value }) => value.quantity,
     () => undefined,
   );
-  const hint = `do not run it again before you have looked: ${commandLine(access.context, ['inventory', 'get', `${petId}`])}`;
+  const hint = `do not run it again before you have looked: ${followUpCommand(access.context, ['inventory', 'get', `${petId}`])}`;
   const addition = describeCount(now, sum);
   return error.with({ addition, retryable: false, hint });
 }

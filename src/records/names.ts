@@ -3,7 +3,7 @@ import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { readFromList } from '../client/read-record.ts';
 import { collectRecords } from '../client/whole-list.ts';
-import { type Context, commandLine } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { caseless, groupDigits, letterDistance } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
@@ -178,7 +178,7 @@ async function choose(
       candidates.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
     );
   const ids = candidates.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
-  const all = commandLine(context, [noun, 'list', ...(noun === 'pets' ? ['--name', name] : [])]);
+  const all = followUpCommand(context, [noun, 'list', ...(noun === 'pets' ? ['--name', name] : [])]);
   throw new UsageError(
     `${nouns[noun].singular} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
     `give its id: ${ids.join(', ')}${records.length > maxIds ? `, …; \`${all}\` has all` : ''}`,

@@ -7,9 +7,9 @@ import { formatRoute, type Route, serversOf } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { originScope, profileScope, removeContract, writeContract } from '../../config/contract-file.ts';
+import { chooseCredentialPlace, describePlace, isSamePlace } from '../../config/credential.ts';
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
-import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import { unsetLine } from '../../config/token-source.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
@@ -183,7 +183,7 @@ function pathOf(url: string): string {
  */
 function credentialNote(settings: Settings, places: readonly CredentialPlace[]): string | undefined {
   const [first] = places;
-  const place = credentialPlace(settings, places);
+  const place = chooseCredentialPlace(settings, places);
   if (places.includes(place))
     return `note: a token is sent in ${describePlace(place)}, as the description asks`;
   if (first === undefined || places.some((other) => isSamePlace(other, place))) return undefined;

@@ -7,7 +7,7 @@ import {
   readDescription,
 } from '../../binding/description.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
-import { connectTo } from '../../connect.ts';
+import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
@@ -41,7 +41,7 @@ export async function findDescription(
       `api bind ${location}: the address must not carry a user name or password`,
       'give a token with PETSTORE_TOKEN and --with-token, or a header with -H',
     );
-  const client = await connectTo(context, origin, { withToken });
+  const client = await connectToDocuments(context, origin, { withToken });
   try {
     // The address may redirect to a login at another origin although its description is open.
     const first = await get(client, href).catch((error: unknown) => {

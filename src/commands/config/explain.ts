@@ -1,14 +1,14 @@
 import { verb } from '../../cli/verb.ts';
+import { decideTokenUse, describePlace } from '../../config/credential.ts';
 import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { formatSetting, type Settings } from '../../config/settings.ts';
-import { describePlace, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
 import type { Io } from '../../process/io.ts';
 
-interface Explained {
+interface SettingRecord {
   readonly key: string;
   readonly value: JsonValue;
   /** flag, environment, profile, config or default. */
@@ -34,14 +34,18 @@ export const explain = verb({
         `note: profile ${active.value} is active, but nothing of it is used, because the base URL has another origin`,
       );
     const { token } = settings;
-    const records: Explained[] = [
-      { key: 'profile', value: profile?.value ?? null, ...from(profile) },
-      { key: 'offline', value: offline !== undefined, ...from(offline) },
+    const records: SettingRecord[] = [
+      { key: 'profile', value: profile?.value ?? null, ...provenanceOf(profile) },
+      { key: 'offline', value: offline !== undefined, ...provenanceOf(offline) },
       ...settingKeys.map((key) => {
         const setting = settings.explain(key);
-        return { key, value: formatSetting(key, setting), ...from(setting) };
+        return { key, value: formatSetting(key, setting), ...provenanceOf(setting) };
       }),
-      { key: 'token', value: token ? await tokenUse(context, settings) : 'not set', ...from(token) },
+      {
+        key: 'token',
+        value: token ? await describeTokenUse(context, settings) : 'not set',
+        ...provenanceOf(token),
+      },
       ...explainPaths(context.io),
     ];
     await printer.records([records], {
@@ -52,18 +56,18 @@ export const explain = verb({
 });
 
 /** Says whether the token is sent, and where. */
-async function tokenUse({ contract }: Context, settings: Settings): Promise<string> {
+async function describeTokenUse({ contract }: Context, settings: Settings): Promise<string> {
   const { service: baseUrl } = settings;
   if (baseUrl === undefined) return 'set';
   const { credentialPlaces: places } = await contract();
-  const plan = planToken(settings, { baseUrl, places });
-  if (plan?.kind === 'withheld') return `set, not sent: ${plan.why}`;
-  // Without a description that moves the token, the row of auth-header already says its place.
-  const isMoved = plan?.kind === 'sent' && places.includes(plan.place);
-  return isMoved ? `set, sent in ${describePlace(plan.place)}` : 'set';
+  const use = decideTokenUse(settings, { baseUrl, places });
+  if (use?.kind === 'withheld') return `set, not sent: ${use.why}`;
+  // The row of auth-header shows the place of the token, unless the service's description moves it.
+  const isMoved = use?.kind === 'sent' && places.includes(use.place);
+  return isMoved ? `set, sent in ${describePlace(use.place)}` : 'set';
 }
 
-function explainPaths(io: Io): Explained[] {
+function explainPaths(io: Io): SettingRecord[] {
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
   const ofStore = io.env.PETSTORE_OFFLINE_STORE ? 'PETSTORE_OFFLINE_STORE' : 'PETSTORE_STATE_DIR';
   const paths = [
@@ -74,10 +78,11 @@ function explainPaths(io: Io): Explained[] {
   return paths.map(([key, value, variable]) => ({
     key,
     value,
-    ...from(io.env[variable] ? { source: 'environment', givenBy: variable } : undefined),
+    ...provenanceOf(io.env[variable] ? { source: 'environment', givenBy: variable } : undefined),
   }));
 }
 
-function from(place: { readonly source: string; readonly givenBy: string } | undefined) {
-  return { source: place?.source ?? 'default', origin: place?.givenBy || null };
+/** Returns the columns that say where a value comes from. */
+function provenanceOf(setting: { readonly source: string; readonly givenBy: string } | undefined) {
+  return { source: setting?.source ?? 'default', origin: setting?.givenBy || null };
 }

@@ -10,10 +10,10 @@ import {
   unsetValue,
 } from '../../config/edit.ts';
 import {
-  type Address,
   type ConfigFile,
-  formatAddress,
-  parseAddress,
+  formatKeyPath,
+  type KeyPath,
+  parseKeyPath,
   readConfigFile,
   type Section,
 } from '../../config/file.ts';
@@ -58,7 +58,7 @@ const keyNames = [...settingKeys, 'profile'];
 function storedValues({ active, defaults, profiles }: ConfigFile) {
   const valuesOf = (profile: string | undefined, section: Section) =>
     Object.entries(section).map(([key, value]) => ({
-      key: formatAddress({ profile, key }),
+      key: formatKeyPath({ profile, key }),
       value: maskValue(key, value),
     }));
   return [
@@ -95,7 +95,7 @@ const get = verb({
 function find({ io, flags }: Context, text: string): JsonValue | undefined {
   const file = readConfigFile(io);
   if (text === 'profile') return file.active;
-  const address = parseAddress(text, undefined);
+  const address = parseKeyPath(text, undefined);
   const key = requireKey(address.key);
   if (address.profile !== undefined) {
     requireProfile(file, address.profile);
@@ -134,14 +134,14 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
     await editConfig(io, (config) => activate(config, value));
     return context.print(`the active profile is ${value}`);
   }
-  const address = parseAddress(text, flags.profile);
+  const address = parseKeyPath(text, flags.profile);
   const key = requireKey(address.key);
   const stored = toStoredValue(key, value, key, io.cwd);
   await editConfig(io, (config) => {
     if (flags.profile !== undefined) requireProfile(config, flags.profile);
     setValue(config, address, stored);
   });
-  await context.print(`${formatAddress(address)} is ${maskValue(key, stored)}`);
+  await context.print(`${formatKeyPath(address)} is ${maskValue(key, stored)}`);
   await warnOfNothingThere(context, key, String(stored));
   await warnOfWinner(context, key, address);
 }
@@ -152,7 +152,7 @@ async function warnOfNothingThere(context: Context, key: SettingKey, path: strin
 }
 
 /** Warns if another source takes precedence over the new value. */
-async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
+async function warnOfWinner(context: Context, key: SettingKey, { profile }: KeyPath): Promise<void> {
   if (profile !== undefined) return;
   const { profile: active, explain } = resolveSettings(context.io, {});
   const { source, givenBy } = explain(key);
@@ -179,7 +179,7 @@ const unset = verb({
 });
 
 async function unsetKey({ io, flags, print }: Context, text: string): Promise<void> {
-  const address = parseAddress(text, text === 'profile' ? undefined : flags.profile);
+  const address = parseKeyPath(text, text === 'profile' ? undefined : flags.profile);
   const wasSet = await editConfig(io, (config) => {
     if (address.profile !== undefined) requireProfile(config, address.profile);
     const wasInFile = unsetValue(config, address);
@@ -187,7 +187,7 @@ async function unsetKey({ io, flags, print }: Context, text: string): Promise<vo
     if (!wasInFile && text !== 'profile') requireKey(address.key);
     return wasInFile;
   });
-  await print(`${formatAddress(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+  await print(`${formatKeyPath(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
 }
 
 const places = ['config', 'state', 'offline-store'] as const;

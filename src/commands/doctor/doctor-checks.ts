@@ -6,9 +6,9 @@ import { type Finding, pass, skip, warn } from '../../checks/finding.ts';
 import { askFirst, checkHttp } from '../../checks/first-answer.ts';
 import { checkConnection, checkDns, checkTls, type SocketContext, tlsRules } from '../../checks/reach.ts';
 import { createCheckContext, createRound } from '../../checks/round.ts';
+import { chooseCredentialPlace, decideTokenUse, describePlace } from '../../config/credential.ts';
 import { programVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { credentialPlace, describePlace, planToken } from '../../config/token.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../process/errors.ts';
@@ -55,7 +55,7 @@ async function openServiceContext(context: Context): Promise<CheckContext> {
     // There is an address, because there is a client.
     address: (await openAddress(context, timeoutMs)) as CheckContext['address'],
     retries: settings.get('retries'),
-    credentialPlace: credentialPlace(settings, client.contract.credentialPlaces),
+    credentialPlace: chooseCredentialPlace(settings, client.contract.credentialPlaces),
   };
   return createCheckContext(createRound(service), interrupts.signal).context;
 }
@@ -164,7 +164,7 @@ async function checkToken(context: Context): Promise<Finding> {
   const baseUrl = settings.get('base-url');
   if (baseUrl === undefined) return skip('there is no base URL to send it to');
   const places = (await context.contract()).credentialPlaces;
-  const plan = planToken(settings, { baseUrl, places });
+  const plan = decideTokenUse(settings, { baseUrl, places });
   if (plan === undefined) return pass('none is set');
   const source = plan.source.label;
   if (plan.kind === 'withheld')

@@ -4,7 +4,7 @@ import { type RowState, type RunTotals, rowStates, rowTotals } from '../../bulk/
 import type { RunHeader } from '../../bulk/run-header.ts';
 import { rowWords } from '../../bulk/run-nouns.ts';
 import { otherCount } from '../../bulk/write-row.ts';
-import { type Context, commandLine } from '../../context.ts';
+import { type Context, followUpCommand } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { wrap } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
@@ -32,7 +32,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
   // A service that does not set what it is told must be looked at first.
   const suspects = rows.filter(isSuspect);
   const isTrusted = suspects.length === 0;
-  const command = (...words: string[]) => commandLine(context, words);
+  const command = (...words: string[]) => followUpCommand(context, words);
   const settling = settlingCommand(rows);
   const goOn = settling ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
   const canUndo = isTrusted && header.undoes === null && applied + unknown > 0;

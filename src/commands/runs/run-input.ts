@@ -5,7 +5,7 @@ import { createRow } from '../../bulk/rows.ts';
 import type { Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, shardOf } from '../../bulk/run-header.ts';
 import { listRuns, type RunList } from '../../bulk/run-store.ts';
-import { type Context, commandLine } from '../../context.ts';
+import { type Context, followUpCommand } from '../../context.ts';
 import type { InputRow, RowLayout } from '../../input/read-records.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
 import type { Source } from '../../input/source.ts';
@@ -100,8 +100,8 @@ async function checkEqualRows(context: Context, list: RunList, run: Run, isWritt
   const what = `${name}: ${count} of run ${id} (${header.name}), which has booked them, or may have`;
   if (!equal.isHalf || !isWritten) return context.warn(`warning: ${what}`);
   const ways = [
-    ...(open > 0 && !undo ? [`go on with it: ${commandLine(context, ['resume', id])}`] : []),
-    `set it back: ${commandLine(context, ['undo', id])}`,
+    ...(open > 0 && !undo ? [`go on with it: ${followUpCommand(context, ['resume', id])}`] : []),
+    `set it back: ${followUpCommand(context, ['undo', id])}`,
     'if it is another delivery, add --again',
     'give each delivery its number with --delivery, and it is booked once',
   ];

@@ -19,7 +19,7 @@ import {
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
 import type { SocketAddress } from '../../client/transport/sockets.ts';
-import { credentialPlace, planToken } from '../../config/token.ts';
+import { chooseCredentialPlace, decideTokenUse } from '../../config/credential.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
@@ -65,7 +65,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
     now,
     timeoutMs,
     retries: retries.source === 'default' ? defaults.retries : retries.value,
-    credentialPlace: credentialPlace(settings, contract.credentialPlaces),
+    credentialPlace: chooseCredentialPlace(settings, contract.credentialPlaces),
   };
   const report = await runSmoke(service, options, display.observer, context.interrupts);
   const reportErrors = await despiteSignals(context, async () => [
@@ -118,7 +118,7 @@ function hasCredential({ flags, settings }: Context, { credentialPlaces }: Contr
   const baseUrl = settings.get('base-url');
   if (flags.headers?.some((header) => /^authorization\s*:/i.test(header))) return true;
   if (settings.offline || baseUrl === undefined) return false;
-  return planToken(settings, { baseUrl, places: credentialPlaces })?.kind === 'sent';
+  return decideTokenUse(settings, { baseUrl, places: credentialPlaces })?.kind === 'sent';
 }
 
 /**

@@ -6,29 +6,32 @@ import type { Secrets } from '../process/secrets.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSource } from './token-source.ts';
 
-interface TokenTarget {
+interface TokenDestination {
   readonly baseUrl: string;
-  /** The places for a credential by the service's description; empty if it does not name one. */
+  /** The places for a credential in the service's description; empty if it names none. */
   readonly places: readonly CredentialPlace[];
 }
 
 /** Whether and where the token is sent. This is decided before the token is read. */
-type TokenPlan =
+type TokenUse =
   | {
       readonly kind: 'withheld';
       readonly source: TokenSource;
       /** A clause. */
       readonly why: string;
-      /** The target is plain http: no request may go out without the token either. */
+      /** Whether the address is plain http. Then the command fails; it does not go on without the token. */
       readonly isInsecure: boolean;
     }
   | { readonly kind: 'sent'; readonly source: TokenSource; readonly place: CredentialPlace };
 
 /**
- * Plans the token of requests to a base URL; undefined if there is none. A token is sent only to the service that it
- * belongs to.
+ * Decides whether the token is sent to a base URL; undefined if there is no token. A token is sent only to the origins that
+ * it belongs to.
  */
-export function planToken(settings: Settings, { baseUrl, places }: TokenTarget): TokenPlan | undefined {
+export function decideTokenUse(
+  settings: Settings,
+  { baseUrl, places }: TokenDestination,
+): TokenUse | undefined {
   const { token: source } = settings;
   if (source === undefined) return undefined;
   const { origin, protocol, hostname } = new URL(baseUrl);
@@ -51,14 +54,17 @@ export function planToken(settings: Settings, { baseUrl, places }: TokenTarget):
       why: `${origin} is plain http, so anybody between could read it`,
       isInsecure: true,
     };
-  return { kind: 'sent', source, place: credentialPlace(settings, places) };
+  return { kind: 'sent', source, place: chooseCredentialPlace(settings, places) };
 }
 
 /**
- * Chooses the place of the token: the header that the config names, else the place in the service's description, unless
- * that allows Authorization.
+ * Chooses the place of the token in a request. If the settings name a header or a scheme, it is that header. Else it is a
+ * place in the service's description; the header Authorization, if the description allows it, comes first.
  */
-export function credentialPlace(settings: Settings, places: readonly CredentialPlace[]): CredentialPlace {
+export function chooseCredentialPlace(
+  settings: Settings,
+  places: readonly CredentialPlace[],
+): CredentialPlace {
   const header = { in: 'header', name: settings.get('auth-header') } as const;
   const isConfigured = (['auth-header', 'auth-scheme'] as const).some(
     (key) => settings.explain(key).source !== 'default',
@@ -89,7 +95,6 @@ export interface Credential {
   readonly source: string;
 }
 
-/** The capabilities that reading a credential needs. */
 interface CredentialReader {
   readToken(source: TokenSource): Promise<string>;
   /** Keeps the token, so that it is masked. */
@@ -99,50 +104,50 @@ interface CredentialReader {
 }
 
 /**
- * Reads the credential for requests to a base URL; undefined if there is none, or if it belongs to another service. A
- * token that is not sent is not read.
+ * Reads the credential for requests to a base URL; undefined if there is no token, or if it belongs to another service. A
+ * token that will not be sent is not read.
  *
  * @throws UsageError if the token would go over plain http; CliError `auth` if it cannot be read, or is not valid in a
  *   header.
  */
 export async function readCredential(
   settings: Settings,
-  target: TokenTarget,
+  destination: TokenDestination,
   reader: CredentialReader,
 ): Promise<Credential | undefined> {
-  const plan = planToken(settings, target);
-  if (plan === undefined) return undefined;
-  const source = plan.source.label;
-  if (plan.kind === 'withheld') {
-    if (plan.isInsecure)
+  const use = decideTokenUse(settings, destination);
+  if (use === undefined) return undefined;
+  const source = use.source.label;
+  if (use.kind === 'withheld') {
+    if (use.isInsecure)
       throw new UsageError(
-        `${source} is not sent: ${plan.why}`,
+        `${source} is not sent: ${use.why}`,
         'use https, or set allow-insecure-http in the profile to send it anyway',
         'insecure',
       );
-    const { origin } = new URL(target.baseUrl);
-    await reader.warn(`warning: ${source} is not sent to ${origin}: ${plan.why}`);
+    const { origin } = new URL(destination.baseUrl);
+    await reader.warn(`warning: ${source} is not sent to ${origin}: ${use.why}`);
     return undefined;
   }
-  const secret = await reader.readToken(plan.source);
+  const secret = await reader.readToken(use.source);
   checkSendable(secret, source);
   reader.secrets.add(secret);
-  // What is sent as Basic is not the token itself.
+  // The header has the token as base64 if the scheme is Basic.
   reader.secrets.add(toBasic(secret));
-  return { place: plan.place, value: valueAt(plan.place, secret, settings), source };
+  return { place: use.place, value: credentialText(use.place, secret, settings), source };
 }
 
-/** The scheme belongs to the header of the config; a place from a description has its own, or none. */
-function valueAt(place: CredentialPlace, secret: string, settings: Settings): string {
+/** Writes the token as the place needs it. The setting auth-scheme applies only to the header that auth-header names. */
+function credentialText(place: CredentialPlace, secret: string, settings: Settings): string {
   if (place.in === 'cookie') return `${place.name}=${secret}`;
   if (place.scheme) return `${place.scheme} ${toBasic(secret)}`;
-  const isOfConfig = place.in === 'header' && place.name === settings.get('auth-header');
-  const scheme = isOfConfig ? settings.get('auth-scheme') : '';
+  const isAuthHeader = place.in === 'header' && place.name === settings.get('auth-header');
+  const scheme = isAuthHeader ? settings.get('auth-scheme') : '';
   if (/^basic$/i.test(scheme)) return `${scheme} ${toBasic(secret)}`;
   return scheme === '' ? secret : `${scheme} ${secret}`;
 }
 
-/** A name and a password as base64; a secret without a colon is base64 already. @see RFC 7617, 2 */
+/** Encodes a name and a password as base64. A secret without a colon is base64 already. @see RFC 7617, 2 */
 function toBasic(secret: string): string {
   return secret.includes(':') ? Buffer.from(secret).toString('base64') : secret;
 }
@@ -154,7 +159,7 @@ const longestReadMs = 10_000;
  * Reads the token of a source. One newline at the end of a file or of a command's output is dropped.
  *
  * @param signal ends a token-command.
- * @throws CliError `auth` if it cannot be read, or takes longer than a call may take, or than 10 s.
+ * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take or longer than 10 s.
  */
 export async function readToken(
   { kind, text }: TokenSource,
@@ -170,7 +175,7 @@ export async function readToken(
   return output.replace(/\r?\n$/, '');
 }
 
-/** @see RFC 9110, 5.5: the characters of a field value. */
+/** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth` */
 function checkSendable(token: string, source: string): void {
   if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
   if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token contains a line break`);
