@@ -161,8 +161,7 @@ function createGuard(listensOn: string, origins: readonly string[]) {
   const isWildcard = serverHost === '0.0.0.0' || serverHost === '::';
   const isThisServer = (value: string): boolean => {
     const name = bareHost(authority.exec(value)?.[1] ?? '');
-    const isKnown = isLoopbackHost(name) || name === serverHost || (isWildcard && isIP(name) !== 0);
-    return isKnown;
+    return name === serverHost || isLoopbackHost(name) || (isWildcard && isIP(name) !== 0);
   };
   return ({ host = '', origin }: IncomingMessage['headers']): void => {
     if (!isThisServer(host))
