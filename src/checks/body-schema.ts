@@ -124,9 +124,14 @@ function toFault(error: OutputUnit, root: JsonObject, body: JsonValue): SchemaFa
     return { reason: `${subject} must be ${expected}`, pointer, expected, got };
   }
   const required = Array.isArray(rule.required) ? rule.required.map(String) : [];
-  const missing = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
-  const expected = `the field ${JSON.stringify(missing)}`;
-  return { reason: `${subject} lacks ${expected}`, pointer: memberPointer(pointer, missing), expected, got };
+  const missingName = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
+  const expected = `the field ${JSON.stringify(missingName)}`;
+  return {
+    reason: `${subject} lacks ${expected}`,
+    pointer: memberPointer(pointer, missingName),
+    expected,
+    got,
+  };
 }
 
 /** The texts for the expected value, by the broken keyword. */
@@ -206,14 +211,14 @@ function rewritePatterns(
 ): JsonObject {
   const { pattern, patternProperties, ...rest } = schema;
   const expression = typeof pattern === 'string' ? toExpression(pattern) : undefined;
-  const rewritten = expression === undefined ? rest : { ...rest, pattern: expression };
-  if (!isJsonObject(patternProperties)) return rewritten;
+  const result = expression === undefined ? rest : { ...rest, pattern: expression };
+  if (!isJsonObject(patternProperties)) return result;
   const members = Object.entries(patternProperties).map(
     ([name, member]) => [toExpression(name), member] as const,
   );
   if (members.every(([name]) => name !== undefined))
-    return { ...rewritten, patternProperties: Object.fromEntries(members) };
-  const { additionalProperties, unevaluatedProperties, ...openSchema } = rewritten;
+    return { ...result, patternProperties: Object.fromEntries(members) };
+  const { additionalProperties, unevaluatedProperties, ...openSchema } = result;
   return openSchema;
 }
 

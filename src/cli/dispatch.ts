@@ -108,7 +108,7 @@ async function checkSettings({ settings, warn }: Context, { wrongSettings }: Act
   if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
   for (const { message, details } of problems)
     await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
-  for (const warning of warnings) await warn(warning);
+  for (const warning of warnings) await warn(`warning: ${warning}`);
 }
 
 async function print(stream: Context['io']['stdout'], text: string): Promise<number> {

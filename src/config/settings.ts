@@ -107,7 +107,7 @@ function beatenProfileWarnings(profile: ProfileChoice | undefined, candidates: C
   const ofProfile = beaten.find(({ source }) => source === 'profile');
   const isUnexpected = profile?.source === 'flag' && baseUrl?.source === 'environment' && ofProfile;
   if (!isUnexpected || ofProfile.value === baseUrl.value) return [];
-  return [`warning: ${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`];
+  return [`${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`];
 }
 
 /**
@@ -173,7 +173,7 @@ function unknownKeyWarnings(file: ConfigFile, profile: string | undefined): stri
     const near = closest(key, settingKeys);
     const place = profile === undefined ? file.path : `profile ${profile} in ${file.path}`;
     const remedy = `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(key, profile)}\` removes it`;
-    return `warning: ${place}: unknown key '${key}' is not used; ${remedy}`;
+    return `${place}: unknown key '${key}' is not used; ${remedy}`;
   });
 }
 

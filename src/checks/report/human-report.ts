@@ -22,13 +22,15 @@ interface Layout {
   readonly brief: boolean;
 }
 
+// The widths of the columns.
+
 const timeWidth = 7;
 const gapWidth = 2;
 const stateWidth = 'flaky'.length;
 const labelWidth = 'request id'.length;
 const detailIndent = stateWidth + gapWidth;
 
-/** Prints the report for people: each cause of failures once, then a line for each check, then the total. */
+/** Formats the report for people: each cause of failures once, then a line for each check, then the total. */
 export function toHumanReport(report: SmokeReport, layout: Layout): string {
   const red = causesOf(report.verdicts).filter(({ first }) => isRed(first));
   const faults = red.map((cause) => faultText(cause, layout)).join('');
@@ -37,7 +39,7 @@ export function toHumanReport(report: SmokeReport, layout: Layout): string {
   return [...parts, totalLine(report, layout)].join(layout.brief ? '' : '\n');
 }
 
-/** Prints a cause of failures with all its details. */
+/** Formats a cause of failures with all its details. */
 function faultText({ first, subject, ids }: Cause, { style, width }: Layout): string {
   const details = [...(ids === undefined ? [] : [['checks', ids] as const]), ...labelledDetails(first)];
   const lines = details.map(([label, text]) => {
@@ -50,7 +52,7 @@ function faultText({ first, subject, ids }: Cause, { style, width }: Layout): st
   return `${stateCell(first.state, style)}  ${head}\n${lines.join('')}`;
 }
 
-/** Prints a line for each check. The checks that did not begin for the same reason share a line. */
+/** Formats a line for each check. The checks that did not begin for the same reason share a line. */
 function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): string {
   const begunVerdicts = verdicts.filter(({ obstacle }) => obstacle === undefined);
   const idWidth = Math.max(...begunVerdicts.map(({ id }) => id.length), '00 checks'.length);

@@ -18,7 +18,7 @@ import {
 /** The name of the tool in its reports. */
 export const toolName = 'petstore smoke';
 
-/** Prints the report as one JSON document. */
+/** Formats the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
   const { target, startedAt, elapsedMs, write, rounds, repetitions, exitCode, signal, verdicts } = report;
   const document = {
@@ -65,7 +65,7 @@ function seconds(ms: number): number {
   return Number((ms / 1000).toFixed(6));
 }
 
-/** Prints the report as JUnit XML, with a test suite for each group. A warning is the output of a test that passed. */
+/** Formats the report as JUnit XML, with a test suite for each group. A warning is the output of a test that passed. */
 export function toJunitReport({ target, startedAt, elapsedMs, verdicts }: SmokeReport): string {
   const timestamp = startedAt.toISOString().slice(0, 19);
   const groups = [...new Set(verdicts.map(({ id }) => groupOf(id)))];
@@ -111,7 +111,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
 /** The levels of annotations, by the state of the check. */
 const levels: Partial<Record<State, string>> = { fail: 'error', error: 'error', warn: 'warning' };
 
-/** Prints annotations for the log of GitHub: one for each cause of failures or warnings, and one for all flaky checks. */
+/** Formats annotations for the log of GitHub: one for each cause of failures or warnings, and one for all flaky checks. */
 export function toAnnotations({ verdicts }: SmokeReport): string {
   const flaky = verdicts.filter(({ state }) => state === 'flaky');
   const summary = flaky.map(({ id, reason }) => `${id}: ${lineText(reason)}`).join('; ');
@@ -133,7 +133,7 @@ function escapeCommand(text: string): string {
   return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** Prints the report for people as Markdown, for the step summary of GitHub. */
+/** Formats the report for people as Markdown, for the step summary of GitHub. */
 export function toStepSummary(report: SmokeReport): string {
   const text = toHumanReport(report, { style: plainStyle, brief: false });
   return `### ${report.exitCode === 0 ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;

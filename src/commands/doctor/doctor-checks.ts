@@ -22,7 +22,7 @@ export interface DoctorCheck {
   find(): Finding | Promise<Finding>;
 }
 
-/** Makes the checks of doctor, from this machine to the service. The last ones use the checks of reach of `smoke`. */
+/** Makes the checks of doctor, from this machine to the service. Those of the service use the checks of `smoke`. */
 export function createDoctorChecks(context: Context): DoctorCheck[] {
   let checkContext: Promise<CheckContext> | undefined;
   const openOnce = () => {
@@ -78,7 +78,7 @@ async function checkSocket(
 function checkConfig(context: Context): Finding {
   const { profile, offline, get, problems, warnings } = context.settings;
   if (problems[0]) throw problems[0];
-  if (warnings[0]) return warn(warnings[0].replace('warning: ', ''));
+  if (warnings[0]) return warn(warnings[0]);
   const { configFile } = resolvePaths(context.io);
   const service = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
   const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;

@@ -14,7 +14,7 @@ export const doctor = action({
   description:
     'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
     'line each, ok, warn, fail or skip. Exits 0 if nothing failed, else with the code of the first failure: 2 for ' +
-    'the config, 4 for the token, 6 if the service cannot be reached, 7 for any other answer that is not its own.',
+    'the config, 4 for the token, 6 if the service cannot be reached, 7 if the answer does not come from its API.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   async run(context) {
     const { io, flags, liveLine } = context;
@@ -86,7 +86,7 @@ function toRow(check: string, finding: Finding): Row {
 const stateWidth = 'fail'.length;
 const nameWidth = 'environment'.length;
 
-/** Prints a row for people. A long reason is folded within its column. */
+/** Formats a row for people. A long reason is folded within its column. */
 function rowLine({ state, check, reason, hint }: Row, style: Style, width?: number): string {
   const indent = stateWidth + nameWidth + 4;
   const paint = state === 'skip' ? style.dim : (text: string) => text;
