@@ -1,7 +1,12 @@
-// The folder says what the service is, as data. Its specification states two operations and the schemas; this project chose
-// the other operations. operations.ts is the table of them all, schemas.ts and values.ts say what their records may hold,
-// and openapi.ts prints the table as a document. This file has what one service offers of the table. lifecycle.ts reads
-// notices about operations; http.ts has the requests and responses that client and server exchange.
+// This folder describes the service as data. The specification of the service states two operations and the
+// schemas. This project chose the other operations. The files:
+//
+// - operations.ts: the table of all operations
+// - nouns.ts, schemas.ts, values.ts: the nouns, the shapes of their records, and the rules for single values
+// - contract.ts: the operations of the table that one service offers
+// - openapi.ts: the table as an OpenAPI document
+// - lifecycle.ts: notices about operations that end or may change
+// - http.ts: the requests and responses that the client and the server exchange
 
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -12,22 +17,30 @@ import { type Operation, type OperationId, operations } from './operations.ts';
 /** A place for a credential in a request. */
 export interface CredentialPlace {
   readonly in: 'header' | 'query' | 'cookie';
-  /** The name of a header is in lower case. */
+  /** In lower case for a header. */
   readonly name: string;
-  /** The scheme of HTTP authentication, if the description asks for another than Bearer. */
+  /** The scheme of HTTP authentication, if it is not Bearer. */
   readonly scheme?: 'Basic' | undefined;
 }
 
-/** The operations that a service offers, and the reasons why it lacks the others of the table. */
+/** The reason why a service lacks an operation. */
+export interface MissingReason {
+  /** A clause. */
+  readonly why: string;
+  /** True if the description has an operation that `--map` can bind. The clause then names the flag. */
+  readonly isMappable: boolean;
+}
+
+/** The operations of the table that a service offers, and the reasons why it lacks the rest. */
 export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
-  /** Why an operation is missing, a clause without a full stop. */
-  readonly missing: ReadonlyMap<OperationId, string>;
+  /** The reasons why operations are missing. */
+  readonly missing: ReadonlyMap<OperationId, MissingReason>;
   /** The places for a credential, from the description's security schemes. */
   readonly credentialPlaces: readonly CredentialPlace[];
-  /** The path below which the operations of a bound service lie if the base URL has none: `/v1`; empty for none. */
+  /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
   readonly basePath: string;
-  /** The schemas that those of the answers refer to as `#/$defs/<name>`. */
+  /** The schemas that the schemas of answers refer to as `#/$defs/<name>`. */
   readonly definitions: JsonObject;
 }
 
@@ -40,24 +53,28 @@ export const builtInContract: Contract = {
   definitions: {},
 };
 
-/** @throws UsageError if the contract lacks the operation. Commands call this before they send anything. */
+/**
+ * Returns an operation of the contract. Commands call this before they send anything.
+ *
+ * @throws UsageError if the contract lacks the operation.
+ */
 export function offeredOperation(contract: Contract, id: OperationId): Operation {
   const operation = contract.operations.get(id);
   if (operation) return operation;
-  const what = lowerFirst(operations[id].summary);
+  const action = lowerFirst(operations[id].summary);
   throw new UsageError(
-    `the service offers no way to ${what}: ${contract.missing.get(id) ?? 'its description has none'} (${id})`,
+    `the service offers no way to ${action}: ${contract.missing.get(id)?.why ?? 'its description has none'} (${id})`,
     'see `petstore api operations`',
     'unbound',
   );
 }
 
-/** Whether an operation takes a parameter with this name of the table. */
+/** Whether an operation takes a parameter that has this name in the table. */
 export function takesParameter({ parameters }: Operation, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Whether a list is ordered by id and can begin after an id. */
+/** Whether a list can begin after an id. Such a list is ordered by id. */
 export function canBeginAfterId(list: Operation): boolean {
   return takesParameter(list, 'after');
 }
@@ -67,7 +84,10 @@ export function takesField({ body }: Operation, name: string): boolean {
   return body !== undefined && Object.hasOwn(body.fields, name);
 }
 
-/** Lists the required fields that values lack. The id of an update is not among them, because each request adds it. */
+/**
+ * Lists the required fields that values lack, except the id of an update, because the client adds it to the
+ * body.
+ */
 export function lackingFields(
   { body, noun }: Operation,
   values: Readonly<Record<string, unknown>>,
@@ -79,7 +99,7 @@ export function lackingFields(
 }
 
 /**
- * Whether a description asks tools not to offer an operation interactively (`x-hideTryItPanel`).
+ * Whether a description asks tools not to offer an operation to be tried (`x-hideTryItPanel`).
  *
  * @param levels the document, the path item and the operation object.
  */
@@ -87,7 +107,10 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
   return levels.some((level) => 'x-hideTryItPanel' in level && level['x-hideTryItPanel'] === true);
 }
 
-/** The key of the original inside a record by our names. It is not enumerable, so it is never printed, sent or copied. */
+/**
+ * The key of the original inside a record by our names. It is not enumerable, so it is never printed, sent or
+ * copied.
+ */
 const original = Symbol('original');
 
 /** A record by our names. If the service has other names, it also holds the object that the service sent. */

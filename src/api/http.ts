@@ -1,13 +1,19 @@
 import type { Cancellation } from '../process/deadline.ts';
 import { maskUrl } from '../process/secrets.ts';
 
-/** Header values by lower-case name; a list if a header came several times and must not be joined. */
+/**
+ * Header values by lower-case name. A value is a list if its header came several times and must not be
+ * joined.
+ */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** The origin of the embedded store, which no socket can reach. @see RFC 6761, 6.4 */
+/** The origin of the embedded store. No socket can reach this origin. @see RFC 6761, 6.4 */
 export const embeddedOrigin = 'http://offline.invalid';
 
-/** A URL for people, without userinfo. The embedded store has no address, so that only the path is left. */
+/**
+ * Removes the userinfo from a URL for people. Of a URL of the embedded store, which has no address, only the
+ * path stays.
+ */
 export function shownUrl(url: string): string {
   return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
 }
@@ -21,45 +27,62 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** A complete answer; the body is still encoded as `content-encoding` says. */
+/** A complete response. The body is still encoded as `content-encoding` says. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly body: string | Uint8Array;
 }
 
-/** Whether a text is a token, such as the name of a header or an authentication scheme. @see RFC 9110, 5.6.2 */
+/**
+ * Whether a text is a token, such as the name of a header or an authentication scheme.
+ *
+ * @see RFC 9110, 5.6.2
+ */
 export function isToken(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
-/** The value of a header, its lines joined as RFC 9110, 5.3 allows; undefined if the header is absent. */
+/** Joins the values of a header, as RFC 9110, 5.3 allows. Returns undefined if the header is absent. */
 export function headerValue(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
+}
+
+/** Writes headers as lines such as `etag: "1kf9x2"`. A header with several values has several lines. */
+export function headerLines(headers: HttpHeaders): string[] {
+  return Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().map((value) => `${name}: ${value}`),
+  );
+}
+
+/** Takes the parameters off a media type: `application/json` of `application/json; charset=utf-8`. */
+export function withoutParameters(mediaType: string): string {
+  return mediaType.replace(/;.*/s, '').trim();
 }
 
 const linkStart = /[\s,]*<([^>]*)>/y;
 const linkParameter = /\s*;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
 
 /**
- * The target of the first link in a Link header with one of the relations, unresolved; undefined if there is none. A
- * link with an anchor is about another document and is skipped. The rest of the header after malformed text is ignored.
+ * Finds the first link with one of the relations in a Link header, and returns its target as it stands there.
+ * Skips a link with an anchor, because such a link is about another document. Ignores the rest of the header
+ * after malformed text. Returns undefined if no link fits.
  *
  * @param relations in lower case, such as `next`.
  * @see RFC 8288, 3
  */
 export function linkTarget(header: string | undefined, ...relations: readonly string[]): string | undefined {
-  let at = 0;
-  const take = (pattern: RegExp): RegExpExecArray | undefined => {
-    pattern.lastIndex = at;
+  let position = 0;
+  const matchNext = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = position;
     const match = pattern.exec(header ?? '') ?? undefined;
-    if (match) at = pattern.lastIndex;
+    if (match) position = pattern.lastIndex;
     return match;
   };
-  for (let link = take(linkStart); link; link = take(linkStart)) {
+  for (let link = matchNext(linkStart); link; link = matchNext(linkStart)) {
     const values = new Map<string, string>();
-    for (let parameter = take(linkParameter); parameter; parameter = take(linkParameter)) {
+    for (let parameter = matchNext(linkParameter); parameter; parameter = matchNext(linkParameter)) {
       const [, name = '', quoted, bare = ''] = parameter;
       // If a name occurs twice, the first one counts.
       if (!values.has(name.toLowerCase())) values.set(name.toLowerCase(), quoted ?? bare);
@@ -72,29 +95,38 @@ export function linkTarget(header: string | undefined, ...relations: readonly st
 }
 
 export interface SendOptions {
-  /** Ends the request, whose result is then ignored. */
+  /** Ends the request. The result of the request is then ignored. */
   readonly cancellation: Cancellation;
-  /** Called once before the first byte of the request is sent: from then on a write may have been applied. */
+  /** Called once before the first byte of the request is sent. From then on a write may have been applied. */
   onSending(): void;
 }
 
 /**
- * Sends one request and returns the complete answer, without retries, redirects or decoding.
- *
- * `send` throws a CliError with a reason, whose message is only that. If the body of an error is truncated or too long, it returns the part that it has read.
+ * A way to send requests: a socket, or the server in the same process. It does not retry, follow redirects or
+ * decode.
  */
 export interface Transport {
+  /**
+   * Sends one request and returns the complete response. If the response is an error and its body is
+   * truncated or too long, the body is the part that was read.
+   *
+   * @throws CliError with a reason. Its message says only what went wrong, without the request.
+   */
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   close(): Promise<void>;
   /**
-   * Of a store in a file: answers changes before they are saved, from now on until `save` is called for the last time.
+   * Lets a store in a file answer changes before it saves them. The caller must call the returned function at
+   * the end.
    *
-   * @returns a function that saves what was answered before it was called.
+   * @returns a function that saves the changes that were answered before its call.
    */
   deferSaves?(): () => Promise<void>;
 }
 
-/** The service's id of a request, with which its operators can find it; undefined if it sent none. */
+/**
+ * Returns the id by which the operators of the service can find a request. Returns undefined if the service
+ * sent none.
+ */
 export function requestIdOf(headers: HttpHeaders): string | undefined {
   for (const name of ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent']) {
     const [value] = [headers[name] ?? []].flat();
@@ -103,13 +135,13 @@ export function requestIdOf(headers: HttpHeaders): string | undefined {
   return undefined;
 }
 
-/** Whether a host name always means this machine; an IPv6 address may be in brackets. */
+/** Whether a host name always means this machine. An IPv6 address may be in brackets. */
 export function isLoopbackHost(host: string): boolean {
   return /^(([\w-]+\.)*localhost|::1|127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3})$/.test(bareHost(host));
 }
 
 /**
- * The host to connect to: each name below localhost is this machine, whatever a name server says.
+ * Returns the host to connect to. Every name below localhost is this machine, whatever a name server says.
  *
  * @see RFC 6761, 6.3
  */
@@ -117,7 +149,7 @@ export function reachableHost(host: string): string {
   return host.endsWith('.localhost') ? 'localhost' : host;
 }
 
-/** A host name in the form for sockets: no brackets, no final dot, lower case. */
+/** Writes a host name in the form for sockets: no brackets, no final dot, lower case. */
 export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')

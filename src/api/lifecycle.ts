@@ -7,19 +7,19 @@ interface HeaderDate {
   readonly text: string;
   /** Undefined if the header is malformed. */
   readonly date: Date | undefined;
-  /** True if it has the form of an earlier draft: `true` or an HTTP date. */
+  /** True if the value has the form of an earlier draft: `true` or an HTTP date. */
   readonly isDraftForm?: true;
 }
 
-/** The life cycle in the headers of an answer. */
+/** The headers of an answer that tell when its operation ends. */
 export interface Lifecycle {
   readonly deprecation?: HeaderDate | undefined;
   readonly sunset?: HeaderDate | undefined;
-  /** A page about it: the target of a link of the relation `deprecation` or `sunset`. */
+  /** A page about the end: the target of a link with the relation `deprecation` or `sunset`. */
   readonly link?: string | undefined;
 }
 
-/** @see RFC 9745 (Deprecation), RFC 8594 (Sunset) */
+/** Reads the headers Deprecation, Sunset and Link. @see RFC 9745 (Deprecation), RFC 8594 (Sunset) */
 export function readLifecycle(headers: HttpHeaders): Lifecycle {
   const deprecation = headerValue(headers, 'deprecation')?.trim();
   const sunset = headerValue(headers, 'sunset')?.trim();
@@ -31,8 +31,8 @@ export function readLifecycle(headers: HttpHeaders): Lifecycle {
 }
 
 /**
- * A notice about an operation, one clause each, such as `ends on 2027-12-31, in 305 days`; undefined if there is
- * nothing to say.
+ * A notice about an operation. Each member is a clause, such as `ends on 2027-12-31, in 305 days`, or
+ * undefined.
  */
 export interface LifecycleNotice {
   readonly deprecation: string | undefined;
@@ -40,8 +40,8 @@ export interface LifecycleNotice {
 }
 
 /**
- * The notice about an operation that was just used. Headers take precedence over the description; malformed headers are
- * ignored.
+ * Makes the notice about an operation from its description and the headers of its answer. Headers take
+ * precedence. Malformed headers are ignored.
  */
 export function describeLifecycle(operation: Operation, headers: HttpHeaders, now: Date): LifecycleNotice {
   const { stability } = operation;
@@ -52,15 +52,16 @@ export function describeLifecycle(operation: Operation, headers: HttpHeaders, no
 }
 
 /**
- * Notices about the endpoints that a command used: one line for deprecated ones, such as `warning: pets get uses an
- * endpoint that ends on 2027-12-31, in 305 days`, and one for beta or experimental ones.
+ * Makes the warnings about the endpoints that a command used: one line about deprecated endpoints, such as
+ * `warning: pets get uses an endpoint that ends on 2027-12-31, in 305 days`, and one line about beta or
+ * experimental endpoints.
  *
  * @param command as the user typed it, such as `pets get`.
  */
 export function lifecycleLines(command: string, notices: Iterable<LifecycleNotice>): string[] {
-  const all = [...notices];
-  return (['deprecation', 'stability'] as const).flatMap((kind) => {
-    const clauses = [...new Set(all.flatMap((notice) => notice[kind] ?? []))];
+  const list = [...notices];
+  return (['deprecation', 'stability'] as const).flatMap((subject) => {
+    const clauses = [...new Set(list.flatMap((notice) => notice[subject] ?? []))];
     if (clauses.length === 0) return [];
     return [`warning: ${command} uses an endpoint that ${clauses.join(', and one that ')}`];
   });
@@ -94,19 +95,19 @@ function readDeprecation(text: string): HeaderDate {
   const date = seconds === undefined ? undefined : validDate(Number(seconds) * 1000);
   if (date) return { text, date };
   if (text.toLowerCase() === 'true') return { text, date: undefined, isDraftForm: true };
-  const older = httpDate(text);
-  return older ? { text, date: older, isDraftForm: true } : { text, date: undefined };
+  const draftDate = httpDate(text);
+  return draftDate ? { text, date: draftDate, isDraftForm: true } : { text, date: undefined };
 }
 
 const httpDates =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** RFC 9110, 5.6.7. */
+/** Reads an HTTP date. @see RFC 9110, 5.6.7 */
 function httpDate(text: string): Date | undefined {
   return httpDates.test(text) ? validDate(Date.parse(text)) : undefined;
 }
 
-/** RFC 9745, 3 and RFC 8594, 6; only an address that opens in a browser. */
+/** Finds the page about the end, if a browser can open it. @see RFC 9745, 3; RFC 8594, 6 */
 function readLink(header: string | undefined): string | undefined {
   const target = linkTarget(header, 'deprecation', 'sunset');
   return target !== undefined && /^https?:/.test(target) ? target : undefined;

@@ -1,17 +1,18 @@
 import type { ListId, NounName, OperationId } from './operations.ts';
 import type { ResultName } from './schemas.ts';
 
-/** A noun of the service as data: what its records are called, and which operations they have. */
+/** A noun as data: the words for its records, and their operations. */
 export interface Noun {
   readonly name: NounName;
-  /** The words for one record, which its id may follow, and for several. */
+  /** The words for one record. The id of the record may follow. */
   readonly singular: string;
+  /** The words for several records. */
   readonly plural: string;
   /** The schema of its records. */
   readonly schema: ResultName;
   /** The field that identifies a record: an inventory entry has the id of its pet. */
   readonly idField: 'id' | 'petId';
-  /** The name that other records and paths have for its id. */
+  /** The name of its id in other records and in paths. */
   readonly idName: 'petId' | 'categoryId' | 'orderId';
   readonly operations: {
     readonly list: ListId;
@@ -26,7 +27,7 @@ export interface Noun {
 export type NamedNoun = 'pets' | 'categories';
 
 /** The operations that read one record. */
-export type GetId = 'getPet' | 'getCategory' | 'getOrder' | 'getInventory';
+type GetId = 'getPet' | 'getCategory' | 'getOrder' | 'getInventory';
 
 export const nouns = {
   pets: {
@@ -91,7 +92,7 @@ export const nouns = {
   },
 } as const satisfies { readonly [Name in NounName]: Noun & { readonly name: Name } };
 
-/** The fields that refer to a record with a name, and its noun. */
+/** The fields that refer to a record with a name, and the noun of that record. */
 export const referenceFields: Readonly<Record<string, NamedNoun>> = {
   categoryId: 'categories',
   petId: 'pets',

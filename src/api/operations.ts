@@ -15,7 +15,10 @@ export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
 
-/** An operation as a service offers it: as the table below states it, or as the service's own description does. */
+/**
+ * An operation as a service offers it: as the table below states it, or as the service's own description
+ * does.
+ */
 export interface Operation {
   readonly id: OperationId;
   readonly noun: NounName;
@@ -47,8 +50,8 @@ export interface Operation {
   /** Documented error statuses, each with an Error body. */
   readonly errors: readonly number[];
   /**
-   * By status, `4XX` or `default`, from the service's own description; undefined in the table, whose OpenAPI document
-   * has them.
+   * By status, `4XX` or `default`, from the service's own description; undefined in the table, whose OpenAPI
+   * document has them.
    */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
   /** True if the description requires a credential; false if it does not mention security. */
@@ -59,7 +62,10 @@ export interface Operation {
   readonly sunset?: string | undefined;
   /** The service asks tools not to offer this operation interactively (`x-hideTryItPanel`). */
   readonly hidesTryIt: boolean;
-  /** `stated` in the service's specification, `chosen` by this project, or `bound` to a service's own description. */
+  /**
+   * `stated` in the service's specification, `chosen` by this project, or `bound` to a service's own
+   * description.
+   */
   readonly provenance: 'stated' | 'chosen' | 'bound';
   /** Undefined in a bound operation. */
   readonly example?: Example | undefined;
@@ -73,9 +79,15 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
-  /** The service's default: a list that is requested without this parameter has only the records with this value. */
+  /**
+   * The service's default: a list that is requested without this parameter has only the records with this
+   * value.
+   */
   readonly serviceDefault?: string | undefined;
-  /** A value that every request has: the only one that the description allows, of a parameter that the table lacks. */
+  /**
+   * A value that every request has: the only one that the description allows, of a parameter that the table
+   * lacks.
+   */
   readonly constant?: string | undefined;
 }
 
@@ -98,7 +110,10 @@ export interface RequestBody {
   readonly readOnlyNames: readonly string[];
   /** True if it must not have other fields. */
   readonly isClosed: boolean;
-  /** True if an update has the id of the record in the body: its path has none, or the description requires it there too. */
+  /**
+   * True if an update has the id of the record in the body: its path has none, or the description requires it
+   * there too.
+   */
   readonly hasId: boolean;
 }
 
@@ -114,7 +129,10 @@ export interface BodyField {
   readonly isRemovable?: boolean | undefined;
 }
 
-/** How the pages of a list follow each other. The names are those of the service. A link in a header always counts. */
+/**
+ * How the pages of a list follow each other. The names are those of the service. A link in a header always
+ * counts.
+ */
 export type Paging =
   /** An answer that is not the last has a link to the next page in its header. */
   | { readonly kind: 'link' }
@@ -154,7 +172,10 @@ export interface DocumentedResponse {
   readonly schema?: JsonObject | undefined;
 }
 
-/** A valid call on a seeded store, for documents and the contract test; the id is text, so that it is not rounded. */
+/**
+ * A valid call on a seeded store, for documents and the contract test; the id is text, so that it is not
+ * rounded.
+ */
 interface Example {
   readonly id?: string;
   readonly body?: JsonObject;
@@ -352,7 +373,8 @@ export type OperationId = keyof Table;
 export const operationIds = Object.keys(table) as OperationId[];
 
 /**
- * The operations table: client, server, OpenAPI document, help, notices, smoke checks and contract test derive from it.
+ * The operations table: client, server, OpenAPI document, help, notices, smoke checks and contract test
+ * derive from it.
  */
 export const operations = Object.fromEntries(
   operationIds.map((id): [OperationId, Operation] => [id, { ...table[id], id }]),

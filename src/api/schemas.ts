@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
-// The resources of the service: one source for types, validation and OpenAPI. Ids and other int64 values are bigints in
-// the program, so that no arithmetic and no printing can round them.
+// The resources of the service: one source for types, validation and OpenAPI. Ids and other int64 values are
+// bigints in the program, so that no arithmetic and no printing can round them.
 
 const int64Min = -9223372036854775808n;
 
@@ -92,7 +92,9 @@ export const Pet = v.object({
   categoryId: Id,
   status: v.nullish(PetStatus),
 });
-/** A pet in an answer. A bound service may lack `categoryId`, and may send the category's name as `category`. */
+/**
+ * A pet in an answer. A bound service may lack `categoryId`, and may send the category's name as `category`.
+ */
 export interface Pet extends Omit<v.InferOutput<typeof Pet>, 'categoryId'> {
   readonly categoryId?: Id | null | undefined;
   readonly category?: unknown;
@@ -152,7 +154,10 @@ export interface ResultTypes {
   InventoryItem: InventoryItem;
 }
 
-/** Schemas of records without a full schema (`hasFullSchema`): they may lack fields, and their status may be any text. */
+/**
+ * Schemas of records without a full schema (`hasFullSchema`): they may lack fields, and their status may be
+ * any text.
+ */
 export const looseResultSchemas = {
   Pet: v.object({
     ...Pet.entries,

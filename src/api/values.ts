@@ -21,8 +21,8 @@ export function withoutLeadingZeros(text: string): string {
 }
 
 /**
- * The quantity in a text of decimal digits, 0 to 2^53 - 1; undefined for any other text, such as an empty one, which
- * Number would read as 0.
+ * The quantity in a text of decimal digits, 0 to 2^53 - 1; undefined for any other text, such as an empty
+ * one, which Number would read as 0.
  */
 export function toQuantity(text: string): number | undefined {
   const quantity = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
@@ -47,8 +47,8 @@ export function isDateTime(value: string): boolean {
 }
 
 /**
- * Whether a field has the expected value. Dates are compared as instants and text without outer spaces; an absent, a null
- * and an empty value are the same. An object may have more fields than the expected one.
+ * Whether a field has the expected value. Dates are compared as instants and text without outer spaces; an
+ * absent, a null and an empty value are the same. An object may have more fields than the expected one.
  */
 export function isSameValue(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
   if (isEmpty(expected) || isEmpty(actual)) return isEmpty(expected) && isEmpty(actual);
@@ -68,8 +68,8 @@ export function isSameValue(expected: JsonValue | undefined, actual: JsonValue |
 }
 
 /**
- * The two values by which a field of a record is compared with what a user or a row names. A category may be named by its
- * id, its name or `{id, name}`: it is compared by the ids if both have one, else by the names.
+ * The two values by which a field of a record is compared with what a user or a row names. A category may be
+ * named by its id, its name or `{id, name}`: it is compared by the ids if both have one, else by the names.
  */
 export function comparedValues(
   field: string,
@@ -89,8 +89,9 @@ function isEmpty(value: JsonValue | undefined): boolean {
 }
 
 /**
- * A `pattern` of JSON Schema as a source for `new RegExp(source, 'u')`: unchanged, or without escapes such as `\-` and
- * `\@`, which that mode does not allow. Undefined if it is not an ECMAScript expression even then, or is very long.
+ * A `pattern` of JSON Schema as a source for `new RegExp(source, 'u')`: unchanged, or without escapes such as
+ * `\-` and `\@`, which that mode does not allow. Undefined if it is not an ECMAScript expression even then,
+ * or is very long.
  */
 export function readPattern(pattern: string): string | undefined {
   if (pattern.length > longestPattern) return undefined;

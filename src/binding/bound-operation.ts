@@ -114,7 +114,8 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
   const written = [...new Set([...shape.fields.keys(), ...shape.required])];
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
   const readOnlyNames = written.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
-  // A field that is called like one of ours, and means something else, cannot be set: the name is that of ours.
+  // A field that is called like one of ours, and means something else, cannot be set: the name is that of
+  // ours.
   const isOther = (name: string) => names.has(name) && !ours.has(name);
   const fields = written.filter((name) => !readOnlyNames.includes(name) && !isOther(name)).map(toField);
   const unlisted = Object.entries(body.fields).map(([name, field]) => [name, { ...field, required: false }]);

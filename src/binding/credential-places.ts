@@ -6,15 +6,18 @@ import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { DocumentOperation } from './document.ts';
 import { listOf, objectOf } from './schema.ts';
 
-/** Whether an operation requires a credential. An empty alternative in its `security` makes the credential optional. */
+/**
+ * Whether an operation requires a credential. An empty alternative in its `security` makes the credential
+ * optional.
+ */
 export function isSecured(operation: JsonObject, document: JsonObject): boolean {
   const ways = listOf(operation.security ?? document.security);
   return ways.length > 0 && ways.every((way) => Object.keys(objectOf(way)).length > 0);
 }
 
 /**
- * The places for a credential: those of the security schemes that the document or an operation requires, or of all
- * schemes if none is required.
+ * The places for a credential: those of the security schemes that the document or an operation requires, or
+ * of all schemes if none is required.
  *
  * @param bound the operations that are called.
  * @throws UsageError if a scheme that is required puts it in a place that cannot have it.
@@ -64,7 +67,10 @@ function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
   return place === 'query' || place === 'cookie' ? [{ in: place, name }] : [];
 }
 
-/** Headers that only the connection or the client may set, and a name that no object can have as a field of its own. */
+/**
+ * Headers that only the connection or the client may set, and a name that no object can have as a field of
+ * its own.
+ */
 const reservedFields =
   /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 

@@ -38,8 +38,8 @@ export const maxBytes = 64 * 1024 * 1024;
 /**
  * Converts a document to OpenAPI 3.1, and resolves its references.
  *
- * @throws UsageError for a document that is not OpenAPI 3.0, 3.1 or Swagger 2.0, that takes too long to read, or has a
- *   reference that leads nowhere or must not be followed.
+ * @throws UsageError for a document that is not OpenAPI 3.0, 3.1 or Swagger 2.0, that takes too long to read,
+ *   or has a reference that leads nowhere or must not be followed.
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
   const { url, label } = source;
@@ -162,7 +162,11 @@ export function readWithin<Value>(label: string, work: () => Value): Value {
   return whileKillable(() => withinTime(readingLimitMs, work, late, { endsOnCtrlC: true }));
 }
 
-/** Returns the version of Swagger; undefined for OpenAPI. @throws InputError for a version that cannot be read. */
+/**
+ * Returns the version of Swagger; undefined for OpenAPI.
+ *
+ * @throws InputError for a version that cannot be read.
+ */
 function checkVersion({ openapi, swagger }: JsonObject, label: string): string | undefined {
   if (/^2(\.|$)/.test(String(swagger))) return String(swagger);
   if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return undefined;
@@ -176,8 +180,8 @@ function checkVersion({ openapi, swagger }: JsonObject, label: string): string |
 }
 
 /**
- * @throws InputError for a reference that leads to itself, or out of the document's own fields: what it means is not
- *   defined.
+ * @throws InputError for a reference that leads to itself, or out of the document's own fields: what it means
+ *   is not defined.
  */
 function checkEnds(reference: string, target: unknown, label: string): void {
   const isOfObject = /[#/](__proto__|prototype|constructor)(\/|$)/.test(reference);

@@ -81,6 +81,19 @@ export function pathPattern(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
 
+/** The reason why an operation of a document is not bound as an operation of the table. */
+export interface Obstacle {
+  /** A clause. */
+  readonly why: string;
+  /** What the user can do with `--map` to bind the operation nevertheless, a clause. */
+  readonly remedy?: string;
+}
+
+/** Joins an obstacle and its remedy: `its path needs a value for shop: fix it with --map …`. */
+export function obstacleText({ why, remedy }: Obstacle): string {
+  return remedy === undefined ? why : `${why}: ${remedy}`;
+}
+
 /** The method and the path of an operation. */
 export interface Route {
   readonly method: string;
@@ -110,7 +123,10 @@ export function jsonContent(content: JsonValue | undefined): JsonContent | undef
   return { mediaType, schema, shape: shapeOf(schema) };
 }
 
-/** Lists the parameters, those of the path template first. One of the operation overrides one of its path item. */
+/**
+ * Lists the parameters, those of the path template first. One of the operation overrides one of its path
+ * item.
+ */
 function parametersOf(
   path: string,
   ofPath: JsonValue | undefined,
@@ -150,10 +166,11 @@ function isJsonType(type: string): boolean {
 }
 
 /**
- * Lists the base URLs of a document, or of a part of it that has servers: absolute, without a trailing slash, and with the
- * defaults of their variables.
+ * Lists the base URLs of a document, or of a part of it that has servers: absolute, without a trailing slash,
+ * and with the defaults of their variables.
  *
- * @param url that of the document. Relative servers are resolved against it; if it is a file, against the base URL.
+ * @param url that of the document. Relative servers are resolved against it; if it is a file, against the
+ *   base URL.
  */
 export function serversOf(
   { servers = [{ url: '/' }] }: JsonObject,

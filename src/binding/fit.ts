@@ -1,5 +1,6 @@
+import type { NounName } from '../api/operations.ts';
 import { withArticle } from '../process/text.ts';
-import type { DocumentOperation } from './document.ts';
+import type { DocumentOperation, Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
 import {
   fieldNamesOf,
@@ -11,66 +12,75 @@ import {
 } from './record-format.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
-/** Says why an operation cannot be called as that of the table, whatever its path: a clause. */
-export function obstacleTo(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
+/** Finds out why an operation, whatever its path, cannot be called as an operation of the table. */
+export function obstacleTo(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+): Obstacle | undefined {
   const { body, takesNoJson, parameters } = operation;
   const { unmet } = toParameters(operation, tableOperation.id);
-  if (unmet) return `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
+  if (unmet)
+    return { why: `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for` };
   const uuid = parameters.find(
     ({ in: place, schema }) => place === 'path' && objectOf(schema).format === 'uuid',
   );
-  if (uuid) return `its ${uuid.name} is a UUID, not an integer`;
-  if (tableOperation.body && takesNoJson) return 'it takes no JSON';
-  const wrong = tableOperation.body && body && wrongBody(tableOperation, body.shape);
-  return wrong ?? wrongAnswer(tableOperation, operation);
+  if (uuid) return { why: `its ${uuid.name} is a UUID, not an integer` };
+  if (tableOperation.body && takesNoJson) return { why: 'it takes no JSON' };
+  const obstacle = tableOperation.body && body && obstacleInBody(tableOperation, body.shape);
+  return obstacle ?? obstacleInAnswer(tableOperation, operation);
 }
 
-function wrongBody(tableOperation: TableOperation, shape: Shape): string | undefined {
+function obstacleInBody(tableOperation: TableOperation, shape: Shape): Obstacle | undefined {
   const { noun, method } = tableOperation;
   const label = shape.names[0] ?? 'body';
   if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
   const names = fieldNamesOf(tableOperation, shape);
   const key = noun === 'inventory' ? 'quantity' : noun !== 'orders' && method === 'POST' ? 'name' : undefined;
-  if (key !== undefined && !names.has(key)) return lackingClause(noun, label, [key]);
-  if (names.size === 0) return `its ${label} has none of the fields that petstore knows`;
+  if (key !== undefined && !names.has(key)) return lackOf(noun, label, [key]);
+  if (names.size === 0) return { why: `its ${label} has none of the fields that petstore knows` };
   if (shape.required.has('category') && shapeOf(shape.fields.get('category')).kind === 'string')
-    return `its ${label} needs the name of a category in place of its id`;
-  return wrongType(tableOperation, shape, label);
+    return { why: `its ${label} needs the name of a category in place of its id` };
+  return obstacleInTypes(tableOperation, shape, label);
 }
 
-function lackingClause(noun: string, label: string, fields: readonly string[]): string {
-  const [first] = fields;
-  return `its ${label} has no field ${fields.join(', ')}: if it has another name, add --map ${noun}.${first}=<name>`;
+function lackOf(noun: NounName, label: string, fields: readonly string[]): Obstacle {
+  return {
+    why: `its ${label} has no field ${fields.join(', ')}`,
+    remedy: `if it has another name, add --map ${noun}.${fields[0]}=<name>`,
+  };
 }
 
-/** Says why the records of an answer cannot be read. A write may have any answer but a record with fields of other types. */
-function wrongAnswer(
+/**
+ * Finds out why the records of an answer cannot be read. The answer of a write may be anything, unless it is
+ * a record whose fields have other types.
+ */
+function obstacleInAnswer(
   tableOperation: TableOperation,
   { answer, answersNoJson }: DocumentOperation,
-): string | undefined {
+): Obstacle | undefined {
   const isRead = tableOperation.method === 'GET';
-  if (!answer) return isRead && answersNoJson ? 'it answers no JSON' : undefined;
+  if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
   const content = recordsIn(tableOperation, answer.shape);
-  if (!content) return answer.shape.kind === 'unknown' ? undefined : 'it answers no list of records';
+  if (!content) return answer.shape.kind === 'unknown' ? undefined : { why: 'it answers no list of records' };
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;
   const label = shape.names[0] ?? 'record';
-  const wrong = wrongType(tableOperation, shape, label);
-  if (wrong !== undefined) return isRead || isRecord(tableOperation, shape) ? wrong : undefined;
-  const lacking = isRead ? missingKeys(tableOperation, shape) : undefined;
-  return lacking && lackingClause(tableOperation.noun, label, lacking);
+  const obstacle = obstacleInTypes(tableOperation, shape, label);
+  if (obstacle) return isRead || isRecord(tableOperation, shape) ? obstacle : undefined;
+  const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
+  return fields && lackOf(tableOperation.noun, label, fields);
 }
 
-const integers = new Set(['id', 'petId', 'categoryId', 'quantity']);
+const integerFields = new Set(['id', 'petId', 'categoryId', 'quantity']);
 
-function wrongType(tableOperation: TableOperation, shape: Shape, label: string): string | undefined {
-  if (shape.kind !== 'object') return `its ${label} is ${withArticle(shape.kind)}`;
+function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: string): Obstacle | undefined {
+  if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
   for (const [field, name] of fieldNamesOf(tableOperation, shape)) {
     if (field === 'categoryId' && isCategoryObject(shape.fields.get(name))) continue;
     const { kind } = shapeOf(shape.fields.get(name));
     const isNumber = kind === 'integer' || kind === 'number';
-    if (kind === 'unknown' || isNumber === integers.has(field)) continue;
-    return `its ${label} has the field ${name} as ${withArticle(kind)}`;
+    if (kind === 'unknown' || isNumber === integerFields.has(field)) continue;
+    return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
   }
   return undefined;
 }

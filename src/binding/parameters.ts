@@ -6,8 +6,8 @@ import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 import { compactName, singularWords } from './words.ts';
 
-// The parameters of an operation, and the pages of its list. The name and the type of a query parameter decide which role it
-// plays. A parameter plays at most one role, and at most one parameter plays a role.
+// The parameters of an operation, and the pages of its list. The name and the type of a query parameter
+// decide which role it plays. A parameter plays at most one role, and at most one parameter plays a role.
 
 /** A part that a query parameter can play: a filter of ours, or one in the division into pages. */
 interface Role {
@@ -115,8 +115,8 @@ interface BoundParameters {
 }
 
 /**
- * Names the parameters as the table does. A required parameter that the table does not have is called `query name` or
- * `header name`, so that it is not confused with one of the table; an optional one is left out.
+ * Names the parameters as the table does. A required parameter that the table does not have is called `query
+ * name` or `header name`, so that it is not confused with one of the table; an optional one is left out.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
   const byRole = parametersByRole(operation, id);
@@ -167,7 +167,10 @@ function fixedValue({ schema }: DocumentParameter): string | undefined {
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
 
-/** Tells how the pages of a list follow each other, by its parameters and by the fields and headers of its answer. */
+/**
+ * Tells how the pages of a list follow each other, by its parameters and by the fields and headers of its
+ * answer.
+ */
 export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
   const byRole = parametersByRole(operation, id);
   const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];

@@ -1,30 +1,33 @@
 import { nouns } from '../api/nouns.ts';
 import { type OperationId, takesId } from '../api/operations.ts';
-import { type DocumentOperation, formatRoute, pathPattern } from './document.ts';
+import { type DocumentOperation, formatRoute, type Obstacle, pathPattern, type Route } from './document.ts';
 import { isFilterName } from './parameters.ts';
 import { isRecord, type TableOperation } from './record-format.ts';
 import { shapeOf } from './schema.ts';
 import { isIdName, isNameWithin, nounOf, singularWords } from './words.ts';
 
-// The path of an operation tells whether it can be a list, a create or an operation on one record, and whether it lies at
-// the list or the create of its noun.
+// The path of an operation shows whether the operation can be a list, a create or an operation on one record.
+// It also shows whether the operation belongs to the list or the create that is bound for its noun.
 
-/** The paths of a noun's operations that are bound already. */
+/** The paths of the operations of a noun that are already bound. */
 export interface Collections {
-  /** The patterns of those of its list and its create; if neither is bound, of the others without the id: `/v1/pets`. */
+  /**
+   * The paths of its list and its create as patterns, such as `/v1/pets`. If neither is bound: the paths of
+   * its other operations, without the id.
+   */
   readonly paths: ReadonlySet<string>;
-  /** Whether several operations fit its list or its create, so that the path of the collection is not certain. */
+  /** Whether several operations fit its list or its create. The path of the collection is then uncertain. */
   readonly isTied: boolean;
 }
 
-/** The result of reading the path of an operation. */
+/** What the path of an operation shows. */
 export interface PathAnalysis {
-  /** The segment that names the collection. */
+  /** The segment that names the collection, such as `pets`. */
   readonly segment: string;
-  /** Whether it lies at the path of a bound operation of the noun, or is a search of it. */
+  /** Whether the path is that of a bound operation of the noun, or of a search in the noun. */
   readonly isOfNoun: boolean;
-  /** The reason for not binding an operation there, a clause. */
-  readonly obstacle?: string | undefined;
+  /** The reason why the operation is not bound. */
+  readonly obstacle?: Obstacle | undefined;
 }
 
 /** Returns the path of the collection that an operation is about, as a pattern: `/pets/{}` is in `/pets`. */
@@ -32,13 +35,15 @@ export function collectionOf({ path }: DocumentOperation): string {
   return pathPattern(path).replace(/\/\{\}$/, '');
 }
 
-/** Returns the flag that binds an operation as that of the table, whatever the rules say. */
-export function mapFlag({ id }: TableOperation, operation: DocumentOperation): string {
-  return `--map ${id}='${formatRoute(operation)}'`;
+/** Returns the flag that binds an operation, whatever the rules say: `--map listPets='GET /animals'`. */
+export function mapFlag(id: OperationId, route: Route): string {
+  return `--map ${id}='${formatRoute(route)}'`;
 }
 
-/** Reads the path of an operation; undefined if the operation cannot be that of the table. */
-export function readPath(
+/**
+ * Reads the path of an operation. Returns undefined if the path cannot be that of the operation of the table.
+ */
+export function analyzePath(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   collections: Collections,
@@ -51,26 +56,31 @@ export function readPath(
   const segment = segments.at(-1) ?? '';
   if ((nounOf(segment) ?? noun) !== noun) return undefined;
   const isOfNoun = collections.paths.has(collectionOf(operation));
-  const reading = { segment, isOfNoun, obstacle: furtherParameter(tableOperation, operation, segments) };
-  if (!takesId(id)) return parameter === undefined ? readCollection(id, reading) : undefined;
+  const analysis = { segment, isOfNoun, obstacle: parameterObstacle(id, operation, segments) };
+  if (!takesId(id)) return parameter === undefined ? readCollection(id, analysis) : undefined;
   if (parameter === undefined) return readWithoutId(tableOperation, operation, segments, isOfNoun);
   // An entry with an id of its own is not found by the id of its pet.
   const isEntryId = noun === 'inventory' && parameter.toLowerCase() === 'id' && hasIdField(operation);
   if (isEntryId) return undefined;
-  return reading.obstacle ? reading : readRecord(tableOperation, operation, collections, parameter, reading);
-}
-
-/** Reads the path of a list or a create. `findByTag` is a search; `findByStatus` is a list with a filter of ours. */
-function readCollection(id: OperationId, reading: PathAnalysis): PathAnalysis | undefined {
-  const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(reading.segment) ?? [];
-  if (filterName === undefined) return reading;
-  return isFilterName(filterName, id) ? { ...reading, isOfNoun: true } : undefined;
+  if (analysis.obstacle) return analysis;
+  return readRecord(tableOperation, operation, collections, parameter, analysis);
 }
 
 /**
- * Reads the path of an operation on one record. Its last segment must be the id of that record, and it must lie beside the list
- * or the create of its noun: `/v1/pet/{id}` is beside `/v1/pets`, and `/archive/pets/{id}` is not in `/pets`. If neither is
- * bound, the path must be a single segment and the id.
+ * Reads the path of a list or a create. `findByStatus` is a list with a filter of ours; `findByTag` is
+ * another search.
+ */
+function readCollection(id: OperationId, analysis: PathAnalysis): PathAnalysis | undefined {
+  const [, filterName] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(analysis.segment) ?? [];
+  if (filterName === undefined) return analysis;
+  return isFilterName(filterName, id) ? { ...analysis, isOfNoun: true } : undefined;
+}
+
+/**
+ * Reads the path of an operation on one record. The last segment must be the id of the record. The rest must
+ * be the path of the list or the create of the noun, or be beside it: `/v1/pet/{id}` is beside `/v1/pets`,
+ * and `/archive/pets/{id}` is not in `/pets`. If neither is bound, the path must be a single segment and the
+ * id.
  *
  * @param parameter the name of the last segment.
  */
@@ -79,19 +89,22 @@ function readRecord(
   operation: DocumentOperation,
   { paths, isTied }: Collections,
   parameter: string,
-  reading: PathAnalysis,
+  analysis: PathAnalysis,
 ): PathAnalysis | undefined {
-  const { noun } = tableOperation;
-  const { segment, isOfNoun } = reading;
-  const map = `add ${mapFlag(tableOperation, operation)}`;
-  const stated = operation.parameters.find(({ in: place, name }) => place === 'path' && name === parameter);
-  const isInteger = shapeOf(stated?.schema).kind === 'integer';
+  const { id, noun } = tableOperation;
+  const { segment, isOfNoun } = analysis;
+  const map = `add ${mapFlag(id, operation)}`;
+  const pathParameter = operation.parameters.find(
+    ({ in: place, name }) => place === 'path' && name === parameter,
+  );
+  const isInteger = shapeOf(pathParameter?.schema).kind === 'integer';
   const isNoun = nounOf(segment) === noun;
   const isIdOfNoun = isIdName(parameter, noun) && (isOfNoun || isNoun || singularWords(parameter).length > 1);
   if (!isIdOfNoun && !(isOfNoun && isInteger && isNameWithin(parameter, segment))) {
     const record = nouns[noun].idName.replace(/Id$/, '');
-    const obstacle = `its ${parameter} may be the id of something else: if it is that of the ${record}, ${map}`;
-    return isInteger ? { ...reading, obstacle } : undefined;
+    const why = `its ${parameter} may be the id of something else`;
+    const remedy = `if it is that of the ${record}, ${map}`;
+    return isInteger ? { ...analysis, obstacle: { why, remedy } } : undefined;
   }
   const collection = collectionOf(operation);
   const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
@@ -99,14 +112,20 @@ function readRecord(
     (path) => parentOf(path) === collection || (isNoun && parentOf(path) === parentOf(collection)),
   );
   const isAlone = paths.size === 0 && !isTied && splitPath(collection).length === 1;
-  if (isOfNoun || isBeside || isAlone) return reading;
+  if (isOfNoun || isBeside || isAlone) return analysis;
   const obstacle = isTied
-    ? 'several paths may be that of its list'
-    : `its path is not that of the bound list or create: if this is intended, ${map}`;
-  return { ...reading, obstacle };
+    ? { why: 'several paths may be that of its list' }
+    : {
+        why: 'its path is not that of the bound list or create',
+        remedy: `if this is intended, ${map}`,
+      };
+  return { ...analysis, obstacle };
 }
 
-/** Reads the path of an update that has the id in its body, or that of the entry of a pet: `/pets/{petId}/inventory`. */
+/**
+ * Reads a path that does not end with an id: of an update that has the id in its body, or of the entry of a
+ * pet, such as `/pets/{petId}/inventory`.
+ */
 function readWithoutId(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -120,24 +139,29 @@ function readWithoutId(
   if (hasId && isOfNoun && parameters.length === 0) return { segment, isOfNoun };
   const isOfPet = nounOf(segments.at(-3)) === 'pets' && isParameter(segments.at(-2) ?? '');
   if (tableOperation.noun !== 'inventory' || !isOfPet || parameters.length > 1) return undefined;
-  const map = `add ${mapFlag(tableOperation, operation)}`;
-  const obstacle = `its path does not end with the id of a record: if this is intended, ${map}`;
+  const obstacle = {
+    why: 'its path does not end with the id of a record',
+    remedy: `if this is intended, add ${mapFlag(tableOperation.id, operation)}`,
+  };
   return { segment, isOfNoun: false, obstacle };
 }
 
-/** Says why an operation below other records is not bound. `--map` can give their id, unless they are of a noun of ours. */
-function furtherParameter(
-  tableOperation: TableOperation,
+/**
+ * Finds a parameter before the collection. `--map` can give its value, unless it is the id of a record of our
+ * nouns.
+ */
+function parameterObstacle(
+  id: OperationId,
   operation: DocumentOperation,
   segments: readonly string[],
-): string | undefined {
-  const at = segments.findIndex(isParameter);
-  const parameter = segments[at];
+): Obstacle | undefined {
+  const index = segments.findIndex(isParameter);
+  const parameter = segments[index];
   if (parameter === undefined) return undefined;
-  const needed = `its path needs a value for ${parameter.slice(1, -1)}`;
-  const isOurs = nounOf(segments[at - 1]) !== undefined;
-  const fixed = { ...operation, path: operation.path.replace(parameter, '7') };
-  return isOurs ? needed : `${needed}: fix it with ${mapFlag(tableOperation, fixed)}`;
+  const why = `its path needs a value for ${parameter.slice(1, -1)}`;
+  if (nounOf(segments[index - 1]) !== undefined) return { why };
+  const route = { method: operation.method, path: operation.path.replace(parameter, '7') };
+  return { why, remedy: `fix it with ${mapFlag(id, route)}` };
 }
 
 export function splitPath(path: string): string[] {

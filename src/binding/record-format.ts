@@ -4,7 +4,8 @@ import type { JsonValue } from '../process/exact-json.ts';
 import { type Shape, shapeOf } from './schema.ts';
 import { compactName, nounOf, singularWords } from './words.ts';
 
-// The schemas of a document tell under which names, and inside which envelope, a service writes the records of a noun.
+// The schemas of a document tell under which names, and inside which envelope, a service writes the records
+// of a noun.
 
 /** An operation of the table, which the binding looks for in a document. */
 export interface TableOperation extends Operation {
@@ -18,8 +19,8 @@ export function recordFieldsOf(noun: NounName): string[] {
 }
 
 /**
- * Finds the fields of ours in the schema of a body or a record: by the names that the user gives, by our names, or in other
- * spellings. Returns the service's names by ours.
+ * Finds the fields of ours in the schema of a body or a record: by the names that the user gives, by our
+ * names, or in other spellings. Returns the service's names by ours.
  */
 export function fieldNamesOf(
   { noun, fieldMap }: Pick<TableOperation, 'noun' | 'fieldMap'>,
@@ -70,13 +71,19 @@ export function isRecord(tableOperation: TableOperation, shape: Shape): boolean 
 
 /** The record or the records in an answer. */
 interface RecordContent {
-  /** The fields that lead to them from the whole: `['data']`, `['_embedded', 'pets']`; empty if there are none. */
+  /**
+   * The fields that lead to them from the whole: `['data']`, `['_embedded', 'pets']`; empty if there are
+   * none.
+   */
   readonly envelope: readonly string[];
   /** The shape of one record. */
   readonly shape: Shape;
 }
 
-/** Finds the record or the records in the answer of an operation; undefined if the answer of a list has no list. */
+/**
+ * Finds the record or the records in the answer of an operation; undefined if the answer of a list has no
+ * list.
+ */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
 }

@@ -1,3 +1,4 @@
+import { withoutParameters } from '../api/http.ts';
 import type { DocumentedResponse } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { jsonContent } from './document.ts';
@@ -11,7 +12,9 @@ export interface ResponseReader {
   readonly definitions: JsonObject;
 }
 
-/** A schema of OpenAPI 3.1 is one of JSON Schema draft 2020-12. Only its cycles must become references again. */
+/**
+ * A schema of OpenAPI 3.1 is one of JSON Schema draft 2020-12. Only its cycles must become references again.
+ */
 export function createResponseReader(): ResponseReader {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
@@ -43,7 +46,7 @@ function toDocumentedResponses(
     const schema = jsonContent(content)?.schema;
     const hasLocation = Object.keys(objectOf(headers)).some((name) => name.toLowerCase() === 'location');
     documentedResponses[status.replace('xx', 'XX')] = {
-      mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
+      mediaTypes: types.map((type) => withoutParameters(type).toLowerCase()),
       schema: schema === undefined ? undefined : objectOf(refer(schema)),
       ...(hasLocation && { hasLocation }),
     };
@@ -59,7 +62,10 @@ function unusedLabel(name: string, taken: JsonObject): string {
   return label;
 }
 
-/** A part of a schema without its descriptions, and without identifiers: a reference is resolved from the whole. */
+/**
+ * A part of a schema without its descriptions, and without identifiers: a reference is resolved from the
+ * whole.
+ */
 function copy(part: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
   if (Array.isArray(part)) return part.map(refer);
   if (!isJsonObject(part)) return part;

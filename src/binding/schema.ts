@@ -124,7 +124,11 @@ function boundsOfPart(schema: JsonObject): Bounds {
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
 }
 
-/** Returns the lowest value of a number, or the highest. @param inwards 1 for the lowest, -1 for the highest. */
+/**
+ * Returns the lowest value of a number, or the highest.
+ *
+ * @param inwards 1 for the lowest, -1 for the highest.
+ */
 function limitOf(schema: JsonObject, inwards: 1 | -1): number | bigint | undefined {
   const [stated, outside] =
     inwards === 1
@@ -160,7 +164,9 @@ const exampleTexts: Readonly<Record<string, string>> = {
 };
 const longestExample = 200;
 
-/** Makes an example for messages and questions from the examples, choices, types and lower bounds of a schema. */
+/**
+ * Makes an example for messages and questions from the examples, choices, types and lower bounds of a schema.
+ */
 export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
   if (!isJsonObject(schema)) return 'text';
   const [first] = listOf(schema.examples);

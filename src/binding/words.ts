@@ -25,7 +25,10 @@ export function isIdName(name: string, noun: NounName): boolean {
   return ['id', idName, idName.replace(/id$/, '')].includes(compactName(name));
 }
 
-/** Whether a parameter's name can only mean the id of a collection's records: `animal_id` or `number` of `animals`. */
+/**
+ * Whether a parameter's name can only mean the id of a collection's records: `animal_id` or `number` of
+ * `animals`.
+ */
 export function isNameWithin(name: string, collection: string): boolean {
   const allowed = [...singularWords(collection), 'id', 'no', 'nr', 'number', 'key', 'identifier'];
   return singularWords(name).every((word) => allowed.includes(word));

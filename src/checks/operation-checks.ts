@@ -27,7 +27,7 @@ export function createOperationChecks(contract: Contract): Check[] {
   const missingReads = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
   return [
     ...checks,
-    ...missingReads.map(([id, reason]) => ({ id: `op/${id}`, run: async () => skip(reason) })),
+    ...missingReads.map(([id, { why }]) => ({ id: `op/${id}`, run: async () => skip(why) })),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { type HttpHeaders, headerValue, requestIdOf } from '../api/http.ts';
+import { type HttpHeaders, headerValue, requestIdOf, withoutParameters } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
 import type { RawResponse } from '../client/client.ts';
@@ -85,8 +85,7 @@ export function createCheckContext(
 }
 
 function parseBody({ headers, body }: RawResponse) {
-  const [type = ''] = (headerValue(headers, 'content-type') ?? '').split(';', 1);
-  const mediaType = type.trim().toLowerCase();
+  const mediaType = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
   const text = Buffer.from(body).toString('utf8');
   try {
     return { mediaType, text, json: parseJson(text) };

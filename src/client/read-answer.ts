@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import { type HttpResponse, headerValue } from '../api/http.ts';
+import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
@@ -83,7 +83,7 @@ function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): stri
   if (body.length === 0) return undefined;
   const type = headerValue(headers, 'content-type');
   if (!isJsonType(type)) {
-    const what = type ? mediaType(type) : 'no content type';
+    const what = type ? withoutParameters(type) : 'no content type';
     const hint =
       what === 'text/html' ? 'does the base URL lead to the service, and not to a web page?' : undefined;
     throw invalidResponse(
@@ -174,7 +174,7 @@ export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mas
     return { why: message, code: code && oneLine(mask(code), 100), message };
   }
   const text = beginningOf(body, mask);
-  const what = type === undefined ? 'no content type' : mediaType(type);
+  const what = type === undefined ? 'no content type' : withoutParameters(type);
   if (what === 'text/plain') return { why: text, message: text };
   return { why: `the service answered ${status} with ${what}: ${text}` };
 }
@@ -220,12 +220,7 @@ function beginningOf(body: HttpResponse['body'], mask: Mask): string {
 
 function isJsonType(type: string | undefined): boolean {
   if (type === 'application/json') return true;
-  return type !== undefined && /^application\/([\w.!#$&^-]+\+)?json$/i.test(mediaType(type));
-}
-
-/** A content type without its parameters. */
-function mediaType(type: string): string {
-  return type.split(';', 1)[0]?.trim() ?? '';
+  return type !== undefined && /^application\/([\w.!#$&^-]+\+)?json$/i.test(withoutParameters(type));
 }
 
 function toText(body: HttpResponse['body']): string {

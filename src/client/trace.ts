@@ -1,4 +1,4 @@
-import { type HttpHeaders, shownUrl } from '../api/http.ts';
+import { type HttpHeaders, headerLines, shownUrl } from '../api/http.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
 import type { Attempt } from './attempt.ts';
@@ -13,8 +13,8 @@ export function traceOf(attempt: Attempt, level: number, secrets: Secrets): stri
   const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${resultOf(attempt)}`];
   if (level > 1)
     lines.push(
-      ...headerLines('>', request.headers, secrets),
-      ...headerLines('<', response?.headers ?? {}, secrets),
+      ...directedLines('>', request.headers, secrets),
+      ...directedLines('<', response?.headers ?? {}, secrets),
     );
   return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
 }
@@ -26,8 +26,6 @@ function resultOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt):
   return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;
 }
 
-function headerLines(direction: '>' | '<', headers: HttpHeaders, { maskHeaders }: Secrets): string[] {
-  return Object.entries(maskHeaders(headers)).flatMap(([name, value]) =>
-    [value].flat().map((each) => `${direction} ${name}: ${each}`),
-  );
+function directedLines(direction: '>' | '<', headers: HttpHeaders, { maskHeaders }: Secrets): string[] {
+  return headerLines(maskHeaders(headers)).map((line) => `${direction} ${line}`);
 }

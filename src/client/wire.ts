@@ -1,5 +1,6 @@
-// Translates records and bodies at every call. Above the client there are only our field names, and a pet's category is
-// `categoryId`, with its name in `category` if the service sends it. A bound service may use other names and envelopes.
+// Translates records and bodies at every call. Above the client there are only our field names, and a pet's
+// category is `categoryId`, with its name in `category` if the service sends it. A bound service may use
+// other names and envelopes.
 
 import { type NamedRecord, originalOf, takesField, toNamedRecord } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
@@ -7,7 +8,9 @@ import { type Operation, operations, type RequestBody } from '../api/operations.
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 
-/** Translates a record of the service into our field names. A record of the built-in contract stays as it is. */
+/**
+ * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
+ */
 export function translateRecord(
   { noun, records, hasFullSchema }: Operation,
   record: JsonObject,
@@ -38,7 +41,10 @@ function fromCategoryObject(value: JsonValue | undefined): JsonObject {
   };
 }
 
-/** Takes the record or the list out of the envelope of an answer. Returns undefined if the answer has another shape. */
+/**
+ * Takes the record or the list out of the envelope of an answer. Returns undefined if the answer has another
+ * shape.
+ */
 export function contentOf(
   { records, isList }: Operation,
   answer: JsonValue | undefined,
@@ -50,8 +56,8 @@ export function contentOf(
 }
 
 /**
- * Makes the body that the service takes. If an update replaces the record, the body also has the fields that do not change,
- * as the service sent them.
+ * Makes the body that the service takes. If an update replaces the record, the body also has the fields that
+ * do not change, as the service sent them.
  *
  * @param changes by our names. The value undefined removes a field. A category is an id, or `{id, name}`.
  * @param before the record as it was read, if the body changes a record.
@@ -115,11 +121,15 @@ function isSentBack(
   const { body, records } = operations[id];
   if (body && Object.hasOwn(body.fields, name) && value === null) return false;
   if (Object.hasOwn(fields, name || wireName)) return true;
-  // A count has a body of its own. The body has further fields of the entry only if the description lists them.
+  // A count has a body of its own. The body has further fields of the entry only if the description lists
+  // them.
   return noun !== 'inventory' && !isClosed && !Object.hasOwn(records.names, name);
 }
 
-/** @throws UsageError if the service does not take a field of ours, or if its body is closed and lacks the field. */
+/**
+ * @throws UsageError if the service does not take a field of ours, or if its body is closed and lacks the
+ *   field.
+ */
 function requireTaken(operation: Operation, name: string): void {
   const { id, noun, body } = operation;
   if (takesField(operation, name) || (body?.hasId && name === nouns[noun].idField)) return;
@@ -128,7 +138,11 @@ function requireTaken(operation: Operation, name: string): void {
     throw new UsageError(`${id} of the service has no field ${name}`, 'see `petstore api operations`');
 }
 
-/** Writes a category as the body takes it: as an object or as an id. @param value an id, a name, or `{id, name}`. */
+/**
+ * Writes a category as the body takes it: as an object or as an id.
+ *
+ * @param value an id, a name, or `{id, name}`.
+ */
 function toWireCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
   const category = isJsonObject(value) ? value : { [typeof value === 'string' ? 'name' : 'id']: value };
   const example = fields.categoryId?.example;

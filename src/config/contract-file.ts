@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Contract } from '../api/contract.ts';
+import type { Contract, MissingReason } from '../api/contract.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
 import { InputError } from '../process/errors.ts';
 import { parseJson, printJson } from '../process/exact-json.ts';
@@ -46,15 +46,18 @@ export function originScope(origin: string): BindingScope {
 
 const version = 8;
 
-/** The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound. */
+/**
+ * The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound.
+ */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
- * The contract for calls to an origin: the one that the settings name if it was bound to this origin, else that of the
- * origin; undefined if neither is bound.
+ * The contract for calls to an origin: the one that the settings name if it was bound to this origin, else
+ * that of the origin; undefined if neither is bound.
  *
- * @throws UsageError if a file is missing that the settings name, cannot be read or does not hold a contract. A file of
- *   an earlier version of the program is an error too: without it a write could go to another path than the user expects.
+ * @throws UsageError if a file is missing that the settings name, cannot be read or does not hold a contract.
+ *   A file of an earlier version of the program is an error too: without it a write could go to another path
+ *   than the user expects.
  */
 export function readBoundContract(
   io: Io,
@@ -84,7 +87,11 @@ function contractPath(io: Io, { path }: BindingScope): string {
   return join(dirname(resolvePaths(io).configFile), path);
 }
 
-/** Undefined if there is no such file. @throws UsageError if it cannot be read or does not hold a contract. */
+/**
+ * Undefined if there is no such file.
+ *
+ * @throws UsageError if it cannot be read or does not hold a contract.
+ */
 function readContractFile(path: string, scope: BindingScope): BoundContract | undefined {
   try {
     return fromStored(parseJson(readTrusted(path)) as object as StoredContract);
@@ -136,7 +143,7 @@ export async function removeContract(io: Io, scope: BindingScope): Promise<boole
 interface StoredContract extends Omit<BoundContract, 'contract'>, Omit<Contract, 'operations' | 'missing'> {
   readonly version: number;
   readonly operations: readonly Operation[];
-  readonly missing: readonly (readonly [OperationId, string])[];
+  readonly missing: readonly (readonly [OperationId, MissingReason])[];
 }
 
 function toStored({ contract, ...binding }: BoundContract): StoredContract {

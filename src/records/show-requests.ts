@@ -1,4 +1,4 @@
-import { type HttpRequest, shownUrl } from '../api/http.ts';
+import { type HttpRequest, headerLines, shownUrl } from '../api/http.ts';
 import type { Context } from '../context.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
@@ -30,12 +30,8 @@ function toDocument(request: HttpRequest) {
 
 /** A request as on the wire, its JSON indented, everything safe to show. */
 function requestText(request: HttpRequest): string {
-  const fields = Object.entries(request.headers).flatMap(([name, value]) =>
-    [value].flat().map((text) => `${name}: ${text}`),
-  );
-  const lines = [`${request.method} ${shownUrl(request.url)}`, ...fields].map(
-    (line) => `${sanitize(line)}\n`,
-  );
+  const requestLine = `${request.method} ${shownUrl(request.url)}`;
+  const lines = [requestLine, ...headerLines(request.headers)].map((line) => `${sanitize(line)}\n`);
   const body = bodyOf(request);
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }

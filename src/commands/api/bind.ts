@@ -3,8 +3,9 @@ import { nouns } from '../../api/nouns.ts';
 import type { NounName, OperationId } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import type { Description } from '../../binding/description.ts';
-import { formatRoute, type Route, serversOf } from '../../binding/document.ts';
+import { obstacleText, type Route, serversOf } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
+import { mapFlag } from '../../binding/path.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { originScope, profileScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import { chooseCredentialPlace, describePlace, isSamePlace } from '../../config/credential.ts';
@@ -17,7 +18,10 @@ import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
-/** Binds the active profile, or an origin, to a description. If any part of it is not valid, nothing is stored. */
+/**
+ * Binds the active profile, or an origin, to a description. If any part of it is not valid, nothing is
+ * stored.
+ */
 export async function bindDescription(
   context: Context,
   location: string | undefined,
@@ -60,7 +64,10 @@ export async function bindDescription(
   checkTies(matches);
 }
 
-/** Removes the contract that applies to the base URL: that of the profile, or if it has none that of the origin. */
+/**
+ * Removes the contract that applies to the base URL: that of the profile, or if it has none that of the
+ * origin.
+ */
 export async function unbind(context: Context): Promise<void> {
   checkOnline(context, 'api unbind');
   const baseUrl = context.settings.get('base-url');
@@ -143,8 +150,8 @@ interface BindingAddress {
 }
 
 /**
- * The base URL that is set, below the path of the description's first server of that origin; else the first server of the
- * description, else the origin that the description came from.
+ * The base URL that is set, below the path of the description's first server of that origin; else the first
+ * server of the description, else the origin that the description came from.
  *
  * @throws UsageError if there is none: a binding belongs to an address.
  */
@@ -176,8 +183,8 @@ function pathOf(url: string): string {
 }
 
 /**
- * A note about the place of the token in requests, because a service that expects it in another place refuses every
- * request. Undefined if the token is sent in the usual place.
+ * A note about the place of the token in requests, because a service that expects it in another place refuses
+ * every request. Undefined if the token is sent in the usual place.
  *
  * @param places those of the description.
  */
@@ -197,14 +204,14 @@ function credentialNote(settings: Settings, places: readonly CredentialPlace[]):
 
 function checkTies(matches: Matches): void {
   const ties = [...matches].flatMap(([id, match]) =>
-    match.state === 'ambiguous' ? [{ id, among: match.operations }] : [],
+    match.state === 'ambiguous' ? [{ id, routes: match.operations }] : [],
   );
   const [first] = ties;
-  if (!first) return;
-  const [route] = first.among.map(formatRoute);
+  const [route] = first?.routes ?? [];
+  if (!first || !route) return;
   const ids = ties.map(({ id }) => id).join(', ');
   throw new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
-    hint: `choose with --map ${first.id}='${route}'${ties.length > 1 ? ', and so on' : ''}`,
+    hint: `choose with ${mapFlag(first.id, route)}${ties.length > 1 ? ', and so on' : ''}`,
   });
 }
 
@@ -235,8 +242,8 @@ const view: View<MatchRecord> = {
 function toMatchRecords(matches: Matches) {
   return [...matches].flatMap(([operation, match]) => {
     if (match.state === 'missing') return [];
-    const { state, why, operations } = match;
+    const { state, operations } = match;
     const [{ method, path } = { method: null, path: null }] = state === 'ambiguous' ? [] : operations;
-    return [{ operation, state, method, path, why }];
+    return [{ operation, state, method, path, why: obstacleText(match) }];
   });
 }

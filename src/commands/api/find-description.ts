@@ -24,8 +24,9 @@ const usualPaths = [
 const accept = 'application/openapi+json, application/json, application/yaml, */*;q=0.5';
 
 /**
- * Finds and reads the description of the service at a URL: the first of the document there, the one that its answer links
- * to, and those at the usual paths below the URL and its origin. It sends nothing to another origin.
+ * Finds and reads the description of the service at a URL: the first of the document there, the one that its
+ * answer links to, and those at the usual paths below the URL and its origin. It sends nothing to another
+ * origin.
  *
  * @throws UsageError that lists what was tried; CliError if the service does not answer.
  */
@@ -98,8 +99,8 @@ async function tryUrl(client: Client, url: string): Promise<RawResponse | string
 }
 
 /**
- * The description in an answer, or why there is none. Many servers answer 200 with a web page, so it must parse and
- * contain `openapi` or `swagger`.
+ * The description in an answer, or why there is none. Many servers answer 200 with a web page, so it must
+ * parse and contain `openapi` or `swagger`.
  */
 async function documentIn(response: RawResponse | string, url: string): Promise<JsonObject | string> {
   if (typeof response === 'string') return response;

@@ -34,8 +34,8 @@ export async function listOperations(context: Context, all: boolean): Promise<vo
   const columns = all ? view.columns.map(({ extra: _, ...column }) => column) : view.columns;
   const records = operationIds.map((id) => toOperationRecord(id, contract));
   await (await context.printer()).records([records], { ...view, columns });
-  for (const [id, why] of contract.missing)
-    if (why.includes('--map')) await context.warn(`note: ${id}: ${why}`);
+  for (const [id, { why, isMappable }] of contract.missing)
+    if (isMappable) await context.warn(`note: ${id}: ${why}`);
 }
 
 function toOperationRecord(id: OperationId, contract: Contract) {
@@ -50,7 +50,7 @@ function toOperationRecord(id: OperationId, contract: Contract) {
     deprecated: operation?.isDeprecated ?? null,
     sunset: operation?.sunset ?? null,
     tryIt: operation ? !operation.hidesTryIt : null,
-    why: operation?.why ?? contract.missing.get(id),
+    why: operation?.why ?? contract.missing.get(id)?.why,
   };
 }
 

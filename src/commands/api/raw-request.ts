@@ -1,10 +1,11 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import { headerValue } from '../../api/http.ts';
+import { headerLines, headerValue } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { bodyTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
+import { isSafeMethod } from '../../client/attempt.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
@@ -27,7 +28,6 @@ interface RequestArguments {
   readonly include: boolean;
 }
 
-const reads = ['GET', 'HEAD', 'OPTIONS'];
 /** Control characters for layout, which a terminal may show. */
 const layout = '\n\t';
 
@@ -46,7 +46,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     );
   const client = await context.client();
   const operation = operationAt(client, method, path);
-  const isRead = reads.includes(method);
+  const isRead = isSafeMethod(method);
   if (input !== undefined && isRead) throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || isRead || method === 'DELETE';
   const json = isQuery || fields.length === 0 ? undefined : bodyOf(fields, operation);
@@ -84,11 +84,8 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
 }
 
 function headOf({ status, headers }: RawResponse, { io }: Context): string {
-  const lines = Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().map((value) => `${name}: ${value}`),
-  );
   const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
-  const text = [statusLine, ...lines, ''].join('\n');
+  const text = [statusLine, ...headerLines(headers), ''].join('\n');
   return `${io.stdout.isTerminal ? sanitizeExcept(text, layout) : text}\n`;
 }
 

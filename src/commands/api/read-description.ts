@@ -15,8 +15,8 @@ import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /**
- * Reads a description, with the documents that it refers to: for a file those in its own folder, for a URL those of its
- * own origin. If the URL is not a description itself, a link or a well-known path leads to one.
+ * Reads a description, with the documents that it refers to: for a file those in its own folder, for a URL
+ * those of its own origin. If the URL is not a description itself, a link or a well-known path leads to one.
  *
  * @param argument a file, a URL, `-` for stdin; undefined for the base URL.
  * @throws UsageError if there is none, or it cannot be read; CliError if the service does not answer.
@@ -50,7 +50,11 @@ export async function readDescriptionAt(
   });
 }
 
-/** The text of a file that a description refers to. @throws UsageError if it is not in the description's folder. */
+/**
+ * The text of a file that a description refers to.
+ *
+ * @throws UsageError if it is not in the description's folder.
+ */
 async function readBeside(folder: string, url: string): Promise<string> {
   const why = 'a file may refer to files in its own folder only';
   if (/^https?:/i.test(url)) throw forbiddenReference(url, why);
