@@ -15,8 +15,8 @@ import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
 
 /**
- * What a client is for: single records over node:http, which loads fast, with a line that shows the wait; or bulk work
- * over undici, which has more throughput, by a command that shows its own progress.
+ * The use of a client. `records`: single records over node:http, which loads fast; a line shows the wait. `bulk`: many
+ * requests over undici, which has more throughput; the command shows its own progress.
  */
 export type ClientUse = 'records' | 'bulk';
 
@@ -24,44 +24,47 @@ export type ClientUse = 'records' | 'bulk';
 export interface Runtime {
   /** The streams and the environment; its streams are safe to write to. */
   readonly io: Io;
-  /** Texts that must never be shown or written; the streams of `io` mask them. */
+  /** Texts that must never be shown or written. The streams of `io` mask them. */
   readonly secrets: Secrets;
   readonly interrupts: Interrupts;
-  /** Shows what takes long. */
+  /** Shows the progress of work that takes long. */
   readonly liveLine: LiveLine;
 }
 
-/** Everything that a command works with. What takes time to open is opened when it is first asked for, once. */
+/** Everything that a command works with. A part that takes time to open is opened on its first use, and only once. */
 export interface Context extends Runtime, Pick<Notices, 'print' | 'warn' | 'lifecycle'> {
   /** The flags of the command line, parsed. */
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** True if no notices are shown, because of --quiet or the settings. */
+  /** Whether notices are hidden, because of --quiet or the settings. */
   readonly quiet: boolean;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
   /** Reads the token of the settings, once for all clients: a token-command may ask for a PIN. */
   readToken(source: TokenSource): Promise<string>;
-  /** @throws UsageError if nothing says which service to call. */
+  /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
-  /** Opens the prompt; undefined if questions are impossible: a stream is not a terminal, TERM is dumb, CI is set, or --no-input was given. */
+  /** Opens the prompt. Undefined if no question can be asked: see `whyNotAsked`. */
   prompt(): Promise<Prompt> | undefined;
-  /** @param format for a command with a default of its own; else the format of the settings. */
+  /** Opens the printer of stdout. @param format the format; by default that of the settings. */
   printer(format?: OutputFormat): Promise<Printer>;
-  /** The colours of a stream: --color, the environment and the stream itself decide. */
+  /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;
-  /** The exit code if the command ends without an error. */
-  exitCode: number;
+  /**
+   * Sets the exit code for a command that ends without an error, or whose reader of stdout leaves early: call it before the
+   * output is printed. The first code that is not 0 counts.
+   */
+  setExitCode(code: number): void;
 }
 
 /** Writes a command line of this program that has the same target as this one. */
 export function followUpCommand({ flags }: Context, words: readonly string[]): string {
   const { profile, baseUrl, offline } = flags;
-  const place = [
+  const targetFlags = [
     ...(profile === undefined ? [] : ['--profile', profile]),
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
     ...(offline ? ['--offline'] : []),
   ];
-  return ['petstore', ...words, ...place].map(shellWord).join(' ');
+  return ['petstore', ...words, ...targetFlags].map(shellWord).join(' ');
 }

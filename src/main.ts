@@ -29,20 +29,23 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const hasJsonErrors = ['json', 'jsonl'].includes(settings.get('output'));
   const notices = createNotices({
     io,
-    // A completion must not disturb the line that is typed.
+    // A completion must not disturb the line that the user types.
     isQuiet: settings.get('quiet') || name === '',
     hasJsonErrors,
     showsLifecycle: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
     commandName: name,
   });
-  const { context, close } = openContext(runtime, { flags, settings, notices });
+  const { context, exitCode, close } = openContext(runtime, { flags, settings, notices });
   const running = commandLine.run(context);
   try {
-    const exitCode = await race({ signals: [interrupts.signal] }, () => running);
+    await race({ signals: [interrupts.signal] }, () => running);
     await notices.printAll();
-    return exitCode;
+    return exitCode();
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
+    if (error instanceof FieldsListedError) return exitCodes.done;
+    // A reader that leaves early is not a failure.
+    if (error instanceof OutputClosedError) return exitCode();
     return await report(error, context, { notices, hasJsonErrors });
   } finally {
     interrupts.release();
@@ -50,10 +53,10 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   }
 }
 
-/** How long the work of an interrupted command may take to end, in milliseconds. */
+/** The time in which the work of an interrupted command must end, in milliseconds. */
 const endMs = 200;
 
-/** Chooses the error of an interrupted command: that of its work, which says more, else that of the signal. */
+/** Returns the error of an interrupted command. The error of its work says more than the error of the signal. */
 async function errorOfInterrupted(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
   const workError = await race({ leftMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =
@@ -61,15 +64,13 @@ async function errorOfInterrupted(signalError: unknown, running: Promise<unknown
   return isSame ? workError : signalError;
 }
 
+/** Prints an error, and returns its exit code. */
 async function report(
   thrown: unknown,
   context: Context,
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
 ): Promise<number> {
   const { io, interrupts } = context;
-  if (thrown instanceof FieldsListedError) return exitCodes.done;
-  // A reader that leaves early changes no exit code.
-  if (thrown instanceof OutputClosedError) return context.exitCode;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   // A program that reads the error as JSON expects exactly one object on stderr.

@@ -28,14 +28,15 @@ interface ContextInputs {
   readonly notices: Notices;
 }
 
-/** Makes the context of a command, and the function that closes the clients that it opens. */
+/** Makes the context of a command, and the functions that read its exit code and close its clients. */
 export function openContext(
   runtime: Runtime,
   { flags, settings, notices }: ContextInputs,
-): { readonly context: Context; close(): Promise<void> } {
+): { readonly context: Context; exitCode(): number; close(): Promise<void> } {
   const { io, interrupts, liveLine } = runtime;
   const quiet = settings.get('quiet');
   const clients: Client[] = [];
+  let exitCode: number = exitCodes.done;
   const openClient = memoizeByFirst(async (use: ClientUse) => {
     const { connect } = await import('./connect.ts');
     const client = await connect(context, use);
@@ -52,7 +53,6 @@ export function openContext(
     flags,
     settings,
     quiet,
-    exitCode: exitCodes.done,
     contract: memoizeByFirst(() => readContract(io, settings)),
     readToken: memoizeByFirst((source) => readTokenOf(runtime, settings, source)),
     client: (use = 'records') => openClient(use),
@@ -68,16 +68,19 @@ export function openContext(
         quiet,
       });
     },
+    setExitCode(code) {
+      exitCode ||= code;
+    },
     now: () => new Date(),
   };
   const close = async () => {
     liveLine.close();
     await Promise.all(clients.map((client) => client.close()));
   };
-  return { context, close };
+  return { context, exitCode: () => exitCode, close };
 }
 
-/** Reads the contract: the built-in one for the embedded store, else the one that is bound to the profile or the origin. */
+/** Reads the contract that is bound to the profile or the origin. Without one, and for the embedded store, it is the built-in contract. */
 async function readContract(io: Io, settings: Settings): Promise<Contract> {
   const { service } = settings;
   if (service === undefined) return builtInContract;

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import { race } from '../process/deadline.ts';
-import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
@@ -45,7 +44,7 @@ export async function readUnfinished(argv: readonly string[], program: Program):
  * Prints the possible completions of a command line, one a line: the word, and after a tab its description. A first
  * line `:file` asks the shell for file names. Only words that begin like the current one are offered.
  */
-export async function complete(unfinished: Unfinished, context: Context, program: Program): Promise<number> {
+export async function complete(unfinished: Unfinished, context: Context, program: Program): Promise<void> {
   const { current } = unfinished;
   const { stem, offers } = await offersFor(unfinished, context, program);
   const prefix = current.slice(stem.length);
@@ -58,7 +57,6 @@ export async function complete(unfinished: Unfinished, context: Context, program
           .filter(({ word }) => startsAlike(word, prefix) && sanitize(word) === word)
           .map(({ word, summary }) => (summary ? `${stem}${word}\t${sanitize(summary)}` : stem + word));
   await context.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  return exitCodes.done;
 }
 
 interface Completions {

@@ -21,8 +21,8 @@ export interface CommandLine {
   readonly name: string;
   /** Whether it may depend on the config. Help and the version do not open it, and work whatever it holds. */
   readonly usesConfig: boolean;
-  /** Carries it out, and gives the exit code. @throws CliError */
-  run(context: Context): Promise<number>;
+  /** Runs the command. @throws CliError */
+  run(context: Context): Promise<void>;
 }
 
 /** Reads the words of a command line. Never throws: to run a line with an error in its words throws that error. */
@@ -34,7 +34,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     return { flags: unfinished.line.flags, name: '', usesConfig: true, run };
   }
   if (argv.length === 0) {
-    const run = async ({ io }: Context) => print(io.stdout, (await import('./help.ts')).introduction);
+    const run = async ({ io }: Context) => io.stdout.write((await import('./help.ts')).introduction);
     return { flags: {}, name: '', usesConfig: false, run };
   }
   const helpWords = wordsOfHelp(argv);
@@ -42,7 +42,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   const { flags, path } = line;
   const common = { flags, name: path.join(' ') };
   if (flags.version === true)
-    return { ...common, usesConfig: false, run: ({ io }) => print(io.stdout, `${version}\n`) };
+    return { ...common, usesConfig: false, run: ({ io }) => io.stdout.write(`${version}\n`) };
   try {
     const asksHelp = helpWords !== undefined || flags.help === true;
     return { ...common, ...(asksHelp ? helpLine(line, program) : actionLine(line)) };
@@ -66,7 +66,7 @@ function helpLine(line: ParsedLine, program: Program): Task {
     const { helpWidth, helpWith } = await import('./help.ts');
     const text = await helpWith(operands[0] ?? '', program, helpWidth(io));
     if (text === undefined) throw error;
-    return print(io.stdout, text);
+    await io.stdout.write(text);
   };
   return { usesConfig: false, run };
 }
@@ -80,8 +80,8 @@ function actionLine(line: ParsedLine): Task {
     return {
       usesConfig: false,
       run: async (context) => {
+        context.setExitCode(exitCodes.usage);
         await printHelp(context, 'stderr', line);
-        return exitCodes.usage;
       },
     };
   const flags = flagsOf(action);
@@ -93,7 +93,6 @@ function actionLine(line: ParsedLine): Task {
   const run = async (context: Context) => {
     await checkSettings(context, action);
     await action.run(context, values);
-    return context.exitCode;
   };
   return { usesConfig: action.wrongSettings !== 'unread', run };
 }
@@ -111,15 +110,10 @@ async function checkSettings({ settings, warn }: Context, { wrongSettings }: Act
   for (const warning of warnings) await warn(`warning: ${warning}`);
 }
 
-async function print(stream: Context['io']['stdout'], text: string): Promise<number> {
-  await stream.write(text);
-  return exitCodes.done;
-}
-
-async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<number> {
+async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<void> {
   const { helpWidth, helpOf } = await import('./help.ts');
   const { bold } = await context.style(stream);
-  return print(context.io[stream], helpOf(line, helpWidth(context.io), bold));
+  await context.io[stream].write(helpOf(line, helpWidth(context.io), bold));
 }
 
 /**

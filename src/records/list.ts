@@ -44,12 +44,12 @@ export async function listRecords(context: Context, noun: RecordNoun, listing: L
     for (let page = first; !page.done; page = await pages.next()) {
       isEmpty &&= page.value.length === 0;
       // Before the records are printed: a reader that leaves early ends the list.
-      if (!isEmpty && failIf === 'any') context.exitCode = exitCodes.differs;
+      if (!isEmpty && failIf === 'any') context.setExitCode(exitCodes.differs);
       yield page.value;
     }
   }
   await (await context.printer()).records(all(), view, { limit });
-  if (isEmpty && failIf === 'none') context.exitCode = exitCodes.differs;
+  if (isEmpty && failIf === 'none') context.setExitCode(exitCodes.differs);
 }
 
 /** The records of a list that meet all conditions, page by page. */

@@ -40,7 +40,7 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
   const screen = openScreen(context.io);
   const end = new AbortController();
   const release = context.interrupts.take((signal) => {
-    context.exitCode = new InterruptedError(signal).exitCode;
+    context.setExitCode(new InterruptedError(signal).exitCode);
     end.abort();
   });
   let last: readonly JsonObject[] | undefined;

@@ -40,7 +40,7 @@ export const doctor = action({
     for (const { id, needs, find } of checks) {
       const obstacle = needs.map((need) => obstacles.get(need)).find((clause) => clause !== undefined);
       const finding = obstacle === undefined ? await findSafely(find, context) : skip(obstacle);
-      if (isRed(finding)) context.exitCode ||= finding.exitCode ?? exitCodes['check-failed'];
+      if (isRed(finding)) context.setExitCode(finding.exitCode ?? exitCodes['check-failed']);
       if (isRed(finding) || obstacle !== undefined) obstacles.set(id, obstacle ?? `${id} failed`);
       const row = toRow(id, finding);
       rows.push(row);

@@ -99,8 +99,8 @@ export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry
   const plan = await planSession(context, session);
   const problems = countProblems(run, plan);
   // Before anything is printed: a reader may go away after the first line.
-  if (kind === 'diff' && plan.changes.length + problems > 0) context.exitCode = exitCodes.differs;
-  if (kind === 'dry run' && problems > 0) context.exitCode = exitCodes.partial;
+  if (kind === 'diff' && plan.changes.length + problems > 0) context.setExitCode(exitCodes.differs);
+  if (kind === 'dry run' && problems > 0) context.setExitCode(exitCodes.partial);
   await printPlan(context, run, plan);
   await printTotals(context, header, plan);
   checkGuards(run, plan);

@@ -56,7 +56,7 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
     if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
     if (command.length === 0) await stop;
-    else context.exitCode = await runChildCommand(context, command, server.url);
+    else context.setExitCode(await runChildCommand(context, command, server.url));
   } finally {
     await server.close();
     if (readyFile !== undefined) await removeReadyFile(readyFile, `${server.url}\n`);

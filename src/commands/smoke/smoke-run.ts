@@ -73,7 +73,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
     ...(await writeReports(report, reports)),
   ]);
   await writeStepSummary(context, report, reports);
-  await setExitCode(context, report, reportErrors);
+  await endWithVerdicts(context, report, reportErrors);
 }
 
 /** Makes the options from flags and settings. @throws UsageError for flags that exclude or need each other. */
@@ -202,7 +202,7 @@ async function writeStepSummary(
 }
 
 /** Sets the exit code of the checks. If it is 0, the first report that could not be written decides. */
-async function setExitCode(
+async function endWithVerdicts(
   context: Context,
   { exitCode, signal, verdicts }: SmokeReport,
   reportErrors: readonly Error[],
@@ -214,5 +214,5 @@ async function setExitCode(
     if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
   if (signal) throw new InterruptedError(signal);
   if (exitCode === exitCodes.usage) throw new UsageError(verdicts.at(-1)?.reason ?? 'no check ran');
-  context.exitCode = exitCode;
+  context.setExitCode(exitCode);
 }
