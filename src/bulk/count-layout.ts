@@ -14,7 +14,7 @@ import type { Problem } from '../input/record.ts';
 import type { Intent } from './decide.ts';
 import type { RunFlags } from './run-header.ts';
 
-/** A row of counts: the count that a pet is to have, or a change to add to it. */
+/** A row of an input of counts: it sets the count of a pet, or adds to it. */
 export interface CountRow {
   readonly line: number;
   readonly id: bigint;
@@ -25,16 +25,16 @@ const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits 
 const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
 const changeRule = 'must be a whole number with or without a sign, such as 24, +24 or -3';
 
-/** The column names for each field. */
-const aliases: Readonly<Record<CountField, readonly string[]>> = {
+/** The names of the column of each field. */
+const columnNames: Readonly<Record<CountField, readonly string[]>> = {
   petId: ['petid', 'id', 'pet'],
   quantity: ['quantity', 'qty', 'stock', 'count'],
   expected: ['expected'],
 };
-/** The column names that only changes have. */
-const changeNames = ['change', 'delta'];
+/** Further names of the column of changes, with `relative`. */
+const changeColumnNames = ['change', 'delta'];
 
-/** The layout of files of counts, and with `relative` of changes. */
+/** Makes the layout of an input of counts, or of changes with `relative`. */
 export function countLayout(flags: RunFlags): RowLayout<CountRow> {
   const { map, relative, sum } = flags;
   const numbers = Object.values(map).filter(isColumnNumber).map(Number);
@@ -48,14 +48,15 @@ export function countLayout(flags: RunFlags): RowLayout<CountRow> {
       return isProblem(columns) ? columns : createParser(names, columns, flags);
     },
     merge(first, second) {
-      const [earlier, intent] = [first.intent, second.intent];
-      const change = earlier.kind === 'add' && intent.kind === 'add' ? earlier.change + intent.change : 0;
-      if (intent.kind === 'add' && sum && Number.isSafeInteger(change))
-        return { ...first, intent: { kind: 'add', change } };
-      const [text, earlierText] = [describeIntent(intent), describeIntent(earlier)];
-      if (intent.kind === 'set' && text === earlierText) return undefined;
+      if (sum && first.intent.kind === 'add' && second.intent.kind === 'add') {
+        const change = first.intent.change + second.intent.change;
+        if (Number.isSafeInteger(change)) return { ...first, intent: { kind: 'add', change } };
+      }
+      const firstText = describeIntent(first.intent);
+      const secondText = describeIntent(second.intent);
+      if (second.intent.kind === 'set' && firstText === secondText) return undefined;
       return {
-        message: `pet ${second.id} has ${text} on line ${second.line} and ${earlierText} on line ${first.line}`,
+        message: `pet ${second.id} has ${secondText} on line ${second.line} and ${firstText} on line ${first.line}`,
         remedy: relative && !sum ? 'if they are several deliveries, --sum adds them up' : undefined,
       };
     },
@@ -63,7 +64,7 @@ export function countLayout(flags: RunFlags): RowLayout<CountRow> {
   };
 }
 
-/** The columns of a row of counts that the command reads. */
+/** The columns that the command reads, with the values of a row of counts. */
 export function countFieldsOf({ id, intent }: Pick<CountRow, 'id' | 'intent'>): RowFields {
   if (intent.kind === 'add') return { petId: id, change: intent.change };
   const { value, expected } = intent;
@@ -90,13 +91,13 @@ function findColumns(names: readonly string[], { map, relative }: RunFlags): Col
   for (const field of countFields) {
     const mapped = map[field];
     const synonyms =
-      field === 'quantity' && relative ? [...changeNames, ...aliases.quantity] : aliases[field];
-    const wanted = mapped === undefined ? synonyms : [normaliseName(mapped)];
-    const matches = normalised.flatMap((name, index) => (wanted.includes(name) ? [index] : []));
-    const [match, another] = matches;
-    if (match !== undefined && another !== undefined) {
+      field === 'quantity' && relative ? [...changeColumnNames, ...columnNames.quantity] : columnNames[field];
+    const candidates = mapped === undefined ? synonyms : [normaliseName(mapped)];
+    const matches = normalised.flatMap((name, index) => (candidates.includes(name) ? [index] : []));
+    const [match, secondMatch] = matches;
+    if (match !== undefined && secondMatch !== undefined) {
       const columns = matches.map((index) => names[index]);
-      const isSame = normalised[match] === normalised[another];
+      const isSame = normalised[match] === normalised[secondMatch];
       const fault = isSame
         ? `duplicate column ${columns[0]}`
         : `the columns ${columns.join(' and ')} may both be ${field}`;
@@ -109,7 +110,7 @@ function findColumns(names: readonly string[], { map, relative }: RunFlags): Col
   if (petId === undefined) return { message: 'no column petId (or id, pet)', hint };
   if (quantity !== undefined) return { petId, quantity, expected };
   if (relative) return { message: 'no column change (or delta, quantity)', hint };
-  const change = names.find((_, index) => changeNames.includes(normalised[index] ?? ''));
+  const change = names.find((_, index) => changeColumnNames.includes(normalised[index] ?? ''));
   if (change === undefined) return { message: 'no column quantity (or qty, stock, count)', hint };
   return {
     message: `no column quantity (or qty, stock, count); ${change} is a column for --relative`,
@@ -129,14 +130,15 @@ function createParser(
   return (record) => {
     const invalid = (index: number, rule: string, remedy?: string): Problem => {
       const value = valueText(record, index);
-      const what = value.trim() === '' ? `${names[index]} is empty` : `${names[index]} ${quoteValue(value)}`;
+      const isEmpty = value.trim() === '';
+      const subject = isEmpty ? `${names[index]} is empty` : `${names[index]} ${quoteValue(value)}`;
       const fields = {
         petId: valueText(record, petId),
         [relative ? 'change' : 'quantity']: valueText(record, quantity),
         ...(expected !== undefined && { expected: valueText(record, expected) }),
       };
-      const kind = `${names[index]} ${value.trim() === ''} ${rule}`;
-      return { message: `${what}: ${rule}`, kind, columnName: names[index], remedy, fields };
+      const kind = `${names[index]} ${isEmpty} ${rule}`;
+      return { message: `${subject}: ${rule}`, kind, columnName: names[index], remedy, fields };
     };
     const { line } = record;
     const id = toId(withoutLeadingZeros(valueText(record, petId).trim()));
@@ -157,13 +159,13 @@ function createParser(
   };
 }
 
-/** `5`, `+5`, or `5 (expected 3)`. */
+/** Describes an intent: `5`, `+5`, or `5 (expected 3)`. */
 function describeIntent(intent: Intent): string {
   if (intent.kind === 'add') return `${intent.change < 0 ? '' : '+'}${intent.change}`;
   return `${intent.value}${intent.expected === undefined ? '' : ` (expected ${intent.expected})`}`;
 }
 
-/** What would make a number valid. */
+/** The flag that makes a number valid. Undefined if no flag does. */
 function remedyFor(text: string): string | undefined {
   const separator = thousandsSeparators.find((candidate) => withoutThousands(text, candidate) !== text);
   if (separator !== undefined) {
@@ -173,12 +175,12 @@ function remedyFor(text: string): string | undefined {
   return /^[+-]\d+$/.test(text) ? 'if the rows are changes, add --relative' : undefined;
 }
 
-/** `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later refused. */
+/** Removes the separators of `1.234.567`. Returns the text unchanged if its digits are not grouped in threes. */
 function withoutThousands(text: string, separator: ThousandsSeparator): string {
   // No-break spaces (U+00A0, U+202F) are also in use as separators.
   const plain = separator === ' ' ? text.replace(/[\u00a0\u202f]/g, ' ') : text;
-  const mark = separator === '.' ? '\\.' : separator;
-  return new RegExp(`^[+-]?[1-9]\\d{0,2}(${mark}\\d{3})+$`).test(plain)
+  const pattern = separator === '.' ? '\\.' : separator;
+  return new RegExp(`^[+-]?[1-9]\\d{0,2}(${pattern}\\d{3})+$`).test(plain)
     ? plain.replaceAll(separator, '')
     : text;
 }

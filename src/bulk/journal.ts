@@ -2,40 +2,39 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:f
 import type { Issue } from '../input/issues.ts';
 import { printJson } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
-import type { Row, Value } from './decide.ts';
+import type { Outcome, Row, Value } from './decide.ts';
 import type { RunTotals } from './rows.ts';
 import type { RunHeader } from './run-header.ts';
 
-// The journal of a run has JSON lines, in this order:
+// The journal of a run consists of JSON lines in this order:
 //
-//   the header          what the run is
-//   invalid rows        rows of the input that are left out
-//   the plan            a row to write has the value that was read (`before`) and the one to write (`after`); a row that
-//                       the plan has decided has its outcome
-//   `planned`           synced before the first write
-//   outcomes            one for each row that was settled. They are not synced: if one is lost, the record is read again
-//   `ended`             the totals, synced
+//   the header          the facts of the run
+//   invalid rows        the rows of the input that are in no plan
+//   the plan            a row to write, with the value that was read (`before`) and the value to write (`after`); or a row
+//                       that the plan has settled, with its outcome
+//   `planned`           ends the plan; synced before the first write
+//   outcomes            one line for each settled row. They are not synced: if one is lost, `resume` reads the record again
+//   `ended`             the totals; synced
 //
-// A further session appends its plan, its outcomes and its end.
+// A further session appends its plan, outcomes and end.
 
-/** The version of the format. A program reads no other. */
-export const version = 5;
+/** The version of the format. A journal of another version is not read. */
+export const journalVersion = 5;
 
-/** The last line of a session. */
+/** The line that ends a session. */
 export interface RunEnd extends RunTotals {
-  /** The number of the last plan. */
+  /** The number of the last plan among all plans on the target. */
   readonly planned: number;
   /** RFC 3339. */
   readonly ended: string;
 }
 
 const writeEveryMs = 5;
-/** So many lines are held back at most. */
-const maxPending = 1000;
+const maxPendingLines = 1000;
 
 /**
- * Appends to the journal of a run. Lines appended within 5 ms are written together, so a kill of the process loses at
- * most those.
+ * Appends to the journal of a run. It writes the lines of 5 ms together, so a kill of the process loses at most those
+ * lines.
  */
 export class Journal {
   readonly path: string;
@@ -45,7 +44,7 @@ export class Journal {
   private failure: Error | undefined;
 
   /**
-   * Creates a new file with the mode 0600, or continues after the first bytes of one and drops the rest.
+   * Creates a file with the mode 0600. With `bytes`, opens the file and truncates it to that length.
    *
    * @throws CliError `failed`
    */
@@ -59,51 +58,50 @@ export class Journal {
     }
   }
 
+  /** Appends the header and the invalid rows. */
   begin(id: string, header: RunHeader, invalid: readonly Issue[]): void {
     const started = new Date().toISOString();
-    this.append(printJson({ journal: version, run: id, started, ...header } as never));
-    for (const row of invalid) this.append(printJson({ invalid: { ...row } as never }));
+    this.append(printJson({ journal: journalVersion, run: id, started, ...header }));
+    for (const row of invalid) this.append(printJson({ invalid: row }));
   }
 
   /**
-   * Keeps a plan, which is on the disk when this returns.
+   * Appends a plan and syncs it: it is on the disk when this returns.
    *
    * @param planNumber the number of the plan among all plans on the target.
    */
   keepPlan(rows: readonly Row[], planNumber: number): void {
     for (const row of rows) {
       const { id, before = null, after = null, outcome } = row;
-      const values = `"before":${valueText(before)},"after":${valueText(after)}`;
-      if (outcome) this.outcome(row, false);
-      else this.append(`{"plan":${id},${membersOf(row)},${values}}`);
+      const values = `"before":${printValue(before)},"after":${printValue(after)}`;
+      this.append(
+        outcome
+          ? `{"row":${id},${printRowMembers(row)},${printOutcomeMembers(row, outcome)}}`
+          : `{"plan":${id},${printRowMembers(row)},${values}}`,
+      );
     }
     this.append(`{"planned":${planNumber}}`);
     this.sync();
   }
 
-  /** @param isPlanned whether the journal has a plan line for the row; else the outcome says what the row wants. */
-  outcome(row: Row, isPlanned: boolean): void {
-    const { id, outcome, isSent, mayBeApplied } = row;
-    if (!outcome) return;
-    const members = isPlanned ? '' : `${membersOf(row)},`;
-    const marks = `${isSent ? ',"sent":true' : ''}${mayBeApplied ? ',"maybe":true' : ''}`;
-    const why = outcome.reason ? `,"reason":${printJson(outcome.reason)}` : '';
-    this.append(`{"row":${id},${members}"state":"${outcome.state}"${marks}${why}}`);
+  /** Appends the outcome of a row that the plan had to write. */
+  keepOutcome(row: Row, outcome: Outcome): void {
+    this.append(`{"row":${row.id},${printOutcomeMembers(row, outcome)}}`);
   }
 
-  /** Ends the session. @throws CliError `failed` if a line was lost. */
+  /** Appends the end of the session and syncs it. @throws CliError `failed` if a line was lost. */
   end(end: RunEnd): void {
     this.append(printJson(end));
     this.sync();
   }
 
-  /** Returns when everything is on the disk. @throws CliError `failed` if that fails; then nothing more is written. */
+  /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost; further lines are refused. */
   sync(): void {
     this.flush();
-    this.guard(() => fsyncSync(this.file));
+    this.keepFailure(() => fsyncSync(this.file));
   }
 
-  /** Closes the file without a flush: lines that are held back are lost. */
+  /** Closes the file without a flush: pending lines are lost. */
   close(): void {
     clearTimeout(this.timer);
     closeSync(this.file);
@@ -113,8 +111,8 @@ export class Journal {
   private append(line: string): void {
     if (this.failure) throw this.failure;
     this.pending.push(line);
-    if (this.pending.length >= maxPending) this.flush();
-    else this.timer ??= setTimeout(() => this.flushOrKeepError(), writeEveryMs);
+    if (this.pending.length >= maxPendingLines) this.flush();
+    else this.timer ??= setTimeout(() => this.flushQuietly(), writeEveryMs);
   }
 
   private flush(): void {
@@ -124,21 +122,23 @@ export class Journal {
     if (this.pending.length === 0) return;
     const bytes = Buffer.from(`${this.pending.join('\n')}\n`);
     this.pending = [];
-    this.guard(() => {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.file, bytes, at, bytes.length - at);
+    this.keepFailure(() => {
+      for (let offset = 0; offset < bytes.length; )
+        offset += writeSync(this.file, bytes, offset, bytes.length - offset);
     });
   }
 
-  /** The next line throws the error, because nobody waits for this write. */
-  private flushOrKeepError(): void {
+  /** Ignores the error, because nobody waits for this write: the next line throws it. */
+  private flushQuietly(): void {
     try {
       this.flush();
     } catch {}
   }
 
-  private guard(work: () => void): void {
+  /** @throws CliError `failed` if the step fails, and keeps the error for all further lines. */
+  private keepFailure(step: () => void): void {
     try {
-      work();
+      step();
     } catch (error) {
       this.failure = fileError('write', this.path, error);
       throw this.failure;
@@ -146,21 +146,26 @@ export class Journal {
   }
 }
 
-/** The members of a line that describe a row, put together from texts because there may be a million. @see bench/README.md */
-function membersOf({ line, intent, undoneRow }: Row): string {
-  const undone = undoneRow ? `,"undoes":${undoneMembersOf(undoneRow)}` : '';
+/** The members of a line that describe a row. Texts are joined because it is faster for a million rows. @see bench/README.md */
+function printRowMembers({ line, intent, undoneRow }: Row): string {
+  const undone = undoneRow ? `,"undoes":${printUndoneRow(undoneRow)}` : '';
   if (intent.kind === 'add') return `"line":${line},"add":${intent.change}${undone}`;
-  const expected = intent.expected === undefined ? '' : `,"expected":${valueText(intent.expected)}`;
-  return `"line":${line},"set":${valueText(intent.value)}${expected}${undone}`;
+  const expected = intent.expected === undefined ? '' : `,"expected":${printValue(intent.expected)}`;
+  return `"line":${line},"set":${printValue(intent.value)}${expected}${undone}`;
 }
 
-/** A row that an undo takes back, and of which nobody knows whether it was applied. */
-function undoneMembersOf(row: Row): string {
+/** The row that an undo takes back, if nobody knows whether that row was applied. */
+function printUndoneRow(row: Row): string {
   const { before, after, mayBeApplied } = row;
-  const values = `"before":${valueText(before ?? null)},"after":${valueText(after ?? null)}`;
-  return `{${membersOf(row)},${values},"maybe":${mayBeApplied}}`;
+  const values = `"before":${printValue(before ?? null)},"after":${printValue(after ?? null)}`;
+  return `{${printRowMembers(row)},${values},"maybe":${mayBeApplied}}`;
 }
 
-function valueText(value: Value): string {
+function printOutcomeMembers({ mayBeWritten, mayBeApplied }: Row, { state, reason }: Outcome): string {
+  const marks = `${mayBeWritten ? ',"sent":true' : ''}${mayBeApplied ? ',"maybe":true' : ''}`;
+  return `"state":"${state}"${marks}${reason ? `,"reason":${printJson(reason)}` : ''}`;
+}
+
+function printValue(value: Value): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }

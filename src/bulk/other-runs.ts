@@ -1,76 +1,80 @@
 import type { Outcome, Row } from './decide.ts';
-import type { JournalImage, JournalRow } from './read-journal.ts';
+import type { JournalContent, JournalRow } from './read-journal.ts';
 import { isLeft, isOpen, isPerhapsWritten } from './rows.ts';
 import type { Run } from './run.ts';
 import { areDisjoint } from './run-header.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './run-store.ts';
 
-// The journals of other runs on the target tell which rows of a run must not be written. A change must not be booked twice,
-// so a run that adds looks for earlier bookings: by the number of its delivery, or if it has none by its rows.
+// The journals of other runs on the target tell which rows of a run must not be written. No change may be booked twice, so a
+// run that adds looks for earlier bookings: by the number of its delivery, or by its rows if it has no number.
 
 /**
- * Marks the open rows of a run: with an `obstacle` if another run has booked or written the record, with a `laterReading` if
- * another run has planned to write the record since the row was sent.
+ * Marks the open rows of a run. A row gets an `obstacle` if another run has booked or written the record. A row that may be
+ * written gets a `laterReading` if another run has planned to write the record since.
  *
  * @param undoneRun the journal of the run that an undo undoes.
  * @throws CliError `failed` if a journal that may be of the target cannot be read.
  */
-export async function markByOtherRuns(list: RunList, run: Run, undoneRun?: JournalImage): Promise<void> {
+export async function markByOtherRuns(list: RunList, run: Run, undoneRun?: JournalContent): Promise<void> {
   const { header, journal } = run;
   const rows = run.rows.filter(isOpen);
-  if (undoneRun) await markWrittenLater(list, rows, undoneRun);
+  if (undoneRun) await markRowsWrittenLater(list, rows, undoneRun);
   else if (header.delivery !== null && !header.flags.again) {
-    const unsent = rows.filter(({ isSent }) => !isSent);
-    await markBooked(list, run, unsent);
+    const unwritten = rows.filter(({ mayBeWritten }) => !mayBeWritten);
+    await markBookedRows(list, run, unwritten);
   }
-  const sentRows = rows.flatMap((row): SentRow[] => {
-    const image = row.isSent ? journal : undoneRun;
-    const sentRow = row.isSent ? row : row.undoneRow;
-    const reading = image?.rows.get(row.id)?.readings.at(-1);
-    return image && sentRow?.intent.kind === 'add' && reading
-      ? [{ row: sentRow, run: image.id, planNumber: reading.planNumber }]
+  const uncertainRows = rows.flatMap((row): UncertainRow[] => {
+    const content = row.mayBeWritten ? journal : undoneRun;
+    const uncertainRow = row.mayBeWritten ? row : row.undoneRow;
+    const reading = content?.rows.get(row.id)?.readings.at(-1);
+    return content && uncertainRow?.intent.kind === 'add' && reading
+      ? [{ row: uncertainRow, run: content.id, planNumber: reading.planNumber }]
       : [];
   });
-  if (sentRows.length > 0) await markLaterReadings(list, header.target, sentRows);
+  if (uncertainRows.length > 0) await markLaterReadings(list, header.target, uncertainRows);
 }
 
-/** A row that adds and was sent, with the run and the number of the plan that it was sent by. */
-interface SentRow {
+/** A row that adds and may be written, with the run and the number of the plan that sent it. */
+interface UncertainRow {
   readonly row: Row;
   readonly run: string;
   readonly planNumber: number;
 }
 
 /** Marks rows with the reading of the next plan of another run. */
-async function markLaterReadings(list: RunList, target: string, sentRows: readonly SentRow[]): Promise<void> {
-  const oldest = Math.min(...sentRows.map(({ planNumber }) => planNumber));
-  const firsts = new Map<Row, number>();
+async function markLaterReadings(
+  list: RunList,
+  target: string,
+  uncertainRows: readonly UncertainRow[],
+): Promise<void> {
+  const oldestPlan = Math.min(...uncertainRows.map(({ planNumber }) => planNumber));
+  const earliestPlans = new Map<Row, number>();
   for (const info of runsOnTarget(list, target)) {
-    if (info.planned <= oldest) continue;
+    if (info.planned <= oldestPlan) continue;
     const { rows } = await readRun(list.folder, info.id);
-    for (const { row, run, planNumber } of sentRows)
+    for (const { row, run, planNumber } of uncertainRows)
       for (const reading of run === info.id ? [] : (rows.get(row.id)?.readings ?? [])) {
-        const isFirst = reading.planNumber < (firsts.get(row) ?? Number.POSITIVE_INFINITY);
-        if (reading.planNumber <= planNumber || !isFirst) continue;
-        firsts.set(row, reading.planNumber);
+        const isEarliest = reading.planNumber < (earliestPlans.get(row) ?? Number.POSITIVE_INFINITY);
+        if (reading.planNumber <= planNumber || !isEarliest) continue;
+        earliestPlans.set(row, reading.planNumber);
         row.laterReading = reading.before;
       }
   }
 }
 
-/** Marks rows of an undo whose records a later run has written, or may have. Undos and undone rows do not count. */
-async function markWrittenLater(
+/** Marks the rows of an undo whose records a later run has written, or may have. Undos and undone rows do not count. */
+async function markRowsWrittenLater(
   list: RunList,
   openRows: readonly Row[],
-  { id, header }: JournalImage,
+  { id, header }: JournalContent,
 ): Promise<void> {
   const writers = new Map<bigint, string>();
   for (const info of runsOnTarget(list, header.target, id)) {
     if (info.header.kind === 'undo' || info.header.noun !== header.noun) continue;
-    const { rows, undoRows } = await readFates(list, info);
+    const { rows, undoRows } = await readRowsWithUndo(list, info);
     for (const row of rows.values()) {
-      const fate = undoRows?.get(row.id)?.outcome?.state;
-      const isUndone = fate === 'applied' || fate === 'unchanged';
+      const undoState = undoRows?.get(row.id)?.outcome?.state;
+      const isUndone = undoState === 'applied' || undoState === 'unchanged';
       if (!isUndone && isPerhapsWritten(row)) writers.set(row.id, info.id);
     }
   }
@@ -92,78 +96,80 @@ interface Booking {
   readonly isUndone: boolean;
 }
 
-/** Marks the rows of a delivery that other runs of the same number have booked, or may have. */
-async function markBooked(list: RunList, run: Run, rows: readonly Row[]): Promise<void> {
+/** Marks the rows of a delivery that other runs with the same number have booked, or may have. */
+async function markBookedRows(list: RunList, run: Run, rows: readonly Row[]): Promise<void> {
   const bookings = new Map<bigint, Booking>();
-  for (const info of addingRuns(list, run)) {
+  for (const info of findAddingRuns(list, run)) {
     if (info.header.delivery !== run.header.delivery) continue;
-    for (const [id, booking] of await bookingsOf(list, info))
+    for (const [id, booking] of await readBookings(list, info))
       if (bookings.get(id)?.state !== 'booked') bookings.set(id, booking);
   }
   for (const row of rows) {
     const booking = bookings.get(row.id);
-    if (booking && row.intent.kind === 'add') row.obstacle = outcomeOf(booking, row.intent.change);
+    if (booking && row.intent.kind === 'add') row.obstacle = toOutcome(booking, row.intent.change);
   }
 }
 
-/** The code of a row that another run of its delivery has open. A row that is unknown for this reason books nothing. */
-const openElsewhere = 'open_elsewhere';
+/** The code of a row that is open in another run of the delivery. A row that is unknown for this reason books nothing. */
+const openElsewhereCode = 'open_elsewhere';
 
-function outcomeOf({ run, change, state, isUndone }: Booking, wanted: number): Outcome {
+function toOutcome({ run, change, state, isUndone }: Booking, rowChange: number): Outcome {
   if (state === 'open') {
-    const [what, way, verb] = isUndone
+    const [fact, advice, verb] = isUndone
       ? [`the undo of run ${run} may have taken this row back`, 'finish that undo', 'undo']
       : [`run ${run} of this delivery may have booked this row`, 'resume that run', 'resume'];
-    const message = `${what}: ${way}, or look at the count`;
-    return { state: 'unknown', reason: { code: openElsewhere, message, settledBy: [verb, run] } };
+    const message = `${fact}: ${advice}, or look at the count`;
+    return { state: 'unknown', reason: { code: openElsewhereCode, message, settledBy: [verb, run] } };
   }
-  if (change === wanted)
+  if (change === rowChange)
     return { state: 'unchanged', reason: { code: 'booked', message: `booked by ${run}` } };
-  const message = `booked by ${run} with ${signedText(change)}, and the file has ${signedText(wanted)}`;
+  const message = `booked by ${run} with ${formatChange(change)}, and the file has ${formatChange(rowChange)}`;
   return { state: 'failed', reason: { code: 'booked_otherwise', message } };
 }
 
-function signedText(change: number): string {
+function formatChange(change: number): string {
   return change < 0 ? String(change) : `+${change}`;
 }
 
 /** An earlier run with the same rows as an input. */
-interface EqualRows {
+interface EqualRun {
   readonly info: RunInfo;
   readonly count: number;
-  /** True if the input or that run has no more than twice as many rows. */
-  readonly isHalf: boolean;
+  /** True if the equal rows are at least half of the input, or half of the earlier run. */
+  readonly isHalfEqual: boolean;
 }
 
-/** So many of the last runs are compared by their rows. */
-const comparedRuns = 50;
+/** Only the last runs are compared by their rows. */
+const maxComparedRuns = 50;
 
 /**
- * Finds the earlier run that has most rows in common with a run that adds, by id and change. Two runs with a number of a
- * delivery are not compared.
+ * Finds the earlier run that has most rows in common with a run that adds, by id and change. Two runs are not compared if
+ * both have a delivery number.
  *
  * @returns undefined if no run has such a row.
  * @throws as `markByOtherRuns`
  */
-export async function mostEqualRows(list: RunList, run: Run): Promise<EqualRows | undefined> {
-  const candidates: EqualRows[] = [];
-  // A row that adds 0 is never written, so it says nothing about the delivery.
+export async function findMostEqualRun(list: RunList, run: Run): Promise<EqualRun | undefined> {
+  const candidates: EqualRun[] = [];
+  // A row that adds 0 is never written, so it does not tell deliveries apart.
   const changing = run.rows.filter(({ intent }) => intent.kind === 'add' && intent.change !== 0);
-  for (const info of addingRuns(list, run).slice(0, comparedRuns)) {
+  for (const info of findAddingRuns(list, run).slice(0, maxComparedRuns)) {
     if (run.header.delivery !== null && info.header.delivery !== null) continue;
-    const bookings = await bookingsOf(list, info);
+    const bookings = await readBookings(list, info);
     const isEqual = ({ id, intent }: Row) =>
       intent.kind === 'add' && bookings.get(id)?.change === intent.change;
     const count = changing.filter(isEqual).length;
     const isHalf = count * 2 >= changing.length || count * 2 >= bookings.size;
-    if (count > 0) candidates.push({ info, count, isHalf });
+    if (count > 0) candidates.push({ info, count, isHalfEqual: isHalf });
   }
-  const [most] = candidates.sort((a, b) => Number(b.isHalf) - Number(a.isHalf) || b.count - a.count);
+  const [most] = candidates.sort(
+    (a, b) => Number(b.isHalfEqual) - Number(a.isHalfEqual) || b.count - a.count,
+  );
   return most;
 }
 
-/** The other runs on the target of a run that add, the newest first, without other shards. */
-function addingRuns(list: RunList, { header, journal }: Run): RunInfo[] {
+/** Finds the other runs on the target that add, the newest first, without runs of other shards. */
+function findAddingRuns(list: RunList, { header, journal }: Run): RunInfo[] {
   return runsOnTarget(list, header.target).filter(
     ({ id, header: { kind, flags, noun } }) =>
       kind === 'apply' &&
@@ -174,23 +180,23 @@ function addingRuns(list: RunList, { header, journal }: Run): RunInfo[] {
   );
 }
 
-/** The bookings of a run by record. If an undo of the run has begun, the rows of the undo count. */
-async function bookingsOf(list: RunList, info: RunInfo): Promise<Map<bigint, Booking>> {
-  const { rows, undoRows } = await readFates(list, info);
+/** Reads the bookings of a run by record. If an undo of the run has begun, the outcomes of the undo count. */
+async function readBookings(list: RunList, info: RunInfo): Promise<Map<bigint, Booking>> {
+  const { rows, undoRows } = await readRowsWithUndo(list, info);
   const bookings = new Map<bigint, Booking>();
   for (const row of rows.values()) {
     if (row.intent.kind !== 'add') continue;
-    // A row that its undo does not have was never written, so it is not booked.
+    // A row that is not in the undo was never written, so it is not booked.
     if (undoRows && !undoRows.has(row.id) && !isPerhapsWritten(row)) continue;
     const state = bookingStateOf(row, undoRows?.get(row.id));
-    const facts = { run: info.id, change: row.intent.change, isUndone: undoRows !== undefined };
-    if (state) bookings.set(row.id, { ...facts, state });
+    const isUndone = undoRows !== undefined;
+    if (state) bookings.set(row.id, { run: info.id, change: row.intent.change, state, isUndone });
   }
   return bookings;
 }
 
-/** The rows of a run, and those of its last undo. */
-async function readFates({ folder }: RunList, { id, undo }: RunInfo) {
+/** Reads the rows of a run, and the rows of its last undo. */
+async function readRowsWithUndo({ folder }: RunList, { id, undo }: RunInfo) {
   const { rows } = await readRun(folder, id);
   const undoRows = undo && (await readRun(folder, undo.id)).rows;
   return { rows, undoRows };
@@ -199,7 +205,7 @@ async function readFates({ folder }: RunList, { id, undo }: RunInfo) {
 /** Undefined if the row is not booked. */
 function bookingStateOf(row: JournalRow, undoRow: JournalRow | undefined): Booking['state'] | undefined {
   const { outcome } = undoRow ?? row;
-  if (outcome?.reason?.code === openElsewhere) return undefined;
+  if (outcome?.reason?.code === openElsewhereCode) return undefined;
   if (isLeft({ outcome }) || outcome?.state === 'unknown') return 'open';
   if (undoRow) return outcome?.state === 'failed' ? 'booked' : undefined;
   return outcome?.state === 'applied' ? 'booked' : undefined;

@@ -5,20 +5,20 @@ import type { Stop } from '../process/signals.ts';
 import type { Row } from './decide.ts';
 import type { Journal } from './journal.ts';
 
-/** The embedded store is saved at most so often while a run writes. */
+/** The shortest time between two saves of the embedded store. */
 const saveEveryMs = 250;
 
 /**
- * Keeps the outcomes of settled rows in the journal. Those of the embedded store wait until it has been saved. If an
- * outcome cannot be kept, the run stops, because no row may be written without its outcome.
+ * Keeps the outcomes of settled rows in the journal. If the run writes to the embedded store, the outcomes wait until the
+ * store is saved. If an outcome cannot be kept, the run stops, because no row may be written without its outcome.
  */
 export class OutcomeLog {
-  /** Why an outcome could not be kept: the reason of the stop says so already. */
+  /** The error of the first outcome that could not be kept. The reason of the stop has the same message. */
   error: unknown;
   private readonly journal: Journal;
   private readonly stop: Stop<StopReason>;
   private readonly saveStore: (() => Promise<void>) | undefined;
-  /** Settled rows that the embedded store on the disk does not have yet. */
+  /** The settled rows that the saved embedded store lacks. */
   private waiting: Row[] = [];
   private nextSaveMs = monotonicMs() + saveEveryMs;
 
@@ -35,7 +35,7 @@ export class OutcomeLog {
     if (monotonicMs() >= this.nextSaveMs) await this.flush();
   }
 
-  /** Saves the embedded store, and then keeps the outcomes of the rows that it has. */
+  /** Saves the embedded store, then keeps the outcomes of the rows that were waiting for it. */
   async flush(): Promise<void> {
     if (!this.saveStore) return;
     const rows = this.waiting;
@@ -45,9 +45,9 @@ export class OutcomeLog {
     try {
       await this.saveStore();
     } catch (error) {
-      const why = messageOf(error);
-      this.stop.stop({ kind: 'partial', message: why });
-      const reason = { code: 'not_saved', message: `the embedded store could not be saved: ${why}` };
+      const message = messageOf(error);
+      this.stop.stop({ kind: 'partial', message });
+      const reason = { code: 'not_saved', message: `the embedded store could not be saved: ${message}` };
       for (const row of rows) row.outcome = { state: 'unknown', reason };
     }
     for (const row of rows) this.keep(row);
@@ -57,7 +57,7 @@ export class OutcomeLog {
 
   private keep(row: Row): void {
     try {
-      this.journal.outcome(row, true);
+      if (row.outcome) this.journal.keepOutcome(row, row.outcome);
     } catch (error) {
       this.error = error;
       this.stop.stop({ kind: 'partial', message: messageOf(error) });

@@ -4,83 +4,85 @@ import { UsageError } from '../process/errors.ts';
 import { decide, type Outcome, type Row } from './decide.ts';
 import { isPerhapsWritten } from './rows.ts';
 import type { Run } from './run.ts';
-import { toRows } from './run-header.ts';
-import type { Reading, RunNoun } from './run-nouns.ts';
+import { toRowCount } from './run-header.ts';
+import type { Reading, ValueAccess } from './value-access.ts';
 
-/** The rows of a session, decided. */
+/** The decisions of a session about its rows. */
 export interface Plan {
-  /** The rows that it looked at. */
+  /** The rows that the session looked at. */
   readonly rows: readonly Row[];
   /** The rows that will be written. */
   readonly changes: readonly Row[];
-  /** The strong tags of the records that were read by themselves. */
+  /** The strong ETags of the records that were read one by one. */
   readonly etags: ReadonlyMap<Row, string>;
   readonly elapsedMs: number;
 }
 
-/** With fewer rows than this each record is read by itself, with its ETag; otherwise the whole list is read. */
-const rowsForList = 100;
+/** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
+const minRowsForList = 100;
 
 /**
- * Reads the records of the rows and decides each of them. A row that need not or cannot be written gets its outcome.
+ * Reads the records of the rows and decides each row. A row that need not or cannot be written gets its outcome.
  *
- * @param rows those that this session looks at.
- * @param progress counts the records that were read.
+ * @param rows the rows that this session looks at.
+ * @param progress is increased for each record that was read.
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function makePlan(
-  noun: RunNoun,
+  access: ValueAccess,
   rows: readonly Row[],
   pace: Pace,
-  progress: { read: number },
+  progress: { recordsRead: number },
 ): Promise<Plan> {
   const startedMs = monotonicMs();
   const pending = new Map<bigint, Row>();
   for (const row of rows) pending.set(row.id, row);
   const etags = new Map<Row, string>();
-  const take = (row: Row, reading: Reading) => {
+  const decideByReading = (row: Row, reading: Reading) => {
     pending.delete(row.id);
-    planRow(noun, row, reading);
+    decideRow(access, row, reading);
     if (!row.outcome && reading.etag !== undefined) etags.set(row, reading.etag);
-    progress.read += 1;
+    progress.recordsRead += 1;
   };
-  if (noun.canList && !(noun.canGet && rows.length < rowsForList))
+  if (access.canList && !(access.canGet && rows.length < minRowsForList))
     try {
-      for await (const page of ahead(noun.list()))
+      for await (const page of readAhead(access.list()))
         for (const record of page) {
-          // A list that changes while it is read may contain a record twice.
-          const row = pending.get(noun.idOf(record));
-          if (row) take(row, { record });
+          // A list that changes during the reading may contain a record twice.
+          const row = pending.get(access.idOf(record));
+          if (row) decideByReading(row, { record });
         }
     } catch (error) {
-      // Then every record is read by itself.
-      if (!noun.canGet || !isCut(error)) throw error;
+      // The records are read one by one instead.
+      if (!access.canGet || !isCutListError(error)) throw error;
     }
-  if (noun.canGet)
-    await eachAtPace(pace, [...pending.values()], async (row) => take(row, await noun.read(row.id)));
-  for (const row of [...pending.values()]) take(row, { record: undefined });
+  if (access.canGet)
+    await eachAtPace(pace, [...pending.values()], async (row) =>
+      decideByReading(row, await access.read(row.id)),
+    );
+  for (const row of [...pending.values()]) decideByReading(row, { record: undefined });
   const changes = rows.filter(({ outcome }) => !outcome);
   return { rows, changes, etags, elapsedMs: monotonicMs() - startedMs };
 }
 
-/** Decides a row by a reading of its record, and keeps the value to write on the row. */
-function planRow(noun: RunNoun, row: Row, { record }: Reading): void {
-  const now = noun.valueOf(row, record);
+/** Decides a row by a reading of its record. The row gets its outcome, or the value to write. */
+function decideRow(access: ValueAccess, row: Row, { record }: Reading): void {
+  const now = access.valueOf(row, record);
   const decision = decide(row, now);
   if (decision.state !== 'write') row.outcome = decision;
-  else if (decision.after === null && !noun.canRemove) row.outcome = noDelete;
+  else if (decision.after === null && !access.canRemove) row.outcome = noDeleteOutcome;
   else {
     row.before = now;
     row.after = decision.after;
-    row.isSent = false;
+    row.mayBeWritten = false;
     row.mayBeApplied = false;
-    // A member that most rows lack is not added to a million of them.
+    // Most rows lack this member. Adding it would make a million rows larger.
     if (row.laterReading !== undefined) row.laterReading = undefined;
     row.outcome = undefined;
   }
 }
 
-const noDelete: Outcome = {
+const noDeleteOutcome: Outcome = {
   state: 'failed',
   reason: {
     code: 'no_delete',
@@ -88,13 +90,13 @@ const noDelete: Outcome = {
   },
 };
 
-/** Whether a list was refused because it may end before its last record. */
-function isCut(error: unknown): boolean {
+/** Whether an error says that a list may end before its last record. */
+function isCutListError(error: unknown): boolean {
   return error instanceof UsageError && error.details.code === 'unbound';
 }
 
-/** Yields the same pages, but requests each while the previous one is processed. */
-async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+/** Yields the same pages, and requests each page while the caller processes the page before. */
+async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const iterator = pages[Symbol.asyncIterator]();
   let next = iterator.next();
   try {
@@ -102,7 +104,7 @@ async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
       const { done, value } = await next;
       if (done) return;
       next = iterator.next();
-      // If the consumer stops first, the page is awaited below and its error ignored.
+      // If the caller stops first, the page is awaited below and its error is ignored.
       next.catch(() => {});
       yield value;
     }
@@ -111,17 +113,17 @@ async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   }
 }
 
-/** The difference of the counts that a plan has read and wants, 0 for no entry; undefined for fields of records. */
+/** The change of a count by a plan, where no entry counts as 0. Undefined for fields of records. */
 export function changeOf({ before = null, after = null }: Pick<Row, 'before' | 'after'>): number | undefined {
-  const isOfFields = [before, after].some((value) => value !== null && typeof value === 'object');
-  return isOfFields ? undefined : Number(after ?? 0) - Number(before ?? 0);
+  const hasFields = [before, after].some((value) => value !== null && typeof value === 'object');
+  return hasFields ? undefined : Number(after ?? 0) - Number(before ?? 0);
 }
 
 /** Fewer rows than this may all go to 0. */
-const rowsForZeroGuard = 10;
+const minRowsForZeroGuard = 10;
 
 /**
- * Checks the guards of a run; what its earlier sessions have written counts too.
+ * Checks the guards of a run. The rows that earlier sessions of the run have written count too.
  *
  * @throws UsageError that names the guard and the value that breaks it.
  */
@@ -129,8 +131,9 @@ export function checkGuards({ header, rows }: Run, { changes }: Plan): void {
   const { maxChanges, maxDelta, allowZero } = header.guards;
   const rowCount = header.rows - header.invalid - header.skipped;
   const writes = [...changes, ...rows.filter((row) => row.outcome && isPerhapsWritten(row))];
-  const guardError = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint, 'guard');
-  if (maxChanges && writes.length > toRows(maxChanges, rowCount)) {
+  const guardError = (reason: string, hint: string) =>
+    new UsageError(`${reason}; nothing was sent`, hint, 'guard');
+  if (maxChanges && writes.length > toRowCount(maxChanges, rowCount)) {
     const limit = 'rows' in maxChanges ? maxChanges.rows : `${maxChanges.percent}%`;
     throw guardError(
       `the run changes ${writes.length} of ${rowCount} rows, and --max-changes allows ${limit}`,
@@ -141,14 +144,14 @@ export function checkGuards({ header, rows }: Run, { changes }: Plan): void {
   const [largest] = maxDelta === undefined ? [] : changes.toSorted((a, b) => sizeOf(b) - sizeOf(a));
   if (maxDelta !== undefined && largest && sizeOf(largest) > maxDelta) {
     const { line, id, before, after } = largest;
-    const place = line > 0 ? `line ${line} changes pet` : 'the plan changes pet';
+    const subject = line > 0 ? `line ${line} changes pet` : 'the plan changes pet';
     throw guardError(
-      `${place} ${id} from ${before ?? 'no entry'} to ${after ?? 'no entry'}, and --max-delta allows ${maxDelta}`,
+      `${subject} ${id} from ${before ?? 'no entry'} to ${after ?? 'no entry'}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
   const zeros = writes.filter(({ before, after }) => after === 0 && before !== null).length;
-  if (rowCount >= rowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
+  if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     throw guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,
       'if this is intended, add --allow-zero',

@@ -6,7 +6,7 @@ import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import { fileError } from '../process/system-error.ts';
 import type { Intent, Outcome, Row, Value } from './decide.ts';
-import { type RunEnd, version } from './journal.ts';
+import { journalVersion, type RunEnd } from './journal.ts';
 import { createRow } from './rows.ts';
 import type { RunHeader } from './run-header.ts';
 
@@ -35,15 +35,15 @@ interface JournalLine extends Partial<Omit<RunEnd, 'planned'>>, Partial<Outcome>
 
 /** A row of a journal. */
 export interface JournalRow extends Row {
-  /** The value that each plan has read, with the number of the plan on the target. */
+  /** The value that each plan read, with the number of the plan among all plans on the target. */
   readonly readings: { readonly planNumber: number; readonly before: Value }[];
-  /** Its outcome at the end of the last session that has ended: the rejects of that session have it. */
+  /** The outcome at the end of the last session that was not killed. The rejects of that session have it. */
   outcomeAtEnd: Outcome | undefined;
 }
 
 /** The first line of a journal. */
 export interface JournalHead {
-  /** Such as `r7`. */
+  /** The id of the run, such as `r7`. */
   readonly id: string;
   readonly header: RunHeader;
   /** RFC 3339. */
@@ -51,35 +51,35 @@ export interface JournalHead {
 }
 
 /** The content of a journal. */
-export interface JournalImage extends JournalHead {
+export interface JournalContent extends JournalHead {
   /**
-   * The rows of its plans by their ids, as the last session left them. If that session was killed, a row without an
-   * outcome counts as sent.
+   * The rows of all plans by their ids, as the last session left them. If that session was killed, a row without an
+   * outcome may be written.
    */
   readonly rows: ReadonlyMap<bigint, JournalRow>;
   readonly invalid: readonly Issue[];
   /** The end of the last session; undefined if it was killed. */
   readonly end: RunEnd | undefined;
-  /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
+  /** True if a session was not killed. It has written the invalid rows to its rejects. */
   readonly hasEnded: boolean;
-  /** The length in bytes without an incomplete plan or line at the end. */
+  /** The length in bytes, without an incomplete plan or line at the end. */
   readonly bytes: number;
-  /** The number of its last plan. */
+  /** The number of the last plan. */
   readonly planned: number;
 }
 
 /**
- * Reads a journal. It leaves out an incomplete line and an incomplete plan at the end. If the journal has no end, it is
- * synced, because nothing may rest on lines that a power cut can take away.
+ * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
+ * because a decision must not rest on lines that a power cut can take away.
  *
- * @returns undefined if no plan is complete: then the run does not exist.
+ * @returns undefined if the journal has no complete plan: then the run does not exist.
  * @throws CliError `failed` if a line cannot be read.
  */
-export async function readJournal(path: string): Promise<JournalImage | undefined> {
-  let replay: Replay | undefined;
+export async function readJournal(path: string): Promise<JournalContent | undefined> {
+  let replay: JournalReplay | undefined;
   for await (const { line, end } of journalLines(path)) {
-    if (replay) replay.take(line, end);
-    else replay = new Replay(path, toHead(path, line));
+    if (replay) replay.applyLine(line, end);
+    else replay = new JournalReplay(path, toHead(path, line));
   }
   if (!replay || replay.planned === 0) return undefined;
   if (!replay.end) {
@@ -89,18 +89,18 @@ export async function readJournal(path: string): Promise<JournalImage | undefine
   return replay;
 }
 
-/** The first line alone. @throws CliError `failed` if it cannot be read. */
+/** Reads the first line alone. @throws CliError `failed` if the line cannot be read. */
 export async function readHead(path: string): Promise<JournalHead> {
   for await (const { line } of journalLines(path)) return toHead(path, line);
-  throw unreadable(path, 'it is empty');
+  throw unreadableError(path, 'it is empty');
 }
 
-/** The complete lines of a journal, each with the offset of its end. */
+/** Yields the complete lines of a journal, each with the offset of its end in bytes. */
 async function* journalLines(
   path: string,
 ): AsyncGenerator<{ readonly line: JournalLine; readonly end: number }> {
   let rest: Buffer = Buffer.alloc(0);
-  let at = 0;
+  let offset = 0;
   try {
     for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
       const bytes = rest.length === 0 ? (piece as Buffer) : Buffer.concat([rest, piece as Buffer]);
@@ -109,8 +109,8 @@ async function* journalLines(
       for (let from = 0; from < text.length; ) {
         const to = text.indexOf('\n', from);
         const line = text.slice(from, to);
-        at += Buffer.byteLength(line) + 1;
-        yield { line: parseLine(path, line), end: at };
+        offset += Buffer.byteLength(line) + 1;
+        yield { line: parseLine(path, line), end: offset };
         from = to + 1;
       }
       rest = bytes.subarray(length);
@@ -125,33 +125,33 @@ function parseLine(path: string, text: string): JournalLine {
     const line = parseJson(text);
     if (isJsonObject(line)) return line as JournalLine;
   } catch {}
-  throw unreadable(path, 'it has a line that is no JSON object');
+  throw unreadableError(path, 'it has a line that is not a JSON object');
 }
 
 /** The code of the error for a journal of another version. */
-export const otherVersion = 'other_version';
+export const otherVersionCode = 'other_version';
 
 function toHead(path: string, line: JournalLine): JournalHead {
   const { journal: _, run: id, started, ...header } = line as JournalLine & { readonly started: string };
-  if (line.journal === version && typeof id === 'string')
+  if (line.journal === journalVersion && typeof id === 'string')
     return { id, started, header: header as unknown as RunHeader };
-  if (line.journal === undefined) throw unreadable(path, 'its header is missing');
+  if (line.journal === undefined) throw unreadableError(path, 'its header is missing');
   throw new CliError('failed', `${path}: another version of petstore wrote this journal`, {
-    code: otherVersion,
+    code: otherVersionCode,
     hint: 'that version finishes or undoes the run',
   });
 }
 
-function unreadable(path: string, why: string): CliError {
+function unreadableError(path: string, why: string): CliError {
   return new CliError('failed', `${path}: this journal cannot be read: ${why}; nothing was written`, {
     hint: 'look at the records of its rows, then move the file away',
   });
 }
 
-const states: readonly string[] = ['applied', 'unchanged', 'failed', 'unknown'];
+const outcomeStates: readonly string[] = ['applied', 'unchanged', 'failed', 'unknown'];
 
-/** Applies the lines of a journal one after the other. It applies a plan when its `planned` comes. */
-class Replay implements JournalImage {
+/** Applies the lines of a journal one after the other. A plan is applied when its `planned` line comes. */
+class JournalReplay implements JournalContent {
   readonly id: string;
   readonly header: RunHeader;
   readonly started: string;
@@ -161,8 +161,8 @@ class Replay implements JournalImage {
   hasEnded = false;
   bytes = 0;
   planned = 0;
-  /** The rows of a plan whose `planned` has not come yet. */
-  private planning: JournalRow[] = [];
+  /** The rows of a plan whose `planned` line has not come yet. */
+  private plannedRows: JournalRow[] = [];
   private readonly path: string;
 
   constructor(path: string, { id, header, started }: JournalHead) {
@@ -173,22 +173,22 @@ class Replay implements JournalImage {
   }
 
   /** @param end the offset of the end of the line, in bytes. */
-  take(line: JournalLine, end: number): void {
+  applyLine(line: JournalLine, end: number): void {
     const { plan, row, invalid, planned, ended, set, add } = line;
-    if (plan !== undefined) this.planning.push(toPlannedRow(BigInt(plan), line));
+    if (plan !== undefined) this.plannedRows.push(toPlannedRow(BigInt(plan), line));
     else if (row !== undefined && (set !== undefined || add !== undefined))
-      this.planning.push(this.settle(toJournalRow(BigInt(row), line), line));
-    else if (row !== undefined) this.settle(this.rows.get(BigInt(row)), line);
+      this.plannedRows.push(this.applyOutcome(toJournalRow(BigInt(row), line), line));
+    else if (row !== undefined) this.applyOutcome(this.rows.get(BigInt(row)), line);
     else if (invalid !== undefined) this.invalid.push(invalid);
-    else if (ended !== undefined) this.takeEnd(line as RunEnd);
-    else if (planned !== undefined) this.takePlan(planned);
-    else throw unreadable(this.path, 'it has an unknown line');
-    if (this.planning.length === 0) this.bytes = end;
+    else if (ended !== undefined) this.applyEnd(line as RunEnd);
+    else if (planned !== undefined) this.applyPlan(planned);
+    else throw unreadableError(this.path, 'it has an unknown line');
+    if (this.plannedRows.length === 0) this.bytes = end;
   }
 
-  private takePlan(planNumber: number): void {
-    for (const plannedRow of this.planning) {
-      const { id, before, after, isSent, mayBeApplied, outcome } = plannedRow;
+  private applyPlan(planNumber: number): void {
+    for (const plannedRow of this.plannedRows) {
+      const { id, before, after, mayBeWritten, mayBeApplied, outcome } = plannedRow;
       const row = this.rows.get(id) ?? plannedRow;
       this.rows.set(id, row);
       if (!outcome) {
@@ -196,35 +196,35 @@ class Replay implements JournalImage {
         row.after = after;
         row.readings.push({ planNumber, before: before ?? null });
       }
-      row.isSent = isSent;
+      row.mayBeWritten = mayBeWritten;
       row.mayBeApplied = mayBeApplied;
       row.outcome = outcome;
     }
-    this.planning = [];
+    this.plannedRows = [];
     this.planned = planNumber;
     this.end = undefined;
   }
 
-  private settle(
+  private applyOutcome(
     row: JournalRow | undefined,
     { state, reason, sent = false, maybe = false }: JournalLine,
   ): JournalRow {
-    if (state === undefined || !states.includes(state))
-      throw unreadable(this.path, 'it has an unknown outcome');
-    if (!row) throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
+    if (state === undefined || !outcomeStates.includes(state))
+      throw unreadableError(this.path, 'it has an unknown outcome');
+    if (!row) throw unreadableError(this.path, 'it has an outcome of a row that is not in its plan');
     row.outcome = { state, reason };
-    row.isSent = sent;
+    row.mayBeWritten = sent;
     row.mayBeApplied = maybe;
     return row;
   }
 
-  private takeEnd(end: RunEnd): void {
+  private applyEnd(end: RunEnd): void {
     this.end = end;
     this.hasEnded = true;
     for (const row of this.rows.values()) {
       row.outcomeAtEnd = row.outcome;
       if (row.outcome) continue;
-      row.isSent = false;
+      row.mayBeWritten = false;
       row.mayBeApplied = false;
     }
   }
@@ -234,12 +234,12 @@ function toJournalRow(id: bigint, line: JournalLine): JournalRow {
   return Object.assign(toRow(id, line), { readings: [], outcomeAtEnd: undefined });
 }
 
-/** A row to write. It may have been sent until its outcome or the end of the session is read. */
+/** A row to write. It may be written until the journal says otherwise, by an outcome or the end of the session. */
 function toPlannedRow(id: bigint, line: JournalLine): JournalRow {
   const row = toJournalRow(id, line);
   row.before = toValue(line.before);
   row.after = toValue(line.after);
-  row.isSent = true;
+  row.mayBeWritten = true;
   row.mayBeApplied = true;
   return row;
 }
@@ -258,12 +258,12 @@ function toUndoneRow(id: bigint, members: RowMembers): Row {
     ...toRow(id, members),
     before: toValue(before),
     after: toValue(after),
-    isSent: true,
+    mayBeWritten: true,
     mayBeApplied: maybe,
   };
 }
 
-/** A count is a number if a number can hold it, although the parser makes a bigint of many digits. */
+/** Makes a count a number if a number can hold it: the parser makes a bigint of many digits. */
 function toValue(value: Value = null): Value {
   return typeof value === 'bigint' && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }

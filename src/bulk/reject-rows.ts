@@ -8,20 +8,20 @@ import type { Run } from './run.ts';
 /**
  * Writes the rejects of a session, if there are any.
  *
- * @returns the name of the file, with a number if the name was in use.
+ * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  */
-export async function writeRejectsOf(run: Run, file: FileName): Promise<string | undefined> {
+export async function writeRunRejects(run: Run, file: FileName): Promise<string | undefined> {
   const { format, flags } = run.header;
-  const rejects = rejectsOf(run);
+  const rejects = toRejects(run);
   if (rejects.length === 0) return undefined;
-  return writeRejects(file, format, rejects, flags.sum ? undefined : run.original);
+  return writeRejects(file, format, rejects, flags.sum ? undefined : run.input);
 }
 
 /**
- * The rows to correct by hand: they were settled since the last end of the run, and failed, are unknown or invalid. A run
- * that adds has fewer: `resume` books the rest, and a row must not be booked both ways. An undo has none.
+ * The rows to correct by hand: the session has settled them, and they failed, are unknown or invalid. In a run that adds,
+ * rows that `resume` processes again are not rejects, because a row must not be booked both ways. An undo has no rejects.
  */
-function rejectsOf({ header, rows, invalid, journal }: Run): Reject[] {
+function toRejects({ header, rows, invalid, journal }: Run): Reject[] {
   if (header.kind === 'undo') return [];
   const rejects: Reject[] = journal?.hasEnded ? [] : invalid.map(toInvalidReject);
   for (const row of rows) {

@@ -12,32 +12,32 @@ export interface Report {
   readonly header: RunHeader;
   /** All rows of the run. */
   readonly rows: readonly Row[];
-  /** The rows that this session planned. */
+  /** The rows that this session looked at. */
   readonly planned: readonly Row[];
-  /** True if an earlier session was at work on the run. */
+  /** True if the run had an earlier session. */
   readonly isResumed: boolean;
-  /** The four figures are of this session. */
+  /** This and the next three figures count this session alone. */
   readonly requests: number;
   readonly retries: number;
   readonly seconds: number;
-  /** Rows written per second of writing. */
+  /** Rows that were written per second, without the time for the plan. */
   readonly rowsPerSecond: number;
   readonly stop: StopReason | undefined;
-  /** The file of rejected rows, as the user may type it. */
+  /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
   /** Why the rejects or the end of the journal could not be written. */
   readonly problem: CliError | undefined;
 }
 
-/** Failures of one kind. */
-export interface FailureKind {
-  /** Such as `404 no_entry` or `timeout`. */
+/** The rows that failed, or are unknown, for the same reason. */
+export interface FailureGroup {
+  /** Status and code, such as `404 no_entry`, or a code alone, such as `timeout`. */
   readonly kind: string;
   readonly state: 'failed' | 'unknown';
   readonly count: number;
-  /** True if each of them may succeed later. */
+  /** True if `resume` processes all of the rows again. */
   readonly retryable: boolean;
-  /** The first of them. */
+  /** The first of the rows. */
   readonly example: {
     readonly line: number;
     readonly id: bigint;
@@ -46,9 +46,9 @@ export interface FailureKind {
   };
 }
 
-/** The failures of rows by kind, the most frequent first. */
-export function failuresOf(rows: readonly Row[]): FailureKind[] {
-  const kinds = new Map<string, FailureKind & { count: number; retryable: boolean }>();
+/** Groups the rows that failed or are unknown by reason, the largest group first. */
+export function groupFailures(rows: readonly Row[]): FailureGroup[] {
+  const groups = new Map<string, FailureGroup & { count: number; retryable: boolean }>();
   for (const row of rows) {
     const { outcome, line, id } = row;
     if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
@@ -56,30 +56,30 @@ export function failuresOf(rows: readonly Row[]): FailureKind[] {
     const { status, code, message, requestId } = outcome.reason ?? { code: state, message: state };
     const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
     const retryable = isOpen(row);
-    const failures = kinds.get(`${state} ${kind}`);
-    if (failures) {
-      failures.count += 1;
-      failures.retryable &&= retryable;
+    const group = groups.get(`${state} ${kind}`);
+    if (group) {
+      group.count += 1;
+      group.retryable &&= retryable;
     } else {
       const example = { line, id, message, requestId };
-      kinds.set(`${state} ${kind}`, { kind, state, count: 1, retryable, example });
+      groups.set(`${state} ${kind}`, { kind, state, count: 1, retryable, example });
     }
   }
-  return [...kinds.values()].sort((a, b) => b.count - a.count);
+  return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-/** The command that settles a row, if all rows that are open wait for other runs. */
-export function settlingCommand(rows: readonly Row[]): readonly string[] | undefined {
+/** Finds the command that settles the first open row, if every open row waits for another run. */
+export function findSettlingCommand(rows: readonly Row[]): readonly string[] | undefined {
   const commands = rows.filter(isOpen).map(({ outcome }) => outcome?.reason?.settledBy);
   return commands.every((command) => command !== undefined) ? commands[0] : undefined;
 }
 
 /**
- * The error that ends a session; undefined if every row is as the file says.
+ * Makes the error that ends a session. Undefined if every row is as the file says.
  *
- * @param retryable whether trying again may help without anybody's action.
+ * @param retryable whether the same command may succeed later although nobody has changed anything.
  */
-export function errorOf(
+export function toRunError(
   header: RunHeader,
   counts: StateCounts,
   retryable: boolean,
@@ -87,29 +87,31 @@ export function errorOf(
 ): CliError | undefined {
   const { failed, unknown, invalid, unprocessed, applied, unchanged } = counts;
   const isUndo = header.kind === 'undo';
-  const wrong: readonly (readonly [count: number, verb: string])[] = [
+  const failures: readonly (readonly [count: number, verb: string])[] = [
     [failed, 'failed'],
     [unknown, unknown === 1 ? 'is unknown' : 'are unknown'],
     [invalid, invalid === 1 ? 'is invalid' : 'are invalid'],
     [unprocessed, unprocessed === 1 ? 'is not processed' : 'are not processed'],
   ];
-  const facts = wrong
+  const facts = failures
     .filter(([count]) => count > 0)
-    .map(([count, verb], at) => {
-      const all = at === 0 ? ` of ${counted(header.rows, 'row', 'rows')}` : '';
+    .map(([count, verb], index) => {
+      const all = index === 0 ? ` of ${counted(header.rows, 'row', 'rows')}` : '';
       return `${groupDigits(count)}${all} ${verb}`;
     })
     .join(', ');
   if (!stop && facts === '') return undefined;
-  // An undo that left every row alone has done what it is for.
+  // An undo that leaves every row alone has done its work.
   const kind: ErrorKind = isUndo || applied + unchanged > 0 ? 'partial' : 'failed';
-  const what = isUndo ? `undo ${header.undoes}` : header.name;
+  const subject = isUndo ? `undo ${header.undoes}` : header.name;
   return new CliError(
     stop && stop.kind !== 'partial' ? stop.kind : kind,
-    [`${what}: ${stop ? `stopped: ${stop.message}` : facts}`, ...(stop && facts ? [facts] : [])].join('; '),
+    [`${subject}: ${stop ? `stopped: ${stop.message}` : facts}`, ...(stop && facts ? [facts] : [])].join(
+      '; ',
+    ),
     {
       hint,
-      // A delivery is not applied again, but resumed.
+      // A delivery must be resumed: the same command again would book its rows twice.
       retryable: retryable && !header.flags.relative,
       applied: unknown > 0 ? 'unknown' : undefined,
     },

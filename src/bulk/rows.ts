@@ -1,8 +1,8 @@
 import type { Intent, Outcome, Row } from './decide.ts';
 
 /**
- * The states of rows. `invalid` and `skipped` rows were left out when the input was read; `unprocessed` ones have no
- * outcome yet.
+ * The states of rows. `unprocessed` rows have no outcome yet. `invalid` and `skipped` rows are in no plan, because the
+ * reader of the input leaves them out.
  */
 export const rowStates = [
   'unprocessed',
@@ -30,7 +30,7 @@ export function createRow(
     undoneRow,
     before: undefined,
     after: undefined,
-    isSent: false,
+    mayBeWritten: false,
     mayBeApplied: false,
     outcome: undefined,
   };
@@ -40,35 +40,36 @@ export function stateOf({ outcome }: Pick<Row, 'outcome'>): Outcome['state'] | '
   return outcome?.state ?? 'unprocessed';
 }
 
-/** Whether a row was certainly not written and may still be: it is unprocessed, or has failed for a reason that may pass. */
+/** Whether a row is certainly not written and may be tried again: it has no outcome, or failed for a reason that may pass. */
 export function isLeft({ outcome }: Pick<Row, 'outcome'>): boolean {
   return !outcome || (outcome.state === 'failed' && outcome.reason?.passes === true);
 }
 
-/** Whether `resume` takes a row: it is left or unknown. */
+/** Whether `resume` processes a row again: the row is left or unknown. */
 export function isOpen(row: Pick<Row, 'outcome'>): boolean {
   return isLeft(row) || row.outcome?.state === 'unknown';
 }
 
-/** Whether a run has written a row, or may have. A row without a value before was never to be written. */
+/** Whether a run has written a row, or may have. No plan has a row without `before` to write, so no run wrote it. */
 export function isPerhapsWritten({
   before,
   outcome,
-  isSent,
-}: Pick<Row, 'before' | 'outcome' | 'isSent'>): boolean {
+  mayBeWritten,
+}: Pick<Row, 'before' | 'outcome' | 'mayBeWritten'>): boolean {
   if (before === undefined) return false;
-  return outcome ? outcome.state === 'applied' || outcome.state === 'unknown' : isSent;
+  return outcome ? outcome.state === 'applied' || outcome.state === 'unknown' : mayBeWritten;
 }
 
-/** What has become of the rows of a run. */
+/** The numbers of rows of a run, by their fate. */
 export interface RunTotals {
   readonly counts: StateCounts;
-  /** How many rows `resume` takes, and how many of those were certainly not written. */
+  /** The number of rows that `resume` processes again. */
   readonly open: number;
+  /** The number of open rows that are certainly not written. */
   readonly left: number;
 }
 
-/** @param excluded the rows of the input that were left out from the start */
+/** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
 export function rowTotals(
   rows: readonly Row[],
   excluded: Pick<StateCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },

@@ -6,7 +6,13 @@ import { ensurePrivateFolder, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { Journal, type RunEnd } from './journal.ts';
-import { type JournalHead, type JournalImage, otherVersion, readHead, readJournal } from './read-journal.ts';
+import {
+  type JournalContent,
+  type JournalHead,
+  otherVersionCode,
+  readHead,
+  readJournal,
+} from './read-journal.ts';
 import { rowTotals } from './rows.ts';
 import type { RunHeader } from './run-header.ts';
 import { liveClaims } from './target.ts';
@@ -16,32 +22,32 @@ export function runFolder(stateDir: string): string {
   return join(stateDir, 'runs');
 }
 
-/** A run that was begun. */
+/** A run that has begun. */
 export interface RunInfo extends JournalHead, Omit<RunEnd, 'ended'> {
   /**
-   * `stopped`: rows are left or unknown, or its last session was killed. `undone`: an undo has set back all of its rows.
+   * `stopped`: rows are open, or the last session was killed. `undone`: an undo has set back all rows.
    */
   readonly state: 'running' | 'stopped' | 'finished' | 'undone';
-  /** Of its rows without an outcome, those that a killed session may have sent. */
+  /** The number of rows without an outcome that a killed session may have written. */
   readonly unsettled: number;
-  /** The last undo of it, if there is one. */
+  /** The last undo of the run, if there is one. */
   readonly undo: RunInfo | undefined;
 }
 
-/** A run whose plan is in its journal. */
-export interface RunStart {
+/** A session whose plan is in the journal. */
+export interface SessionStart {
   readonly id: string;
   readonly journal: Journal;
-  /** The number of the plan on the target. */
+  /** The number of the plan among all plans on the target. */
   readonly planNumber: number;
 }
 
 /** The runs of a folder at one moment. */
 export interface RunList {
   readonly folder: string;
-  /** The newest first. A run without a complete plan does not exist. */
+  /** The runs with a complete plan, the newest first. */
   readonly runs: readonly RunInfo[];
-  /** The runs whose journals cannot be read; `header` is undefined if even that cannot be read. */
+  /** The runs whose journals cannot be read. `header` is undefined if it cannot be read either. */
   readonly unreadable: readonly {
     readonly id: string;
     readonly header: RunHeader | undefined;
@@ -49,20 +55,21 @@ export interface RunList {
   }[];
 }
 
-const journalName = /^r([1-9]\d{0,14})\.jsonl$/;
-/** All journals together may have so many bytes; so many of the last runs are kept in any case. */
-const maxBytes = 2 ** 30;
-const keptRuns = 50;
+const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
+/** The most bytes that all journals together may have, unless the last runs alone have more. */
+const maxJournalBytes = 2 ** 30;
+/** The number of last runs that are always kept. */
+const minKeptRuns = 50;
 
 export async function listRuns(folder: string): Promise<RunList> {
   const runs: RunInfo[] = [];
   const unreadable: RunList['unreadable'][number][] = [];
   const running = new Set((await liveClaims(folder)).map(({ run }) => run));
-  for (const id of await idsIn(folder))
+  for (const id of await readRunIds(folder))
     try {
-      // An undo is newer than the run that it undoes, and the newest one counts.
+      // The list is sorted from new to old: an undo comes before its run, and the newest undo comes first.
       const undo = runs.find(({ header }) => header.undoes === id);
-      const info = await readInfo(journalPath(folder, id), running.has(id), undo);
+      const info = await readRunInfo(journalPath(folder, id), running.has(id), undo);
       if (info) runs.push(info);
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
@@ -73,64 +80,63 @@ export async function listRuns(folder: string): Promise<RunList> {
 }
 
 /**
- * The runs on a target, the newest first.
+ * Finds the runs on a target, the newest first.
  *
- * @param after only runs that began after this one.
- * @throws CliError `failed` if a journal that may be one of them cannot be read. Another version of this program looks
- *   after its own.
+ * @param after only runs that began after this run.
+ * @throws CliError `failed` if a journal that may be of the target cannot be read. Journals of another version are ignored.
  */
 export function runsOnTarget({ runs, unreadable }: RunList, target: string, after = 'r0'): RunInfo[] {
   const isLater = (id: string) => numberOf(id) > numberOf(after);
   for (const { id, header, problem } of unreadable)
-    if (isLater(id) && problem.details.code !== otherVersion && (!header || header.target === target))
+    if (isLater(id) && problem.details.code !== otherVersionCode && (!header || header.target === target))
       throw problem;
   return runs.filter(({ id, header }) => header.target === target && isLater(id));
 }
 
-/** @throws CliError `failed` if its journal cannot be read; UsageError if it does not exist. */
+/** Finds a run. @throws CliError `failed` if its journal cannot be read; UsageError if the run does not exist. */
 export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
   const info = runs.find((run) => run.id === id);
   if (info) return info;
-  throw unreadable.find((run) => run.id === id)?.problem ?? noSuchRun(id);
+  throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
 }
 
-/** The whole journal of a run. @throws as `findRun` */
-export async function readRun(folder: string, id: string): Promise<JournalImage> {
-  const image = await readJournal(journalPath(folder, id));
-  if (!image) throw noSuchRun(id);
-  return image;
+/** Reads the whole journal of a run. @throws as `findRun` */
+export async function readRun(folder: string, id: string): Promise<JournalContent> {
+  const content = await readJournal(journalPath(folder, id));
+  if (!content) throw noRunError(id);
+  return content;
 }
 
-/** The number of the next plan on a target. */
-export function nextPlan({ runs }: RunList, target: string): number {
+/** The number of the next plan on a target, from 1. */
+export function nextPlanNumber({ runs }: RunList, target: string): number {
   const numbers = runs.filter(({ header }) => header.target === target).map(({ planned }) => planned);
   return Math.max(0, ...numbers) + 1;
 }
 
 /**
- * Creates the next run, and removes journals without a plan and old ones.
+ * Creates the journal of the next run. Removes old journals, and journals without a complete plan.
  *
- * @param write must keep a whole plan in the journal.
+ * @param keepPlan must append a whole plan to the journal.
  * @throws CliError `failed`; then the run does not exist.
  */
-export async function createRun(
+export async function createJournal(
   folder: string,
   target: string,
-  write: (start: RunStart) => void,
-): Promise<RunStart> {
+  keepPlan: (start: SessionStart) => void,
+): Promise<SessionStart> {
   await ensureRunFolder(folder);
-  // Whoever finds a journal without a plan under this lock knows that its process has ended.
+  // A plan is kept under this lock, so a journal without a complete plan belongs to a process that has ended.
   return withLock(
     join(folder, 'runs'),
     async () => {
-      const [last = 'r0'] = await idsIn(folder);
+      const [last = 'r0'] = await readRunIds(folder);
       const list = await listRuns(folder);
-      await removeOld(list);
+      await removeOldJournals(list);
       const id = `r${numberOf(last) + 1}`;
       const journal = new Journal(journalPath(folder, id));
       try {
-        const start = { id, journal, planNumber: nextPlan(list, target) };
-        write(start);
+        const start = { id, journal, planNumber: nextPlanNumber(list, target) };
+        keepPlan(start);
         await syncPath(folder);
         return start;
       } catch (error) {
@@ -144,65 +150,62 @@ export async function createRun(
 }
 
 /** Creates the folder of the journals. @throws CliError `failed` */
-export async function ensureRunFolder(folder: string): Promise<void> {
-  try {
-    await ensurePrivateFolder(folder);
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const hint = 'what a run does is kept there; PETSTORE_STATE_DIR names another folder';
-    throw new CliError(error.kind, error.message, { ...error.details, hint });
-  }
+export function ensureRunFolder(folder: string): Promise<void> {
+  return ensurePrivateFolder(
+    folder,
+    'what a run does is kept there; PETSTORE_STATE_DIR names another folder',
+  );
 }
 
 export function journalPath(folder: string, id: string): string {
   return join(folder, `${id}.jsonl`);
 }
 
-/** Runs are numbered in the order in which they began. */
+/** The number of a run. Runs are numbered in the order in which they began. */
 function numberOf(id: string): number {
   return Number(id.slice(1));
 }
 
-function noSuchRun(id: string): UsageError {
+function noRunError(id: string): UsageError {
   return new UsageError(`run ${id}: no such run`, '`petstore runs` lists all of them');
 }
 
-/** The ids of all runs, the newest first. */
-async function idsIn(folder: string): Promise<string[]> {
+/** Reads the ids of all runs, the newest first. */
+async function readRunIds(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error) => {
     if (isMissing(error)) return [];
     throw fileError('read', folder, error);
   });
-  const numbers = names.flatMap((name) => journalName.exec(name)?.[1] ?? []).map(Number);
+  const numbers = names.flatMap((name) => journalNamePattern.exec(name)?.[1] ?? []).map(Number);
   return numbers.sort((a, b) => b - a).map((number) => `r${number}`);
 }
 
-/** Undefined if the run has no complete plan. @throws CliError if its journal cannot be read */
-async function readInfo(
+/** Reads the facts of a run. Undefined if it has no complete plan. @throws CliError if its journal cannot be read */
+async function readRunInfo(
   path: string,
   isRunning: boolean,
   undo: RunInfo | undefined,
 ): Promise<RunInfo | undefined> {
   const end = isRunning ? undefined : readEnd(path);
-  const image = end ? undefined : await readJournal(path);
-  if (!end && !image) return undefined;
-  const { id, header, started } = image ?? (await readHead(path));
-  const { counts, open, left } = end ?? rowTotals([...(image?.rows.values() ?? [])], header);
-  const planned = end?.planned ?? image?.planned ?? 0;
+  const content = end ? undefined : await readJournal(path);
+  if (!end && !content) return undefined;
+  const { id, header, started } = content ?? (await readHead(path));
+  const { counts, open, left } = end ?? rowTotals([...(content?.rows.values() ?? [])], header);
+  const planned = end?.planned ?? content?.planned ?? 0;
   const unsettled = end || isRunning ? 0 : counts.unprocessed;
-  const ended = end && open === 0 ? 'finished' : 'stopped';
-  const state = isRunning ? 'running' : isWhole(undo) ? 'undone' : ended;
+  const stateOfRows = end && open === 0 ? 'finished' : 'stopped';
+  const state = isRunning ? 'running' : isCompleteUndo(undo) ? 'undone' : stateOfRows;
   return { id, header, started, state, counts, unsettled, open, left, planned, undo };
 }
 
-/** Whether an undo has ended with every row set back. */
-function isWhole(undo: RunInfo | undefined): boolean {
+/** Whether an undo has set back every row. */
+function isCompleteUndo(undo: RunInfo | undefined): boolean {
   if (undo?.state !== 'finished') return false;
   const { failed, unknown, unprocessed } = undo.counts;
   return failed + unknown + unprocessed === 0;
 }
 
-/** The last line alone, if it ends a session. @throws CliError `failed` if the file cannot be read. */
+/** Reads the last line alone. Undefined if it does not end a session. @throws CliError `failed` if the file cannot be read. */
 function readEnd(path: string): RunEnd | undefined {
   const tail = Buffer.alloc(1024);
   let length = 0;
@@ -226,20 +229,20 @@ function readEnd(path: string): RunEnd | undefined {
   }
 }
 
-/** Removes the oldest finished runs without a delivery number while the journals have too many bytes. */
-async function removeOld({ folder, runs, unreadable }: RunList): Promise<void> {
+/** Removes the oldest finished runs without a delivery number until the journals fit into `maxJournalBytes`. */
+async function removeOldJournals({ folder, runs, unreadable }: RunList): Promise<void> {
   const ids = new Set([...runs, ...unreadable].map(({ id }) => id));
   const sizes = new Map<string, number>();
-  for (const id of await idsIn(folder)) {
-    // A process that was killed left it before its plan was complete: nothing was sent.
+  for (const id of await readRunIds(folder)) {
+    // A process was killed before its plan was complete, so it sent nothing.
     if (!ids.has(id)) await rm(journalPath(folder, id), { force: true }).catch(() => {});
     else sizes.set(id, await stat(journalPath(folder, id)).then(({ size }) => size));
   }
   let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const mayGo = ({ header, state }: RunInfo) =>
+  const isRemovable = ({ header, state }: RunInfo) =>
     (state === 'finished' || state === 'undone') && header.delivery === null;
-  for (const { id } of runs.slice(keptRuns).filter(mayGo).reverse()) {
-    if (bytes <= maxBytes) return;
+  for (const { id } of runs.slice(minKeptRuns).filter(isRemovable).reverse()) {
+    if (bytes <= maxJournalBytes) return;
     await rm(journalPath(folder, id), { force: true }).catch(() => {});
     bytes -= sizes.get(id) ?? 0;
   }

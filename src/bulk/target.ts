@@ -7,19 +7,20 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
+import { secondsText } from '../process/text.ts';
 import { areDisjoint, type Shard } from './run-header.ts';
 
 /**
- * The name of a service for locks and journals: one service has one name, however its URL is written.
+ * Makes the name of a service for locks and journals. All spellings of its URL give the same name.
  *
- * @param baseUrl as the client sends it, the base path of a binding included.
+ * @param baseUrl the base URL of the client, with the base path of a binding.
  */
 export function targetOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
-  // The parser has lower-cased the host and dropped a default port.
+  // `URL` has already lower-cased the host and dropped a default port.
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const name = bareHost(hostname);
-  // Some names reach this machine although no token may go there: the mapped and the unspecified addresses.
+  // Mapped and unspecified addresses also reach this machine, but no token may go there, so `isLoopbackHost` refuses them.
   const isHere =
     isLoopbackHost(name) || /^(0\.0\.0\.0|::|::ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4}))$/.test(name);
   const host = isHere ? 'localhost' : hostname.replace(/\.$/, '');
@@ -29,7 +30,7 @@ export function targetOf(baseUrl: string): string {
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}${path}`;
 }
 
-/** A path whose unreserved characters are not percent-encoded. @see RFC 3986, 6.2.2.2 */
+/** Decodes the unreserved characters of a path. @see RFC 3986, 6.2.2.2 */
 function plainPath(path: string): string {
   return path.replace(/%([\da-f]{2})/gi, (encoded, digits) => {
     const character = String.fromCharCode(Number.parseInt(digits, 16));
@@ -37,30 +38,30 @@ function plainPath(path: string): string {
   });
 }
 
-/** The file beside the lock of a target, in which the process at work describes itself. */
+/** The content of the file beside the lock of a target, in which the process that holds the lock describes itself. */
 interface Claim {
   readonly target: string;
   readonly shard: Shard | null;
   /** The input as the user named it. */
   readonly name: string;
-  /** The id of the run; undefined before it begins. */
+  /** The id of the run. Undefined before the run begins. */
   readonly run?: string | undefined;
 }
 
-/** A target that is held by this process. */
+/** The lock of this process on a target. */
 export interface TargetLock {
-  /** Tells other processes which run is at work. */
+  /** Tells other processes the id of the run. */
   nameRun(run: string): Promise<void>;
   release(): Promise<void>;
 }
 
 /**
- * Holds a target: no other run works on it until it is released. Only different shards of one number work side by side.
+ * Locks a target, so that no other run writes to it. Only runs of disjoint shards can hold the same target.
  *
- * @param folder the folder of the journals; it must exist.
+ * @param folder the folder of the journals, which must exist.
  * @param wait.ms the longest wait for another run.
- * @param wait.tell is called once, if there is a wait.
- * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time.
+ * @param wait.tell is called once if there is a wait.
+ * @throws CliError `unavailable`, retryable, if another run holds the target and does not end in time.
  */
 export async function holdTarget(
   folder: string,
@@ -69,28 +70,28 @@ export async function holdTarget(
 ): Promise<TargetLock> {
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
-  const claim = (run?: string) =>
+  const writeClaim = (run?: string) =>
     writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Claim));
   const endMs = monotonicMs() + wait.ms;
   for (let isWaiting = false; ; isWaiting = true) {
-    // The gate makes looking at the others and taking the lock one step.
+    // Under the lock of the gate, no other process takes a lock between the look at the claims and the own lock.
     const result = await withLock(gate, async () => {
       const claims = await liveClaims(folder);
-      const other = claims.find((each) => each.target === target && !areDisjoint(shard, each.shard));
-      if (other) return other;
+      const holder = claims.find((claim) => claim.target === target && !areDisjoint(shard, claim.shard));
+      if (holder) return holder;
       const unlock = await takeLock(path);
-      await claim();
+      await writeClaim();
       return unlock;
     });
     if (typeof result === 'function')
       return {
-        nameRun: claim,
+        nameRun: writeClaim,
         async release() {
           await rm(`${path}.json`, { force: true }).catch(() => {});
           result();
         },
       };
-    if (monotonicMs() >= endMs) throw targetHeld(result, wait.ms);
+    if (monotonicMs() >= endMs) throw targetHeldError(result, wait.ms);
     if (!isWaiting) await wait.tell(`waiting for ${describeClaim(result)}`);
     await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), wait.signal);
   }
@@ -98,7 +99,7 @@ export async function holdTarget(
 
 type LiveClaim = Claim & { readonly process: string };
 
-/** The claims of processes that are at work. */
+/** Reads the claims of the processes that still run. */
 export async function liveClaims(folder: string): Promise<LiveClaim[]> {
   const names = await readdir(folder).catch(() => []);
   const paths = names.filter((name) => /^target-.*\.json$/.test(name)).map((name) => join(folder, name));
@@ -109,7 +110,7 @@ export async function liveClaims(folder: string): Promise<LiveClaim[]> {
   });
 }
 
-/** Undefined if the process has ended meanwhile. */
+/** Reads a claim. Undefined if its process has ended meanwhile. */
 function readClaim(path: string): Claim | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Claim;
@@ -118,16 +119,16 @@ function readClaim(path: string): Claim | undefined {
   }
 }
 
-function targetHeld(holder: LiveClaim, waitMs: number): CliError {
-  const waited = waitMs > 0 ? ` after a wait of ${waitMs / 1000} s` : '';
+function targetHeldError(holder: LiveClaim, waitMs: number): CliError {
+  const wait = waitMs > 0 ? ` after a wait of ${secondsText(waitMs)}` : '';
   return new CliError(
     'unavailable',
-    `${holder.target}: another run is using this target${waited}: ${describeClaim(holder)}`,
+    `${holder.target}: another run is using this target${wait}: ${describeClaim(holder)}`,
     { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
   );
 }
 
-/** `stock.csv, run r7, process 4711`. */
+/** Describes a claim: `stock.csv, run r7, process 4711`. */
 function describeClaim({ process, name, run }: LiveClaim): string {
   return [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`].join(', ');
 }

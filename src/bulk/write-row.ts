@@ -4,24 +4,36 @@ import { sleep } from '../process/deadline.ts';
 import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
-import { decide, isBefore, isSentBy, type Outcome, type Row, type RowAttempt, textOf } from './decide.ts';
-import type { Reading, RunNoun } from './run-nouns.ts';
+import {
+  decide,
+  describeValue,
+  isValueBefore,
+  mayBeWrittenAfter,
+  type Outcome,
+  type Row,
+  type RowAttempt,
+} from './decide.ts';
+import type { Reading, ValueAccess } from './value-access.ts';
 
-/** One attempt to write a row, and its result. */
+/** An attempt to write a row, and its result. */
 interface WriteAttempt extends RowAttempt {
+  /** True if the answer leaves it possible that the service applied the request. */
   readonly mayBeApplied: boolean;
-  /** What the answer shows; undefined if it is an error, or if none came. */
+  /** What the answer shows of the record. Undefined for an error, and if no answer came. */
   readonly shows?: 'intent' | 'accepted' | 'other' | 'nothing' | undefined;
-  /** Why the row is not as it should be, as a code and as a clause. */
+  /** Why the record is not as the row wants, as a code and as a clause. */
   readonly code: string;
   readonly why: string | undefined;
   readonly error?: CliError | undefined;
-  /** The delay before a further attempt; undefined if there must be none. */
+  /** The delay before a further attempt. Undefined if there must be no further attempt. */
   readonly delayMs?: number | undefined;
   readonly requestId?: string | undefined;
 }
 
-/** The result of a reading: the reading if the row is still to be written, else its outcome; neither for a row that is left. */
+/**
+ * The result of a reading. It has the reading if the row must still be written, or the outcome if the row is settled. It has
+ * neither if the row is left for a further session.
+ */
 interface Comparison {
   readonly reading?: Reading;
   readonly outcome?: Outcome | undefined;
@@ -29,32 +41,32 @@ interface Comparison {
 
 /** Writes the rows of a session. */
 export class RowWriter {
-  /** The number of further attempts so far. */
-  retried = 0;
-  private readonly noun: RunNoun;
+  /** The number of further attempts so far, of all rows. */
+  retryCount = 0;
+  private readonly access: ValueAccess;
   private readonly stop: Stop<StopReason>;
   private readonly retries: number;
   private readonly etags: ReadonlyMap<Row, string>;
-  /** False once a tag has turned out not to be reliable. */
-  private sendsTags = true;
+  /** False after an ETag has proved to be unreliable. */
+  private sendsEtags = true;
   private transportFailures = 0;
 
   /**
-   * @param retries most further attempts of a row.
-   * @param etags the strong tags that the plan has read.
+   * @param retries the most further attempts of a row.
+   * @param etags the strong ETags that the plan has read.
    */
-  constructor(noun: RunNoun, stop: Stop<StopReason>, retries: number, etags: ReadonlyMap<Row, string>) {
-    this.noun = noun;
+  constructor(access: ValueAccess, stop: Stop<StopReason>, retries: number, etags: ReadonlyMap<Row, string>) {
+    this.access = access;
     this.stop = stop;
     this.retries = retries;
     this.etags = etags;
   }
 
   /**
-   * Writes one row: as many attempts as are safe and may help. After each answer that does not show the row as it should
-   * be, the record is read, and `decide` says how to go on.
+   * Writes a row, in as many attempts as are safe and may help. After an answer that does not show the intended value, it
+   * reads the record, and `decide` decides the next step.
    *
-   * @returns undefined if the row is left for a further session: nothing of it was sent, or it must be planned again.
+   * @returns undefined if the row is left for a further session, because it is not written or must be planned again.
    */
   async write(row: Row): Promise<Outcome | undefined> {
     const { stop } = this;
@@ -69,97 +81,101 @@ export class RowWriter {
       const attempt = await this.send(row, reading, attempts.length + 1);
       const { status, shows, error, delayMs } = attempt;
       attempts.push(attempt);
-      markSent(row, attempts);
+      markRow(row, attempts);
       if (shows) this.transportFailures = 0;
       if (shows === 'intent') return { state: 'applied' };
       if (shows === 'accepted') return unknownAfter(attempts);
-      if (shows === 'other' && this.noun.name === 'inventory') return this.distrust(row, attempts);
+      if (shows === 'other' && this.access.noun === 'inventory')
+        return this.stopAfterOtherCount(row, attempts);
       const mayGoOn = delayMs !== undefined && attempts.length <= this.retries && !stop.reason;
-      // A row without an answer is only read if nothing follows, because its request may arrive after the reading.
-      if (status !== undefined || (row.isSent && !mayGoOn && !stop.reason)) {
+      // Without an answer, the record is read only after the last attempt, because the request may still arrive.
+      if (status !== undefined || (row.mayBeWritten && !mayGoOn && !stop.reason)) {
         const comparison = await this.compare(row, attempts);
         if (error && comparison.outcome?.state !== 'applied') this.stopIfFatal(error);
         if (!comparison.reading) return comparison.outcome;
-        if (status === 412 && this.isAsRead(row, reading, comparison.reading)) this.sendsTags = false;
+        if (status === 412 && this.isAsBefore(row, reading, comparison.reading)) this.sendsEtags = false;
         reading = comparison.reading;
       } else if (error) this.stopIfFatal(error);
       if (mayGoOn) await sleep(delayMs, stop.stopped).catch(() => {});
       if (!mayGoOn || stop.reason) return this.giveUp(row, attempts);
-      this.retried += 1;
+      this.retryCount += 1;
     }
   }
 
-  /** The outcome of a row without a further attempt; undefined if the run has stopped before its request was answered. */
+  /** The outcome of a row without a further attempt. Undefined if the run has stopped and the row is left. */
   private giveUp(row: Row, attempts: readonly WriteAttempt[]): Outcome | undefined {
-    if (row.isSent) return unknownAfter(attempts);
+    if (row.mayBeWritten) return unknownAfter(attempts);
     const { code, status } = attempts.at(-1) ?? {};
-    const isLeft = code === interrupted || status === 429 || status === 503;
+    const isLeft = code === interruptedCode || status === 429 || status === 503;
     return this.stop.reason && isLeft ? undefined : failedAfter(attempts);
   }
 
-  /** Whether a record is as it was read before the attempt. If it is after a 412, its tags cannot be relied on. */
-  private isAsRead(row: Row, reading: Reading | undefined, now: Reading): boolean {
-    if (!reading) return isBefore(row, this.noun.valueOf(row, now.record));
+  /** Whether a record has not changed since the reading before the attempt. If so after a 412, its ETag is unreliable. */
+  private isAsBefore(row: Row, reading: Reading | undefined, now: Reading): boolean {
+    if (!reading) return isValueBefore(row, this.access.valueOf(row, now.record));
     return printJson(reading.record ?? null) === printJson(now.record ?? null);
   }
 
   /** Whether the record of a row must be read right before an attempt. */
   private needsReading(row: Row): boolean {
-    const { noun, sendsTags, etags } = this;
-    return noun.readsFirst || (isBound(row) && noun.canGet && !(sendsTags && etags.has(row)));
+    const { access, sendsEtags, etags } = this;
+    return access.readsFirst || (isConditional(row) && access.canGet && !(sendsEtags && etags.has(row)));
   }
 
-  /** Reads the record of a row, and decides what is to become of the row. */
+  /** Reads the record of a row, and decides the row. */
   private async compare(row: Row, attempts: WriteAttempt[]): Promise<Comparison> {
     let reading: Reading;
     try {
-      reading = await this.noun.read(row.id);
+      reading = await this.access.read(row.id);
     } catch (error) {
       if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-      if (row.isSent) return { outcome: unknownAfter(attempts, error) };
+      if (row.mayBeWritten) return { outcome: unknownAfter(attempts, error) };
       if (error instanceof StoppedError) return {};
       this.stopIfFatal(error);
       return { outcome: failedAfter(attempts, error) };
     }
-    const now = this.noun.valueOf(row, reading.record);
+    const now = this.access.valueOf(row, reading.record);
     const last = attempts.pop();
     if (last) attempts.push({ ...last, readBack: now });
-    markSent(row, attempts);
+    markRow(row, attempts);
     const decision = decide(row, now);
     if (decision.state !== 'write') return { outcome: withAttempts(decision, attempts) };
-    // The new value of a row that adds must be on the disk first.
+    // The new sum of a row that adds must be in the journal before it is sent, so the row is left and planned again.
     if (row.intent.kind === 'add' && decision.after !== row.after) return {};
     return { reading };
   }
 
   private async send(row: Row, reading: Reading | undefined, number: number): Promise<WriteAttempt> {
-    const { noun, sendsTags, etags } = this;
-    const isConditional = sendsTags && (noun.readsFirst || isBound(row));
-    const ifMatch = isConditional ? (reading?.etag ?? etags.get(row)) : undefined;
-    // A plan does not keep the record, only whether there is one.
+    const { access, sendsEtags, etags } = this;
+    const sendsEtag = sendsEtags && (access.readsFirst || isConditional(row));
+    const ifMatch = sendsEtag ? (reading?.etag ?? etags.get(row)) : undefined;
+    // A plan does not keep the record, only whether it exists.
     const last = reading ?? { record: row.before === null ? undefined : {} };
     try {
-      const answer = await noun.write(row, row.after ?? null, last, ifMatch);
+      const answer = await access.write(row, row.after ?? null, last, ifMatch);
       const { status, judgement, attempts } = answer;
       const shows = judgement?.shows;
       return {
-        ...{ isSent: true, mayBeApplied: true, status, shows, requestId: attempts.at(-1)?.requestId },
-        ...(shows === 'accepted'
-          ? { code: 'accepted', why: 'the service accepted it, and has not done it yet' }
-          : { code: 'not_stored', why: judgement?.reason }),
+        isSent: true,
+        mayBeApplied: true,
+        status,
+        shows,
+        requestId: attempts.at(-1)?.requestId,
+        code: shows === 'accepted' ? 'accepted' : 'not_stored',
+        why: shows === 'accepted' ? 'the service accepted it, and has not done it yet' : judgement?.reason,
       };
     } catch (error) {
       return toFailedAttempt(error, number);
     }
   }
 
-  /** Stops the run if every remaining row would fail as this one. */
+  /** Stops the run if every remaining row would fail in the same way. */
   private stopIfFatal(error: CliError): void {
     const { message, kind, details } = error;
     const { hint, status, reason } = details;
     this.transportFailures = reason !== undefined && status === undefined ? this.transportFailures + 1 : 0;
-    const fatal = reason && fatalReasons[reason];
-    if (fatal) this.stop.stop({ kind, message: `${fatal}: ${message}`, hint });
+    const fatalClause = reason && fatalReasons[reason];
+    if (fatalClause) this.stop.stop({ kind, message: `${fatalClause}: ${message}`, hint });
     else if (kind === 'auth') this.stop.stop({ kind, message, hint });
     else if (this.transportFailures >= maxTransportFailures)
       this.stop.stop({
@@ -168,26 +184,29 @@ export class RowWriter {
       });
   }
 
-  /** The service shows another count than the one that was sent: it may add what it is told to set. */
-  private distrust({ before = null, after = null }: Row, attempts: readonly WriteAttempt[]): Outcome {
+  /** Stops the run after an answer with another count than was sent: the service may add the count instead of setting it. */
+  private stopAfterOtherCount(
+    { before = null, after = null }: Row,
+    attempts: readonly WriteAttempt[],
+  ): Outcome {
     const why = attempts.at(-1)?.why;
     this.stop.stop({
       kind: 'partial',
       message: `${why}: the service does not set what it is told`,
       hint: 'look at these counts, and ask the owner of the service what updateInventory does',
     });
-    const message = `it was ${textOf(before)} before, ${textOf(after)} was sent, and ${why}`;
-    return { state: 'unknown', reason: { code: otherCount, message, attempts: attempts.length } };
+    const message = `it was ${describeValue(before)} before, ${describeValue(after)} was sent, and ${why}`;
+    return { state: 'unknown', reason: { code: otherCountCode, message, attempts: attempts.length } };
   }
 }
 
-/** The code of a row whose answer shows another count than the one that was sent. */
-export const otherCount = 'other_count';
+/** The code of a row whose answer shows another count than was sent. */
+export const otherCountCode = 'other_count';
 
-/** The code of a row whose answer had not come when the run stopped. */
-const interrupted = 'interrupted';
+/** The code of a row without an answer when the run stopped. */
+const interruptedCode = 'interrupted';
 
-/** Failures that every remaining row would hit too. */
+/** The reasons of failures that every remaining row would have too, each with a clause for the message. */
 const fatalReasons: Partial<Record<UnavailableReason, string>> = {
   tls: 'TLS failed',
   redirect: 'the service redirects writes',
@@ -202,27 +221,27 @@ function toFailedAttempt(error: unknown, number: number): WriteAttempt {
   const isSent = requests.some(({ isSent, request }) => isSent && request.method !== 'GET');
   const facts = { isSent, mayBeApplied: mayHaveBeenApplied(method, requests), requestId: last?.requestId };
   if (error instanceof StoppedError)
-    return { ...facts, code: interrupted, why: 'the run stopped before the answer came' };
+    return { ...facts, code: interruptedCode, why: 'the run stopped before the answer came' };
   if (!(error instanceof CliError)) throw error;
   const status = last?.response?.status;
   // After a 412 the reading decides whether the row is written again.
   const mayRetry = last && shouldRetry(method, last, { retriesUnreachable: true });
   const delayMs = mayRetry ? retryDelay(number, last.retryAfterMs) : status === 412 ? 0 : undefined;
-  return { ...facts, status, error, delayMs, code: codeOf(error), why: error.message };
+  return { ...facts, status, error, delayMs, code: errorCodeOf(error), why: error.message };
 }
 
-/** Keeps on a row what its attempts say. */
-function markSent(row: Row, attempts: readonly WriteAttempt[]): void {
-  row.isSent = isSentBy(row, attempts);
+/** Keeps on a row whether its attempts may have written it. */
+function markRow(row: Row, attempts: readonly WriteAttempt[]): void {
+  row.mayBeWritten = mayBeWrittenAfter(row, attempts);
   row.mayBeApplied = attempts.some(({ mayBeApplied }) => mayBeApplied);
 }
 
-/** Whether a row may only be written if its record has the value that the plan read. */
-function isBound({ intent }: Row): boolean {
+/** Whether a row may be written only if its record has the value that the plan read. */
+function isConditional({ intent }: Row): boolean {
   return intent.kind === 'add' || intent.expected !== undefined;
 }
 
-/** The outcome of a row that is sent. @param failure why its record could not be read after the last attempt */
+/** The outcome of a row that may be written. @param failure why its record could not be read after the last attempt. */
 function unknownAfter(attempts: readonly WriteAttempt[], failure?: Error): Outcome {
   const { status, code = 'unread', why } = attempts.at(-1) ?? {};
   const clauses = [
@@ -236,7 +255,7 @@ function unknownAfter(attempts: readonly WriteAttempt[], failure?: Error): Outco
   return withAttempts({ state: 'unknown', reason: { code: isUnread ? 'unread' : code, message } }, attempts);
 }
 
-/** The outcome of a row that is not sent. @param failure why its record could not be read before the next attempt */
+/** The outcome of a row that is not written. @param failure why its record could not be read before the next attempt. */
 function failedAfter(attempts: readonly WriteAttempt[], failure?: CliError): Outcome {
   const last = attempts.at(-1);
   const error = failure ?? last?.error;
@@ -247,10 +266,10 @@ function failedAfter(attempts: readonly WriteAttempt[], failure?: CliError): Out
   const { message, details } = error;
   const { status, requestId } = details;
   const facts = { status, attempts: attempts.length, requestId, passes: mayPass(error) };
-  return { state: 'failed', reason: { code: codeOf(error), message, ...facts } };
+  return { state: 'failed', reason: { code: errorCodeOf(error), message, ...facts } };
 }
 
-/** An outcome with what the last attempt says, if the row is not as it should be. */
+/** Adds the facts of the last attempt to the reason of an outcome, if it has a reason. */
 function withAttempts(outcome: Outcome, attempts: readonly WriteAttempt[]): Outcome {
   const { reason } = outcome;
   const last = attempts.at(-1);
@@ -259,7 +278,7 @@ function withAttempts(outcome: Outcome, attempts: readonly WriteAttempt[]): Outc
   return { ...outcome, reason: { ...reason, status, attempts: attempts.length, requestId } };
 }
 
-/** Refusals that may pass, or that end with the cause of the stop. */
+/** The statuses of refusals that may pass, or that end when the cause of the stop is removed. */
 const passingStatuses: ReadonlySet<number> = new Set([401, 403, 408, 412, 425, 429]);
 
 /** Whether the same row may succeed later without a change to it. */
@@ -269,6 +288,6 @@ function mayPass(error: CliError): boolean {
   return passingStatuses.has(status) || status < 400 || status >= 500;
 }
 
-function codeOf(error: CliError): string {
+function errorCodeOf(error: CliError): string {
   return error.details.reason ?? error.details.code ?? String(error.details.status ?? error.kind);
 }

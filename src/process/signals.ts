@@ -54,6 +54,14 @@ export class Stop<Reason> {
     return this.stopping.signal;
   }
 
+  /** Yields the items until the work is stopped. */
+  *untilStopped<Item>(items: Iterable<Item>): Generator<Item> {
+    for (const item of items) {
+      if (this.reason) return;
+      yield item;
+    }
+  }
+
   /** Aborted when the requests in flight are abandoned. */
   get abandoned(): AbortSignal {
     return this.abandoning.signal;

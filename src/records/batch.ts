@@ -53,7 +53,7 @@ export class Batch<Item, Result> {
     const ordered: NonNullable<Result>[] = [];
     let next = 0;
     const { atOnce, pace = { max: atOnce } } = this.options;
-    await eachAtPace(pace, this.untilStopped(), async ([index, item]) => {
+    await eachAtPace(pace, this.stopping.untilStopped(this.items.entries()), async ([index, item]) => {
       results.set(index, await this.settle(index, item));
       for (; results.has(next); next += 1) {
         const result = results.get(next);
@@ -68,7 +68,7 @@ export class Batch<Item, Result> {
 
   /** Does the work for one item after the other. An item begins when the caller asks for the next result. */
   async *oneByOne(): AsyncGenerator<NonNullable<Result>> {
-    for (const [index, item] of this.untilStopped()) {
+    for (const [index, item] of this.stopping.untilStopped(this.items.entries())) {
       const result = await this.settle(index, item);
       if (result !== undefined && result !== null) yield result;
     }
@@ -126,13 +126,6 @@ export class Batch<Item, Result> {
       return await work();
     } finally {
       release();
-    }
-  }
-
-  private *untilStopped(): Generator<[number, Item]> {
-    for (const entry of this.items.entries()) {
-      if (this.stopping.reason) return;
-      yield entry;
     }
   }
 

@@ -3,7 +3,7 @@ import {
   type Decision,
   decide,
   type Intent,
-  isSentBy,
+  mayBeWrittenAfter,
   type Outcome,
   type Row,
   type RowAttempt,
@@ -17,7 +17,7 @@ type Marks = Partial<Omit<Row, 'line' | 'id' | 'intent'>>;
 const max = Number.MAX_SAFE_INTEGER;
 /** The row was sent by a plan with these values; `later` is what the next plan of another run has read. */
 const sent = (before: Value, after: Value, later?: Value): Marks => ({
-  ...{ isSent: true, mayBeApplied: true, before, after, laterReading: later },
+  ...{ mayBeWritten: true, mayBeApplied: true, before, after, laterReading: later },
 });
 /** The same, but every attempt was refused. */
 const refused = (before: Value, after: Value, later?: Value): Marks => ({
@@ -35,7 +35,7 @@ function rowOf(intent: Intent, marks: Marks = {}): Row {
     mayCreate: false,
     before: undefined,
     after: undefined,
-    isSent: false,
+    mayBeWritten: false,
     mayBeApplied: false,
     outcome: undefined,
     ...marks,
@@ -236,6 +236,6 @@ describe('a row is sent', () => {
     ['by an answer before a 412', plain, [answered(500, 4), answered(412, 4)], true],
   ];
   it.each(cases)('%s', (_what, row, attempts, isSent) => {
-    expect(isSentBy(row, attempts)).toBe(isSent);
+    expect(mayBeWrittenAfter(row, attempts)).toBe(isSent);
   });
 });

@@ -1,9 +1,9 @@
-import { type Row, textOf } from '../../bulk/decide.ts';
-import { errorOf, failuresOf, type Report, settlingCommand } from '../../bulk/report.ts';
+import { describeValue, type Row } from '../../bulk/decide.ts';
+import { findSettlingCommand, groupFailures, type Report, toRunError } from '../../bulk/report.ts';
 import { type RowState, type RunTotals, rowStates, rowTotals } from '../../bulk/rows.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { rowWords } from '../../bulk/run-nouns.ts';
-import { otherCount } from '../../bulk/write-row.ts';
+import { rowWords } from '../../bulk/value-access.ts';
+import { otherCountCode } from '../../bulk/write-row.ts';
 import { type Context, followUpCommand } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { wrap } from '../../output/fold.ts';
@@ -33,7 +33,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
   const suspects = rows.filter(isSuspect);
   const isTrusted = suspects.length === 0;
   const command = (...words: string[]) => followUpCommand(context, words);
-  const settling = settlingCommand(rows);
+  const settling = findSettlingCommand(rows);
   const goOn = settling ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
   const canUndo = isTrusted && header.undoes === null && applied + unknown > 0;
   const resume = isTrusted && (open > 0 || failure) ? command(...goOn) : undefined;
@@ -47,7 +47,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
   }
   for (const { id, before = null, after = null, outcome } of suspects)
     await context.print(
-      `pet ${id}: ${textOf(before)} before, ${textOf(after)} sent: ${outcome?.reason?.message}`,
+      `pet ${id}: ${describeValue(before)} before, ${describeValue(after)} sent: ${outcome?.reason?.message}`,
     );
   const before = stop?.hint === undefined ? '' : `${stop.hint}; then `;
   const retry = rejects && command(...applyWords(header, rejects));
@@ -65,8 +65,8 @@ export async function printReport(context: Context, report: Report): Promise<voi
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
   const hint = hints.length > 0 ? hints.join('; ') : undefined;
-  const isRetryable = failuresOf(rows).every(({ retryable }) => retryable);
-  const error = errorOf(header, counts, isRetryable, { stop, hint });
+  const isRetryable = groupFailures(rows).every(({ retryable }) => retryable);
+  const error = toRunError(header, counts, isRetryable, { stop, hint });
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
   if (!error && undo !== undefined) await context.warn(`undo with: ${undo}`);
   if (error && problem) await context.warn(`warning: ${problem.message}`);
@@ -75,7 +75,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
 
 /** Whether the answer of a row shows another count than the one that was sent. */
 function isSuspect({ outcome }: Row): boolean {
-  return outcome?.reason?.code === otherCount;
+  return outcome?.reason?.code === otherCountCode;
 }
 
 /** The command that applies a file of rejects, with the flags that its input had. */
@@ -126,7 +126,7 @@ export const summaryView: View<JsonObject> = {
 function toSummaryJson(report: Report, { counts, open, left }: RunTotals, next: NextCommands): JsonObject {
   const { id: run, header, rows, planned, requests, retries, seconds, rowsPerSecond, rejects, stop } = report;
   const { kind, noun, target } = header;
-  const failures = failuresOf(rows);
+  const failures = groupFailures(rows);
   const suspects = rows.filter(isSuspect).map(({ id, before, after, outcome }) => ({
     ...{ petId: id, before, sent: after, now: outcome?.reason?.message },
   }));
@@ -140,7 +140,7 @@ function toSummaryJson(report: Report, { counts, open, left }: RunTotals, next: 
       ...kind,
       example: { ...example, ...(noun === 'inventory' ? { petId: id } : { id }) },
     })),
-    [otherCount]: suspects.length > 0 ? suspects : undefined,
+    [otherCountCode]: suspects.length > 0 ? suspects : undefined,
   });
   return Object.fromEntries(facts.filter(([, value]) => value !== undefined)) as JsonObject;
 }
@@ -173,7 +173,7 @@ function summaryText(report: Report, { counts: all }: RunTotals, style: Style, c
     ...(others === '' ? [] : [others]),
     ...(isResumed ? [`run ${id}: ${counted(total, 'row', 'rows')}: ${states(all)}`] : []),
   ];
-  for (const { state, count, kind, example } of failuresOf(rows)) {
+  for (const { state, count, kind, example } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
     const text = exampleText(example, rowWords(noun).record);

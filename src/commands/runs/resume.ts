@@ -1,7 +1,7 @@
 import { countLayout } from '../../bulk/count-layout.ts';
 import { markByOtherRuns } from '../../bulk/other-runs.ts';
-import { errorOf } from '../../bulk/report.ts';
-import { type Run, resumeOf, undoOf } from '../../bulk/run.ts';
+import { toRunError } from '../../bulk/report.ts';
+import { type Run, toResumedRun, toUndoRun } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import { listRuns, type RunInfo, type RunList, readRun } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts';
 import { openSource } from '../../input/source.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, resumeFlags, runGuards, runPace, undoFlags } from './run-flags.ts';
-import { lockTarget, previewRun, runFolderOf, runSession, targetHere } from './run-session.ts';
+import { findTarget, lockTarget, previewRun, runFolderOf, runSession } from './run-session.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', { offers: 'run' }),
@@ -24,7 +24,7 @@ export const resume = action({
   examples: ['petstore resume', 'petstore resume r7'],
   args,
   flags: resumeFlags,
-  run: (context, { run, ...flags }) => follow(context, 'resume', run, flags),
+  run: (context, { run, ...flags }) => resumeOrUndo(context, 'resume', run, flags),
 });
 
 export const undo = action({
@@ -34,11 +34,11 @@ export const undo = action({
   examples: ['petstore undo', 'petstore undo r7 --dry-run'],
   args,
   flags: undoFlags,
-  run: (context, { run, ...flags }) => follow(context, 'undo', run, flags),
+  run: (context, { run, ...flags }) => resumeOrUndo(context, 'undo', run, flags),
 });
 
 /** Finishes a run that stopped, or sets back what a run wrote: the named one, or the last one on this target. */
-async function follow(
+async function resumeOrUndo(
   context: Context,
   verb: 'resume' | 'undo',
   runId: string | undefined,
@@ -46,20 +46,20 @@ async function follow(
 ): Promise<void> {
   const choose = verb === 'resume' ? chooseResume : chooseUndo;
   const folder = runFolderOf(context);
-  const target = await targetHere(context);
+  const target = await findTarget(context);
   const first = choose(await listRuns(folder), target, runId);
-  if (first.go === 'nothing') return reportNothing(context, first.info);
+  if (first.action === 'nothing') return reportNothing(context, first.info);
   const { id, header } = first.info;
   checkTarget(first.info, target);
-  const name = first.go === 'undo' ? `undo of ${id}` : header.name;
+  const name = first.action === 'undo' ? `undo of ${id}` : header.name;
   const lock = context.flags.dryRun ? undefined : await lockTarget(context, { ...header, name }, flags);
   try {
     // Another process may have gone on with the run meanwhile, or begun to undo it.
     const list = await listRuns(folder);
     const choice = choose(list, target, verb === 'undo' ? (header.undoes ?? id) : id);
-    if (choice.go === 'nothing') return await reportNothing(context, choice.info);
+    if (choice.action === 'nothing') return await reportNothing(context, choice.info);
     const run = await openRun(context, list, choice, flags);
-    if (choice.go === 'undo' && run.rows.length === 0)
+    if (choice.action === 'undo' && run.rows.length === 0)
       return await context.print(`run ${id} wrote nothing: there is nothing to undo`);
     await (lock ? runSession(context, run, flags, lock) : previewRun(context, run, 'dry run'));
   } finally {
@@ -71,12 +71,12 @@ async function follow(
 async function openRun(
   context: Context,
   list: RunList,
-  { go, info }: RunChoice & { readonly info: RunInfo },
+  { action: go, info }: RunChoice & { readonly info: RunInfo },
   flags: ApplyFlags,
 ): Promise<Run> {
   const journal = await readRun(list.folder, info.id);
   const { undoes, name } = info.header;
-  const run = go === 'undo' ? undoOf(journal) : resumeOf(journal, flags.createMissing);
+  const run = go === 'undo' ? toUndoRun(journal) : toResumedRun(journal, flags.createMissing);
   if (go === 'resume')
     await context.warn(`resuming run ${info.id} of ${undoes === null ? name : `the undo of ${undoes}`}`);
   const undoneRun =
@@ -84,11 +84,11 @@ async function openRun(
   await markByOtherRuns(list, run, undoneRun);
   const { pace, guards } = run.header;
   const header = { ...run.header, pace: runPace(context, pace), guards: runGuards(flags, guards) };
-  return { ...run, header, original: await originalOf(context, header) };
+  return { ...run, header, input: await reopenInput(context, header) };
 }
 
 /** The input of a run of counts, if it can still be read: its rejects have its columns. */
-async function originalOf({ io }: Context, { noun, file, name, flags }: RunHeader): Promise<Run['original']> {
+async function reopenInput({ io }: Context, { noun, file, name, flags }: RunHeader): Promise<Run['input']> {
   if (noun !== 'inventory' || file === null) return undefined;
   const source = await openSource(io, file).catch(() => undefined);
   return source && { source: { ...source, name }, layout: countLayout(flags) };
@@ -98,7 +98,7 @@ async function originalOf({ io }: Context, { noun, file, name, flags }: RunHeade
 async function reportNothing(context: Context, info: RunInfo | undefined): Promise<void> {
   if (!info) return context.print('no run on this target: there is nothing to resume');
   await context.print(`run ${info.id} is ${info.state}: nothing is left to do`);
-  const error = errorOf(info.header, info.counts, info.left > 0);
+  const error = toRunError(info.header, info.counts, info.left > 0);
   if (error) throw error;
 }
 

@@ -1,6 +1,6 @@
 import type { NounName } from '../../api/operations.ts';
 import type { Intent } from '../../bulk/decide.ts';
-import { markByOtherRuns, mostEqualRows } from '../../bulk/other-runs.ts';
+import { findMostEqualRun, markByOtherRuns } from '../../bulk/other-runs.ts';
 import { createRow } from '../../bulk/rows.ts';
 import type { Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, shardOf } from '../../bulk/run-header.ts';
@@ -11,7 +11,7 @@ import { type RowInput, readRows } from '../../input/read-rows.ts';
 import type { Source } from '../../input/source.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, runGuards, runPace } from './run-flags.ts';
-import { lockTarget, previewRun, runFolderOf, runSession, targetHere } from './run-session.ts';
+import { findTarget, lockTarget, previewRun, runFolderOf, runSession } from './run-session.ts';
 
 /** A valid row of an input. */
 interface IntentRow extends InputRow {
@@ -50,7 +50,7 @@ export async function toRun(
   const { source, format, rows, invalid, skipped } = input;
   const mayCreate = runFlags.createMissing;
   const header: RunHeader = {
-    ...{ kind: 'apply', noun, target: await targetHere(context), format, flags: runFlags },
+    ...{ kind: 'apply', noun, target: await findTarget(context), format, flags: runFlags },
     ...{ name: source.name, file: source.path ?? null, undoes: null, delivery: flags.delivery ?? null },
     ...{ guards: runGuards(flags), pace: runPace(context) },
     ...{ rows: rows.length + invalid.length + skipped, invalid: invalid.length, skipped },
@@ -59,7 +59,7 @@ export async function toRun(
     header,
     rows: rows.map(({ line, id, intent }) => createRow(line, id, intent, { mayCreate })),
     invalid,
-    original: layout && { source, layout },
+    input: layout && { source, layout },
   };
 }
 
@@ -93,12 +93,12 @@ export async function applyRun(
 async function checkEqualRows(context: Context, list: RunList, run: Run, isWritten: boolean): Promise<void> {
   const { flags, name } = run.header;
   if (!flags.relative || flags.again) return;
-  const equal = await mostEqualRows(list, run);
+  const equal = await findMostEqualRun(list, run);
   if (!equal) return;
   const { id, header, undo, open } = equal.info;
   const count = equal.count === 1 ? '1 row equals a row' : `${equal.count} rows equal rows`;
   const what = `${name}: ${count} of run ${id} (${header.name}), which has booked them, or may have`;
-  if (!equal.isHalf || !isWritten) return context.warn(`warning: ${what}`);
+  if (!equal.isHalfEqual || !isWritten) return context.warn(`warning: ${what}`);
   const ways = [
     ...(open > 0 && !undo ? [`go on with it: ${followUpCommand(context, ['resume', id])}`] : []),
     `set it back: ${followUpCommand(context, ['undo', id])}`,

@@ -3,10 +3,10 @@ import { checkGuards, type Plan } from '../../bulk/plan.ts';
 import type { Report } from '../../bulk/report.ts';
 import type { Run } from '../../bulk/run.ts';
 import type { RowLimit, RunHeader } from '../../bulk/run-header.ts';
-import { rowWords } from '../../bulk/run-nouns.ts';
 import { ensureRunFolder, runFolder } from '../../bulk/run-store.ts';
 import { graceMs, Session } from '../../bulk/session.ts';
 import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
+import { rowWords } from '../../bulk/value-access.ts';
 import type { StopReason } from '../../client/pace.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
@@ -28,7 +28,7 @@ export function runFolderOf({ io }: Context): string {
 }
 
 /** The target of this command's writes, for journals and locks: a service, or the shop of the embedded store. */
-export async function targetHere(context: Context): Promise<string> {
+export async function findTarget(context: Context): Promise<string> {
   const { baseUrl } = await context.client('bulk');
   if (!context.settings.offline) return targetOf(baseUrl);
   const { offlineStore } = resolvePaths(context.io);
@@ -126,7 +126,7 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
     label: `reading ${rowWords(run.header.noun).plural}`,
     unit: 'records',
     delayMs: 500,
-    read: () => ({ done: progress.read }),
+    read: () => ({ done: progress.recordsRead }),
   };
   try {
     return await withProgress(context, activity, () => session.plan());
@@ -184,7 +184,7 @@ async function writeSession(
   const activity = {
     label: run.header.kind === 'undo' ? 'undoing' : 'applying',
     unit: 'rows',
-    read: () => ({ done: progress.written, total, failed: progress.failed, concurrency: pace.limit }),
+    read: () => ({ done: progress.rowsWritten, total, failed: progress.rowsFailed, concurrency: pace.limit }),
   };
   try {
     const start = await beforeWrites(async () => {

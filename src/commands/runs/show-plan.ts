@@ -1,10 +1,10 @@
 import type { NounName } from '../../api/operations.ts';
 import type { Row, Value } from '../../bulk/decide.ts';
 import { changeOf, type Plan } from '../../bulk/plan.ts';
-import { type FailureKind, failuresOf } from '../../bulk/report.ts';
+import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
 import type { Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { rowWords } from '../../bulk/run-nouns.ts';
+import { rowWords } from '../../bulk/value-access.ts';
 import { eachAtPace } from '../../client/pace.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
@@ -206,7 +206,7 @@ export async function printTotals(
   );
   for (const [message, count] of reasonsOfUnchanged(rows))
     await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}`);
-  for (const { count, example } of failuresOf(rows))
+  for (const { count, example } of groupFailures(rows))
     await context.print(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${exampleText(example, record)}`,
     );
@@ -253,7 +253,7 @@ function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
 
 /** The first row of a kind of failure: its line in the input if it has one, its record, and the reason. */
 export function exampleText(
-  { line, id, message, requestId }: FailureKind['example'],
+  { line, id, message, requestId }: FailureGroup['example'],
   record: string,
 ): string {
   const place = line > 0 ? `line ${line}, ${record} ${id}` : `${record} ${id}`;

@@ -2,10 +2,10 @@ import { basename } from 'node:path';
 import type { NounName } from '../../api/operations.ts';
 import type { Reason, Value } from '../../bulk/decide.ts';
 import { changeOf } from '../../bulk/plan.ts';
-import type { JournalImage } from '../../bulk/read-journal.ts';
+import type { JournalContent } from '../../bulk/read-journal.ts';
 import { isPerhapsWritten, type RowState, stateOf } from '../../bulk/rows.ts';
-import { rowWords } from '../../bulk/run-nouns.ts';
 import { findRun, listRuns, type RunInfo, readRun } from '../../bulk/run-store.ts';
+import { rowWords } from '../../bulk/value-access.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { inPages } from '../../output/print.ts';
@@ -85,7 +85,7 @@ async function* readRuns(context: Context, petId: bigint | undefined): AsyncGene
   for (const info of runs) if (hasWritten(await readRun(folder, info.id), petId)) yield [toRunRecord(info)];
 }
 
-function hasWritten({ rows, header }: JournalImage, petId: bigint): boolean {
+function hasWritten({ rows, header }: JournalContent, petId: bigint): boolean {
   const row = rows.get(petId);
   const isOfPet = rowWords(header.noun).record === 'pet';
   return isOfPet && row !== undefined && isPerhapsWritten(row);
@@ -143,7 +143,7 @@ export async function printRun(context: Context, run: string): Promise<void> {
   await printer.records(inPages(outcomesOf(image, state === 'running')), view);
 }
 
-function* outcomesOf({ header, rows, end }: JournalImage, isRunning: boolean): Generator<OutcomeRecord> {
+function* outcomesOf({ header, rows, end }: JournalContent, isRunning: boolean): Generator<OutcomeRecord> {
   for (const row of rows.values()) {
     const { id, line, before, after, outcome } = row;
     const change = before === undefined ? undefined : changeOf(row);

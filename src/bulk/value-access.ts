@@ -9,9 +9,7 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Fields, Row, Value } from './decide.ts';
 
-// A run writes values of a noun: counts, or the fields of records. A `RunNoun` reads one value, reads all, and writes one.
-
-/** The words for one and for several values of a noun, and for the record of a row. */
+/** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
   if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet' };
   const { singular, plural } = nouns[name];
@@ -20,45 +18,50 @@ export function rowWords(name: NounName): { singular: string; plural: string; re
 
 /** A reading of one record. */
 export interface Reading {
-  /** Undefined if there is no such record. */
+  /** Undefined if the record does not exist. */
   readonly record: JsonObject | undefined;
-  /** The strong tag, if the record was read by itself and has one. */
+  /** The strong ETag. Only a record that was read alone has one. */
   readonly etag?: string | undefined;
 }
 
-/** The way to read and write the values of one noun at one service. */
-export interface RunNoun {
-  readonly name: NounName;
-  /** Whether one record can be read, and whether all of them can. */
+/**
+ * Access to the values of one noun at one service: counts, or the fields of records. It reads one value or all of them, and
+ * writes one.
+ */
+export interface ValueAccess {
+  readonly noun: NounName;
+  /** Whether a single record can be read. */
   readonly canGet: boolean;
+  /** Whether all records can be read. */
   readonly canList: boolean;
   /** Whether a record can be removed. */
   readonly canRemove: boolean;
   /** Whether a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
-  /** @throws CliError if it cannot be read. */
+  /** Reads one record. @throws CliError if the record cannot be read. */
   read(id: bigint): Promise<Reading>;
-  /** The pages of all records. */
+  /** Reads all records, page by page. */
   list(): AsyncGenerator<readonly JsonObject[]>;
   idOf(record: JsonObject): bigint;
-  /** The value that a row compares: the count, or the fields that the row names. */
+  /** The value of a record that is compared with the row: the count, or the fields that the row names. */
   valueOf(row: Row, record: JsonObject | undefined): Value;
   /**
-   * Writes a value in one attempt: creates the record if the reading has none, and removes it if the value is null.
+   * Writes a value in one attempt. Creates the record if the reading has no record. Removes it if the value is null.
    *
-   * @param reading the last one of the record.
-   * @param ifMatch the strong tag that the record must have.
+   * @param reading the last reading of the record.
+   * @param ifMatch the strong ETag that the record must have.
    */
   write(row: Row, value: Value, reading: Reading, ifMatch: string | undefined): Promise<Answer<unknown>>;
 }
 
 /**
- * @param isTable the input is CSV, whose cells show controls as escapes: a text that prints as the cell is the same.
+ * @param isTable whether the input is a table. Its cells show control characters as escapes, so a text equals a cell if it
+ *   is printed like it.
  * @throws UsageError if the service cannot read or write such values.
  */
-export function createNoun(client: Client, name: NounName, isTable: boolean, pace: Pace): RunNoun {
+export function createValueAccess(client: Client, noun: NounName, isTable: boolean, pace: Pace): ValueAccess {
   const { operations } = client.contract;
-  const { idField, operations: ids }: Noun = nouns[name];
+  const { idField, operations: ids }: Noun = nouns[noun];
   const { get, list, update } = ids;
   const canGet = operations.has(get);
   const canList = operations.has(list);
@@ -67,19 +70,19 @@ export function createNoun(client: Client, name: NounName, isTable: boolean, pac
   if (!canGet && !canList)
     throw new UsageError(
       `the service offers neither ${get} nor ${list}, so nothing can be planned`,
-      name === 'inventory' ? '`petstore inventory set` sets single counts' : undefined,
+      noun === 'inventory' ? '`petstore inventory set` sets single counts' : undefined,
       'unbound',
     );
-  const isCount = name === 'inventory';
-  const noun: RunNoun = {
-    name,
+  const isCount = noun === 'inventory';
+  const access: ValueAccess = {
+    noun,
     canGet: canGet || !isCount,
     canList,
     canRemove: isCount && operations.has('deleteInventory'),
     readsFirst: !isCount || operations.get(update)?.takesChangesOnly === false,
     async read(id) {
       try {
-        const { value, etag } = await readRecord(client, name, id, { pace });
+        const { value, etag } = await readRecord(client, noun, id, { pace });
         return { record: value, etag };
       } catch (error) {
         if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
@@ -97,43 +100,43 @@ export function createNoun(client: Client, name: NounName, isTable: boolean, pac
       const options = { pace, retries: 0, ifMatch };
       if (value === null) return client.call(ids.delete, { id }, options);
       if (!isCount) {
-        const now = noun.valueOf(row, record) as Fields;
-        const changes = Object.entries(value).filter(([field, wanted]) => !isSameValue(wanted, now[field]));
+        const now = access.valueOf(row, record) as Fields;
+        const changes = Object.entries(value).filter(([name, field]) => !isSameValue(field, now[name]));
         const body = Object.fromEntries(changes);
         return client.call(update, { id, body, before: record, values: body }, options);
       }
       if (record === undefined && operations.has(ids.create)) {
-        // The user did not ask for the pet.
+        // The user did not ask for the pet, so a notice about it is skipped.
         const entry = await entryInput(client, id, value as number, { pace, skipsNotices: true });
         return client.call(ids.create, entry, options);
       }
-      const before = noun.readsFirst && record ? { before: record } : {};
+      const before = access.readsFirst && record ? { before: record } : {};
       return client.call(update, { id, body: { quantity: value }, ...before } as never, options);
     },
   };
-  return noun;
+  return access;
 }
 
-/** The fields of a record that a row names. */
+/** The fields of a record that a row names, in the words of the row if they mean the same. */
 function fieldsOf(row: Row, record: JsonObject, isTable: boolean): Fields {
-  const [wanted = {}, ...others] = fieldSetsOf(row);
-  const entries = Object.entries(wanted).map(([name, value]): [string, JsonValue] => {
+  const [rowFields = {}, ...otherFields] = fieldSetsOf(row);
+  const entries = Object.entries(rowFields).map(([name, value]): [string, JsonValue] => {
     const field = record[name] ?? null;
     if (name === 'categoryId' && isJsonObject(value))
-      return [name, categoryOf(record, [value, ...others.flatMap((fields) => fields[name] ?? [])])];
+      return [name, categoryOf(record, [value, ...otherFields.flatMap((fields) => fields[name] ?? [])])];
     const isPrinted = isTable && typeof field === 'string' && withoutGuard(toCsvCell(field)) === value;
     return [name, isPrinted ? value : field];
   });
   return Object.fromEntries(entries);
 }
 
-/** The fields that a row wants, expects, and had in its last plan. */
+/** The fields of a row: to set, expected, and before and after in the last plan. */
 function fieldSetsOf({ intent, before, after }: Row): Fields[] {
   const values = intent.kind === 'set' ? [intent.value, intent.expected, before, after] : [];
   return values.filter((value): value is Fields => typeof value === 'object' && value !== null);
 }
 
-/** The category of a record, in the words of a row if it is one that the row names: a service may show the id alone. */
+/** The category of a record: the reference of a row that means the same, because a service may show the id alone. */
 function categoryOf(record: JsonObject, references: readonly JsonValue[]): JsonValue {
   const isSame = (reference: JsonValue) => {
     const { expected, actual } = comparedValues('categoryId', reference, record);
