@@ -64,7 +64,7 @@ export interface Reply extends RawReply {
 /** The options of one request of a check. */
 export interface AskOptions
   extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
-  /** Header fields that replace those of the request; undefined removes the field. */
+  /** Headers that replace headers of the request; undefined removes a header. */
   readonly changes?: HeaderChanges | undefined;
   /** Returns true for a status that the check expects, which is not retried. */
   isExpected?(status: number): boolean;

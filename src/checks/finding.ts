@@ -17,7 +17,7 @@ export type State = (typeof states)[number];
  */
 export interface Finding {
   readonly state: State;
-  /** What the check saw, what is wrong, or why the check was skipped; one clause. */
+  /** The observation, the fault, or the reason why the check was skipped; one clause. */
   readonly reason: string;
   /** A remedy, one clause. */
   readonly hint?: string | undefined;

@@ -6,7 +6,7 @@ import { type Details, type Finding, fail, findingOfError, pass, statusText } fr
 import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
-const loginHint = 'does the service want a login, and is the base URL that of its API?';
+const loginHint = 'does the service want a login, and does the base URL belong to its API?';
 
 /**
  * Checks that the API answers, and not a web page, a login, a gateway or another address.
@@ -36,7 +36,7 @@ function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
   const { status, url, isRedirected } = reply;
   const operation = reachOperation(context.reads);
   const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
-  // Without an operation, no description says what the answer must be: any answer shows that the service is there.
+  // Without an operation there are no requirements: any answer shows that the service is there.
   if (!operation) return pass(clause, detailsOf(reply));
   const isPage = /html/.test(reply.mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
   // A guessed id may belong to no record, so a 404 in JSON is a good answer.
@@ -67,7 +67,7 @@ function faultDetailsOf(
   if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };
   if (isRedirected && (isPage || isMissing)) return { exitCode: checkFailed, expected, hint: loginHint };
   if (isPage) {
-    const hint = 'is the base URL that of the API, and is the deployment done? --wait waits for it';
+    const hint = 'does the base URL belong to the API, and is the deployment done? --wait waits for it';
     return { exitCode: checkFailed, expected, hint };
   }
   if (!isMissing) return undefined;

@@ -58,7 +58,7 @@ function faultOfIds(reply: Reply): Finding | undefined {
  * the list in two pages, if the contract has a page size.
  *
  * @param list the answer to a request without page size.
- * @returns the fault; undefined also if a record appeared meanwhile, because it may have shifted the pages.
+ * @returns the fault; undefined if there is none, or if a new record may have shifted the pages.
  * @throws FindingError with a fault of the link itself, which other clients cannot have caused.
  */
 async function faultOfPages(context: CheckContext, list: Reply): Promise<Finding | undefined> {

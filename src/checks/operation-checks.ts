@@ -124,7 +124,7 @@ function faultAgainstList(reply: Reply, listReply: Reply): Finding | undefined {
   const record = recordOf(reply);
   const listRecord = recordsOf(listReply)[idsOf(listReply).indexOf(id)];
   if (!record || !listRecord) return undefined;
-  // Fields that are not ours are not compared: they may change with each read.
+  // Fields of the service that have none of our names are not compared, because they may change with each read.
   const field = Object.keys(operation.records.names).find(
     (key) => key in record && key in listRecord && !isSameValue(listRecord[key], record[key]),
   );

@@ -121,7 +121,7 @@ async function runUntilGreen(setup: SmokeSetup): Promise<RoundResult & { readonl
 /**
  * Waits for the start of the next repetition of `--repeat` or `--for`.
  *
- * @param repetitions the number of those that have ended.
+ * @param repetitions the number of repetitions that have ended.
  * @param firstMs when the read checks of the first repetition ended.
  * @returns false if there is no next repetition.
  */

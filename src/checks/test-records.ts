@@ -127,7 +127,7 @@ export async function findInList(
   return { isComplete: list.paging?.kind !== 'unknown' || list.paging.by === undefined };
 }
 
-/** Deletes the test records. The finding names those that it could not delete, and those that may have been created. */
+/** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
 export async function cleanUp(context: CheckContext, records: ReadonlySet<TestRecord>): Promise<Finding> {
   const leftovers: string[] = [];
   let removed = 0;
@@ -152,7 +152,7 @@ export async function cleanUp(context: CheckContext, records: ReadonlySet<TestRe
     `${counted(leftovers.length, 'record is', 'records are')} or may be left: ${leftovers.join('; ')}`,
     {
       expected: 'every record of this run removed',
-      hint: 'delete what is named here',
+      hint: 'delete the records that are named here',
       leftovers,
     },
   );

@@ -201,7 +201,7 @@ async function checkClock(
   if (settings.offline) return skip('the embedded store has this clock');
   const { headers } = await askFirst(await openOnce());
   const serviceMs = Date.parse(headerValue(headers, 'date') ?? '');
-  if (Number.isNaN(serviceMs)) return skip('the service does not say what time it is');
+  if (Number.isNaN(serviceMs)) return skip('the answer of the service has no valid Date header');
   const skewMs = now().getTime() - serviceMs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (Math.abs(skewMs) < warnSkewMs) return pass(`within ${Math.max(seconds, 1)} s of the service's`);
