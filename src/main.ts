@@ -5,7 +5,7 @@ import { openContext, openRuntime } from './open-context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';
-import { race } from './process/deadline.ts';
+import { withinLimits } from './process/deadline.ts';
 import { CliError, exitCodes, FieldsListedError, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const { context, exitCode, close } = openContext(runtime, { flags, settings, notices });
   const running = commandLine.run(context);
   try {
-    await race({ signals: [interrupts.signal] }, () => running);
+    await withinLimits({ signals: [interrupts.signal] }, () => running);
     await notices.printAll();
     return exitCode();
   } catch (thrown) {
@@ -58,7 +58,7 @@ const endMs = 200;
 
 /** Returns the error of an interrupted command. The error of its work says more than the error of the signal. */
 async function errorOfInterrupted(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
-  const workError = await race({ leftMs: endMs }, () => running).catch((error: unknown) => error);
+  const workError = await withinLimits({ limitMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =
     workError instanceof CliError && signalError instanceof CliError && workError.kind === signalError.kind;
   return isSame ? workError : signalError;

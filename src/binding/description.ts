@@ -3,7 +3,7 @@ import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { whileKillable } from '../process/io.ts';
-import { withinTime } from '../process/within-time.ts';
+import { runWithinTime } from '../process/within-time.ts';
 import { addName, objectOf } from './schema.ts';
 
 /** An OpenAPI 3.1 document with every reference resolved; it may contain cycles. Older ones are converted. */
@@ -159,7 +159,7 @@ export function readWithin<Value>(label: string, work: () => Value): Value {
       'remove unrelated paths, or convert it to JSON',
     );
   };
-  return whileKillable(() => withinTime(readingLimitMs, work, late, { endsOnCtrlC: true }));
+  return whileKillable(() => runWithinTime(readingLimitMs, work, late, { endsOnCtrlC: true }));
 }
 
 /**

@@ -2,9 +2,9 @@ import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { int64Max, readPattern } from '../api/values.ts';
 import { processorMs } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from '../process/pointer.ts';
 import { secondsText, shorten, withArticle } from '../process/text.ts';
-import { withinTime } from '../process/within-time.ts';
-import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from './pointer.ts';
+import { runWithinTime } from '../process/within-time.ts';
 
 /** The result of a comparison of a body with a schema. */
 export interface BodyResult {
@@ -46,7 +46,7 @@ export function checkBody(
 function withinProcessorTime<Value>(limitMs: number, work: () => Value): Value | undefined {
   for (let clockMs = limitMs; ; clockMs *= 2) {
     const startedMs = processorMs();
-    const value = withinTime(clockMs, work, () => undefined);
+    const value = runWithinTime(clockMs, work, () => undefined);
     // The clock also runs while the processor switches between processes.
     const isSpent = processorMs() - startedMs >= 0.8 * limitMs;
     if (value !== undefined || isSpent) return value;

@@ -1,9 +1,10 @@
 import { type HttpHeaders, type HttpResponse, headerValue } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { valueAt } from '../process/pointer.ts';
+import type { Mask } from '../process/secrets.ts';
 import { excerpt, shorten } from '../process/text.ts';
 import { type Finding, fail, isStatus, statusText } from './finding.ts';
-import { valueAt } from './pointer.ts';
 
 /** A requirement for an answer, from `--wait-for` or `--expect`. An answer must meet every part that is set. */
 export interface Condition {
@@ -81,7 +82,7 @@ export function parseCondition(text: string, flag: string): Condition {
 export function differenceTo(
   condition: Condition,
   answer: Omit<HttpResponse, 'body'> & { readonly text: string; readonly json?: JsonValue },
-  mask: (text: string) => string,
+  mask: Mask,
 ): Finding | undefined {
   const { header, status, values, body, path } = condition;
   const { headers, json } = answer;

@@ -1,5 +1,6 @@
 import { shownUrl } from '../api/http.ts';
 import type { Attempt } from '../client/attempt.ts';
+import type { Mask } from '../process/secrets.ts';
 import { excerpt } from '../process/text.ts';
 import type { Verdict } from './check.ts';
 import { type Finding, isRed, states, statusText } from './finding.ts';
@@ -67,7 +68,7 @@ function weighStability(verdict: Verdict, strict: boolean): Verdict {
  * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
  * would hide a secret from the mask, and so would a cut in the middle of a secret.
  */
-export function toSafe<Type extends Finding>(finding: Type, mask: (text: string) => string): Type {
+export function toSafe<Type extends Finding>(finding: Type, mask: Mask): Type {
   const { expected, got } = finding;
   const shortFinding = {
     ...finding,

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { race } from '../process/deadline.ts';
+import { withinLimits } from '../process/deadline.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, nameOf, takesMany } from './flag.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
@@ -114,7 +114,9 @@ async function valuesFor(
   if (source === 'file') return source;
   if (source === 'command') return [...offersOf(program.verbs), ...topicNames];
   if (typeof source !== 'string') return source;
-  return race({ leftMs: patienceMs }, async () => program.lookUp(source, context, cursor)).catch(() => []);
+  return withinLimits({ limitMs: patienceMs }, async () => program.lookUp(source, context, cursor)).catch(
+    () => [],
+  );
 }
 
 /** Compares without regard to case, as the commands do when they look up names. */

@@ -1,13 +1,19 @@
-import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
+import {
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
+  headerValue,
+  isSafeMethod,
+} from '../api/http.ts';
 import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 
 /**
- * One finished attempt of a call. A call returns the list of its attempts, or throws with it. Whether the call may have
- * been applied, how often it was tried and what an error says about it follow from that list.
+ * One attempt of a call, after its end. A call returns the list of its attempts, or throws an error that has the list. The
+ * list tells whether the call may have been applied, how many attempts there were, and what the error says of them.
  */
 export interface Attempt {
-  /** The request that was sent last, redirects followed. A credential in the query is masked. */
+  /** The request that was sent, or after redirects the last one. A credential in its query is masked. */
   readonly request: HttpRequest;
   readonly isRedirected: boolean;
   /** 1 for the first. */
@@ -15,38 +21,33 @@ export interface Attempt {
   readonly elapsedMs: number;
   /** True if the service may have received a byte of the request. */
   readonly isSent: boolean;
-  /** The answer, if one came. */
+  /** The response, if there is one. */
   readonly response?: HttpResponse | undefined;
-  /** Why there is no answer, or why its redirect is not followed. */
+  /** The reason why there is no response, or why its redirect is not followed. */
   readonly error?: Error | undefined;
-  /** The service's id of the request, secrets masked; undefined if it sent none. */
+  /** The service's id of the request, with secrets masked. Undefined if the service sent none. */
   readonly requestId?: string | undefined;
-  /** The answer's Retry-After, in milliseconds from now. */
+  /** The Retry-After of the response, in milliseconds from its arrival. */
   readonly retryAfterMs?: number | undefined;
-  /** Milliseconds until the next attempt; undefined if there is none. */
+  /** The delay before the next attempt, in milliseconds. Undefined if there is no next attempt. */
   readonly nextDelayMs?: number | undefined;
-  /** Why there is no further attempt although the status allows one, a clause. */
-  readonly note?: string | undefined;
+  /** The reason why there is no further attempt although the status allows one, a clause. */
+  readonly whyNoRetry?: string | undefined;
 }
 
 /** The result of an attempt. */
 type AttemptResult = Pick<Attempt, 'isSent' | 'response' | 'error'>;
 
-/** The attempts of the call that threw this error; empty if no call did. */
+/** Returns the attempts of the call that threw this error. The list is empty if the error is not of a call. */
 export function attemptsOf(error: unknown): readonly Attempt[] {
-  // Errors know nothing of HTTP, so they keep the attempts without their type.
+  // The folder of the errors knows nothing of HTTP, so an error keeps the attempts as plain objects.
   if (error instanceof StoppedError) return error.attempts as readonly Attempt[];
   return error instanceof CliError ? ((error.details.attempts ?? []) as readonly Attempt[]) : [];
 }
 
-/** Whether requests with this method change nothing. @see RFC 9110, 9.2.1 */
-export function isSafeMethod(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-}
-
 /**
- * Whether a write may have been applied: one of its attempts was sent and not refused. The answer to a later attempt does
- * not change that.
+ * Returns whether a write may have been applied: at least one of its attempts was sent and not refused. The answer to a
+ * later attempt does not change that.
  */
 export function mayHaveBeenApplied(method: string, attempts: readonly AttemptResult[]): boolean {
   return !isSafeMethod(method) && attempts.some((attempt) => !isRefusal(attempt));
@@ -55,9 +56,9 @@ export function mayHaveBeenApplied(method: string, attempts: readonly AttemptRes
 const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
 
 /**
- * Whether an attempt has certainly changed nothing: nothing was sent, or the answer is 307, 308, 4xx except 408, 501,
- * 505, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the write,
- * and a 303 answers a write that was applied (RFC 9110, 15.4.4).
+ * Returns whether an attempt has certainly changed nothing: nothing was sent, or the status is 307, 308, 501, 505, 4xx
+ * except 408, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the
+ * write. A 303 says that the write was applied (RFC 9110, 15.4.4).
  */
 function isRefusal({ isSent, response }: AttemptResult): boolean {
   if (!response) return !isSent;
@@ -68,7 +69,7 @@ function isRefusal({ isSent, response }: AttemptResult): boolean {
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
-/** Statuses and failures that may pass: the same request may succeed later. */
+/** The statuses and reasons that may pass: the same request may succeed later. */
 export const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 export const retriedReasons: ReadonlySet<UnavailableReason> = new Set<UnavailableReason>([
   'refused',
@@ -78,7 +79,7 @@ export const retriedReasons: ReadonlySet<UnavailableReason> = new Set<Unavailabl
   'dns',
 ]);
 
-/** Whether sending a request twice has the same effect as once. PATCH and POST do not. @see RFC 9110, 9.2.2 */
+/** Returns whether a request that is sent twice has the effect of one: all methods except POST and PATCH. @see RFC 9110, 9.2.2 */
 export function isIdempotent(method: string): boolean {
   return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }
@@ -86,11 +87,11 @@ export function isIdempotent(method: string): boolean {
 interface RetryPolicy {
   /** The statuses after which the same request may succeed. */
   readonly statuses?: ReadonlySet<number> | undefined;
-  /** Whether a service that refuses the connection, or whose name is unknown, may come back. */
+  /** Whether a refused connection and an unknown host name are retried. */
   readonly retriesUnreachable?: boolean | undefined;
 }
 
-/** Whether a further attempt may help and cannot apply a write twice. */
+/** Returns whether a further attempt may succeed and cannot apply a write twice. */
 export function shouldRetry(
   method: string,
   { isSent, response, error }: AttemptResult,
@@ -108,8 +109,8 @@ export function shouldRetry(
 }
 
 /**
- * Delay before the next attempt, in milliseconds: full jitter over 500 ms doubled per attempt, at most 30 s, and never
- * less than Retry-After.
+ * Returns the delay before the next attempt, in milliseconds: a random part of 500 ms, of 1 s before the second retry, of
+ * 2 s before the third, and so on up to 30 s. The delay is never shorter than Retry-After.
  *
  * @param attempt 1 for the first retry.
  * @param random from 0 to 1.
@@ -120,7 +121,7 @@ export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.rand
 }
 
 /**
- * The answer's Retry-After in milliseconds from now; undefined if it is missing or malformed.
+ * Returns the Retry-After of a response in milliseconds from now. Undefined if the header is missing or malformed.
  *
  * @see RFC 9110, 10.2.3
  */

@@ -4,7 +4,7 @@ import type { Bounds } from '../api/schemas.ts';
 import { FieldError } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { withinTime } from '../process/within-time.ts';
+import { runWithinTime } from '../process/within-time.ts';
 import { type CallInput, parameterValue } from './request.ts';
 
 /**
@@ -48,26 +48,26 @@ function parameterProblem(parameter: Parameter, input: CallInput, headers: HttpH
 }
 
 const patternLimitMs = 1000;
-/** How much of a bound a message shows: a description may hold a text of any length. */
+/** How many characters of a bound a message shows. A description may hold a text of any length. */
 const longestBound = 200;
 
-/** Why a value breaks its bounds, a clause; undefined if it keeps them. */
+/** Returns how a value breaks its bounds, a clause. Undefined if the value keeps them. */
 function brokenBound(name: string, value: unknown, bounds: Bounds): string | undefined {
   const { type, enum: choices, pattern } = bounds;
-  const must = (bound: string) => `${name} must ${shorten(bound, longestBound)}`;
-  if (type !== undefined && !hasType(value, type)) return must(`be ${typePhrases[type]}`);
-  if (choices && !choices.includes(String(value))) return must(`be one of ${choices.join(', ')}`);
+  const breach = (bound: string) => `${name} must ${shorten(bound, longestBound)}`;
+  if (type !== undefined && !hasType(value, type)) return breach(`be ${typePhrases[type]}`);
+  if (choices && !choices.includes(String(value))) return breach(`be one of ${choices.join(', ')}`);
   if (typeof value === 'string') {
     const { length } = [...value];
     const { minLength = 0, maxLength = length } = bounds;
-    if (length < minLength) return must(`have at least ${minLength} characters`);
-    if (length > maxLength) return must(`have at most ${maxLength} characters`);
-    return pattern === undefined || matchesPattern(pattern, value) ? undefined : must(`match ${pattern}`);
+    if (length < minLength) return breach(`have at least ${minLength} characters`);
+    if (length > maxLength) return breach(`have at most ${maxLength} characters`);
+    return pattern === undefined || matchesPattern(pattern, value) ? undefined : breach(`match ${pattern}`);
   }
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
   const { minimum = value, maximum = value } = bounds;
-  if (value < minimum) return must(`be at least ${minimum}`);
-  return value > maximum ? must(`be at most ${maximum}`) : undefined;
+  if (value < minimum) return breach(`be at least ${minimum}`);
+  return value > maximum ? breach(`be at most ${maximum}`) : undefined;
 }
 
 const typePhrases = {
@@ -86,5 +86,5 @@ function hasType(value: unknown, type: NonNullable<Bounds['type']>): boolean {
 /** Also true if the pattern takes too long: the service then decides. */
 function matchesPattern(pattern: string, value: string): boolean {
   const work = () => new RegExp(pattern, 'u').test(value);
-  return withinTime(patternLimitMs, work, () => true);
+  return runWithinTime(patternLimitMs, work, () => true);
 }

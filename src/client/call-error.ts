@@ -13,7 +13,7 @@ import { invalidResponse } from './transport/transport-error.ts';
 
 type Attempts = readonly Attempt[];
 
-/** The error of an answer whose status is not known to mean success, whatever its body; undefined for a success. */
+/** Returns the error of a response, by its status alone. Undefined if the status means success. */
 export function responseError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
   const { status } = response;
   if (isSuccess(call.request.method, status)) return undefined;
@@ -24,14 +24,14 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
       invalidResponse(`the service answered ${status}, which is neither a success nor an error`),
     );
   const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
-  // An empty list would still answer 200, so a 404 means that the address is wrong.
+  // A service answers 200 for an empty list, so a 404 means that the address is wrong.
   const isMissingList = call.operation?.isList === true && (status === 404 || status === 410);
   return new CliError(isMissingList ? 'unavailable' : kindOfStatus(status), withCount(why, attempts), {
     ...callDetails(call, attempts),
     status,
     code,
     serviceMessage: message,
-    hint: isMissingList ? isUrlRight(call) : hintOfStatus(status, call, attempts),
+    hint: isMissingList ? urlHint(call) : hintOfStatus(status, call, attempts),
     retryable: retriedStatuses.has(status) && isSafeAgain(call, attempts),
   });
 }
@@ -44,9 +44,9 @@ function kindOfStatus(status: number): ErrorKind {
 }
 
 /**
- * The error of a call that got no valid answer.
+ * Adds the request, the attempts and a hint to the error of a call without a valid answer.
  *
- * @param thrown an error with a reason, whose message is only that; any other error is returned as it is.
+ * @param thrown a CliError with a `reason`, whose message says only what went wrong. Any other error is returned as it is.
  */
 export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown): Thrown | CliError {
   if (!(thrown instanceof CliError)) return thrown;
@@ -63,7 +63,7 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   });
 }
 
-/** What an error says of the call that it ended. */
+/** Returns the details of an error that tell of its call. */
 export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails {
   const last = attempts.at(-1);
   return {
@@ -71,7 +71,7 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
     url: shownUrl((last?.request ?? request).url),
     attempts,
     requestId: last?.requestId,
-    addition: last?.note,
+    addition: last?.whyNoRetry,
     ...(mayHaveBeenApplied(request.method, attempts) && { applied: 'unknown' }),
   };
 }
@@ -80,7 +80,7 @@ function withCount(why: string, attempts: Attempts): string {
   return attempts.length > 1 ? `${why}; after ${attempts.length} attempts` : why;
 }
 
-/** Whether the request may be sent again without applying it twice. */
+/** Returns whether the request can be sent again and cannot be applied twice. */
 function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean {
   return isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
 }
@@ -100,15 +100,15 @@ function hintOfStatus(status: number, call: Call, attempts: Attempts): string | 
 }
 
 const hintOfReason: { readonly [R in UnavailableReason]?: (call: Call) => string } = {
-  refused: (call) => `is the service running, and the base URL right? ${doctorLooks(call)}`,
-  dns: isUrlRight,
+  refused: (call) => `is the service running, and the base URL right? ${doctorHint(call)}`,
+  dns: urlHint,
   timeout: () => 'allow more time with --timeout',
 };
 
-function isUrlRight(call: Call): string {
-  return `is the base URL right? ${doctorLooks(call)}`;
+function urlHint(call: Call): string {
+  return `is the base URL right? ${doctorHint(call)}`;
 }
 
-function doctorLooks({ client: { doctor = 'petstore doctor' } }: Call): string {
+function doctorHint({ client: { doctor = 'petstore doctor' } }: Call): string {
   return `\`${doctor}\` looks at each step`;
 }

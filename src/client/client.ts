@@ -4,14 +4,15 @@ import {
   type HttpRequest,
   type HttpResponse,
   headerValue,
+  isSafeMethod,
   shownUrl,
   type Transport,
 } from '../api/http.ts';
 import type { ListId, Operation, OperationId, Result } from '../api/operations.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { withinTime } from '../process/within-time.ts';
-import { type Attempt, isSafeMethod, mayHaveBeenApplied } from './attempt.ts';
+import { runWithinTime } from '../process/within-time.ts';
+import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
 import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
@@ -41,27 +42,27 @@ export interface Client {
   /** Tells the user a line, once for this client. */
   note(line: string): void;
   /**
-   * Sends one operation and returns its validated answer.
+   * Sends one operation and returns its answer, checked against the schema.
    *
-   * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds; CliError
-   *   with the attempts if the service answered with an error, or gave no valid answer.
+   * @throws UsageError before any request if the contract lacks the operation, or if the input breaks its bounds. CliError
+   *   with the attempts if the service answers with an error, or gives no valid answer.
    */
   call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer<JsonObject | undefined>>;
   /**
-   * The pages of a list, each fetched when it is needed, to the end of the list: see whole-list.ts.
+   * Reads a list to its end, page by page. A page is requested when the caller asks for it. See whole-list.ts.
    *
    * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `whole` is set.
    */
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<Result<K>[]>;
-  /** The request that `call` would send, without a credential; for `--dry-run`. */
+  /** Returns the request that `call` would send, without its credential, for `--dry-run`. */
   toRequest(id: OperationId, input: CallInput, options?: CallOptions): HttpRequest;
-  /** The request that `request` would send, without a credential. */
+  /** Returns the request that `request` would send, without its credential. */
   toRawRequest(request: RawRequest): HttpRequest;
   /**
-   * Sends one operation and returns any answer, also an error status.
+   * Sends one operation and returns the response, also one with an error status.
    *
-   * @param changes headers that replace those of the request; undefined removes one.
-   * @throws as `call`, but not for an answer.
+   * @param changes headers that replace headers of the request. The value undefined removes a header.
+   * @throws as `call`, but not because of a response.
    */
   send(
     id: OperationId,
@@ -69,37 +70,37 @@ export interface Client {
     options?: CallOptions,
     changes?: HeaderChanges,
   ): Promise<RawResponse>;
-  /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
+  /** Sends an arbitrary request below the base URL. Returns the response, also one with an error status. */
   request(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
   close(): Promise<void>;
-  /** That of the transport. */
+  /** See `Transport.deferSaves`. */
   readonly deferSaves: Transport['deferSaves'];
 }
 
-/** A valid answer. */
+/** A response that was read and checked. */
 export interface Answer<Value> {
-  /** The record with all fields in the service's order, ids as bigints; undefined if a write is answered without one. */
+  /** The record, with all fields in the service's order and ids as bigints. Undefined if the response of a write has none. */
   readonly value: Value;
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly etag: string | undefined;
   readonly attempts: readonly Attempt[];
-  /** What the answer of a write shows; undefined for a reading. */
+  /** The judgement of a write by its response. Undefined for a reading. */
   readonly judgement?: Judgement | undefined;
 }
 
-/** The answer to a raw request, with its content encodings decoded. */
+/** A response that was not checked. Its content encodings are decoded. */
 export interface RawResponse extends HttpResponse {
   readonly body: Uint8Array;
   /** The URL that answered, after redirects. */
   readonly url: string;
   readonly isRedirected: boolean;
   readonly attempts: readonly Attempt[];
-  /** The answer as an error, if its status is not that of a success, nor 304. */
+  /** The error that the status means. Undefined for a success and for 304. */
   readonly error: CliError | undefined;
 }
 
-/** A client of one service; it owns the transport and closes it. */
+/** Creates the client of one service. The client owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, headers, parameter, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
@@ -161,14 +162,14 @@ function intentOf(operation: Operation, input: CallInput): WriteIntent {
   return { id: recordIdOf(operation, input), values: (values ?? {}) as WriteIntent['values'] };
 }
 
-/** A longer body, in bytes, may take so long to read that the deadline and Ctrl-C must be able to end it. */
-const longBody = 2 ** 20;
+/** A body of this length may take so long to read that the deadline and Ctrl-C must be able to end the reading. */
+const longBodyBytes = 2 ** 20;
 
 /** @param intent the id of the record, and what the user set. */
 async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<Answer<unknown>> {
   const { operation } = call;
   const result = await sendCall(call);
-  const { response, attempts, leftMs } = result;
+  const { response, attempts, remainingMs } = result;
   const { status, headers, body } = response;
   if (!call.options.skipsNotices) call.client.observe?.({ kind: 'response', operation, response });
   const answer = { status, headers, etag: strongTag(headers), attempts };
@@ -181,15 +182,15 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
       throw timeoutError(call);
     };
     const read = () => readContent(call, intent, response);
-    const isLong = body.length >= longBody;
-    const content = isLong ? withinTime(leftMs, read, fail, { endsOnCtrlC: true }) : read();
+    const isLong = body.length >= longBodyBytes;
+    const content = isLong ? runWithinTime(remainingMs, read, fail, { endsOnCtrlC: true }) : read();
     return { ...answer, ...content };
   } catch (error) {
     throw callError(call, attempts, error);
   }
 }
 
-/** The records of a reading, or what the answer of a write shows. */
+/** Reads the records of a reading, or judges a write by its response. */
 function readContent(
   { client: { secrets }, operation }: OperationCall,
   intent: WriteIntent,
@@ -201,13 +202,13 @@ function readContent(
   return { value: judgement.record, judgement };
 }
 
-/** The entity tag of an answer; a weak one cannot be relied on for a write. @see RFC 9110, 8.8.3 */
+/** Returns the entity tag of a response. Undefined for a weak tag, which If-Match cannot use. @see RFC 9110, 8.8.3 */
 function strongTag(headers: HttpHeaders): string | undefined {
   const tag = headerValue(headers, 'etag');
   return tag?.startsWith('W/') ? undefined : tag;
 }
 
-/** Whether a DELETE finds nothing after an attempt that may have been applied: it has succeeded. Says so in a note. */
+/** Returns whether a DELETE has succeeded because it finds nothing after an attempt that may have been applied. Notes that. */
 function isGone({ client, request }: Call, { response: { status }, attempts }: CallResponse): boolean {
   const { method, url } = request;
   if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
@@ -224,7 +225,7 @@ async function fetchRaw(call: Call): Promise<RawResponse> {
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
   const url = attempts.at(-1)?.request.url ?? call.request.url;
   const isRedirected = attempts.at(-1)?.isRedirected === true;
-  // A 304 answers a condition that the user sent.
+  // The user sent a condition, and 304 is the answer to it.
   const isFine = status === 304 || isGone(call, result);
   const error = isFine ? undefined : responseError(call, attempts, response);
   return { status, headers, body, url, isRedirected, attempts, error };

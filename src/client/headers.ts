@@ -22,7 +22,7 @@ const framing = new Set([
   'upgrade',
 ]);
 
-/** The name and value of `-H 'name: value'`. @throws UsageError that names the flag. */
+/** Parses the value of the flag `-H 'name: value'`. @throws UsageError that names the flag. */
 export function parseHeaderFlag(text: string): Header {
   const colon = text.indexOf(':');
   if (colon < 1)
@@ -52,7 +52,7 @@ export function toHeaders(list: readonly Header[]): HttpHeaders {
 }
 
 /**
- * Rejects headers with a credential over plain http, as a token is.
+ * Rejects a header that carries a credential if the service is reached over plain http.
  *
  * @throws UsageError that names the header.
  */

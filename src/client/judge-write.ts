@@ -5,69 +5,70 @@ import { looseResultSchemas } from '../api/schemas.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
 import { messageIn, otherRecord, parseRecord, readJson } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
-// A status of success is not enough: the answer of a write must also show what the user wanted.
+// A status of success is not enough: the response of a write must also show what the user asked for.
 
-/** What the user wants to be true after a write. */
+/** The state that the user wants after a write. */
 export interface WriteIntent {
   /** The id of the record; undefined for a create that leaves it to the service. */
   readonly id: bigint | undefined;
-  /** The fields that the user set, by our names; an undefined value is not compared. Empty for a delete. */
+  /** The fields that the user set, by our names. An undefined value is not compared. Empty for a delete. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What the answer of a write shows. */
+/** The judgement of a write by its response, or by the record that was read after it. */
 export interface Judgement {
   /**
-   * - `intent`: the record with every value that the user set, or no body at all;
-   * - `accepted`: the service will do it later, or not (202);
-   * - `other`: the record with another value;
-   * - `nothing`: not the record, so that the client must read it to know.
+   * - `intent`: the record has every value that the user set, or there is no body;
+   * - `accepted`: the status is 202, so the service may do it later;
+   * - `other`: the record has another value;
+   * - `nothing`: the response does not have the record, so the client must read the record to know.
    */
   readonly shows: 'intent' | 'accepted' | 'other' | 'nothing';
   /** The record in the answer, by our names, if it has one. */
   readonly record?: JsonObject | undefined;
-  /** The id of the record, if the answer or the intent names one. */
+  /** The id of the record, if the response or the intent names one. */
   readonly id?: bigint | undefined;
-  /** Why it is `other` or `nothing`, a clause: `the service answered quantity 0, not 10`. */
+  /** The reason for `other` or `nothing`, a clause: `the service answered quantity 0, not 10`. */
   readonly reason?: string | undefined;
 }
 
 /**
- * Judges the answer of a write with a status of success.
+ * Judges a write by its response, which has a status of success.
  *
- * @param mask masks secrets in what the reason quotes.
+ * @param mask masks the secrets in texts that the reason quotes.
  * @see RFC 9110, 15.3
  */
 export function judgeWrite(
   operation: Operation,
   { id, values }: WriteIntent,
   response: HttpResponse,
-  mask: (text: string) => string,
+  mask: Mask,
 ): Judgement {
-  const { status, body } = response;
+  const { status } = response;
   if (status === 202) return { shows: 'accepted', id };
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && status !== 204)
     return { shows: 'nothing', id, reason: `the service answered ${status} to a DELETE` };
-  if (body.length === 0) return { shows: 'intent', id };
-  let answer: JsonValue | undefined;
+  if (response.body.length === 0) return { shows: 'intent', id };
+  let body: JsonValue | undefined;
   let content: JsonValue | undefined;
   let record: JsonObject;
   try {
-    answer = readJson(response, mask);
-    content = contentOf(operation, answer);
+    body = readJson(response, mask);
+    content = contentOf(operation, body);
     record = parseRecord(operation, content);
   } catch (error) {
-    const words = messageIn(answer);
+    const words = messageIn(body);
     const why =
       words === undefined
         ? messageOf(error)
         : `the service answered ${status} and says: ${shorten(mask(words), 200)}`;
-    return { shows: 'nothing', id: id ?? idIn(operation, content ?? answer), reason: mask(why) };
+    return { shows: 'nothing', id: id ?? idIn(operation, content ?? body), reason: mask(why) };
   }
   const fault = otherRecord(operation, id, record);
   if (fault !== undefined) return { shows: 'nothing', id, reason: mask(fault) };
@@ -82,18 +83,14 @@ export function judgeWrite(
   };
 }
 
-/** Whether a record is more than its id, as in `{"id": 1, "deleted": false}`. */
+/** Returns whether a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
 function hasFields(operation: Operation, record: JsonObject): boolean {
   const names = Object.keys(looseResultSchemas[nouns[operation.noun].schema].entries);
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);
 }
 
-/** Judges a record by the values that the user set. The reason is the values alone, masked: `quantity 0, not 10`. */
-export function judgeRecord(
-  values: WriteIntent['values'],
-  record: JsonObject,
-  mask: (text: string) => string,
-): Judgement {
+/** Judges a record by the values that the user set. The reason has only the masked values: `quantity 0, not 10`. */
+export function judgeRecord(values: WriteIntent['values'], record: JsonObject, mask: Mask): Judgement {
   const clauses: string[] = [];
   let isOther = false;
   for (const name in values) {
@@ -105,24 +102,24 @@ export function judgeRecord(
     clauses.push(
       actual === undefined
         ? `no ${name}`
-        : `${name} ${quoteValue(actual, mask)}, not ${quoteValue(expected, mask)}`,
+        : `${name} ${valueText(actual, mask)}, not ${valueText(expected, mask)}`,
     );
   }
   if (clauses.length === 0) return { shows: 'intent', record };
   return { shows: isOther ? 'other' : 'nothing', record, reason: clauses.join('; ') };
 }
 
-function quoteValue(value: JsonValue, mask: (text: string) => string): string {
+function valueText(value: JsonValue, mask: Mask): string {
   return shorten(mask(typeof value === 'string' ? value : printJson(value)), 100);
 }
 
-/** The id in a body that need not be a record: `{"id": 5}`, or 5 itself. */
+/** Returns the id in a body that may be no record: `{"id": 5}` or `5`. */
 function idIn(operation: Operation, content: JsonValue | undefined): bigint | undefined {
   const id = isJsonObject(content) ? content[nouns[operation.noun].idField] : content;
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 
-/** The id of the record that a create made, by its answer: the last segment of Location. */
+/** Returns the id of the record that a create has made: the last segment of the Location header. */
 export function idInLocation({ headers }: Pick<HttpResponse, 'headers'>): bigint | undefined {
   const [location] = [headers.location ?? ''].flat();
   const segment = /\/(\d{1,19})\/?(?:[?#].*)?$/.exec(location ?? '')?.[1];

@@ -2,7 +2,7 @@ import { canBeginAfterId } from '../api/contract.ts';
 import { linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { type JsonObject, valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import type { PageContent } from './read-answer.ts';
 
@@ -135,8 +135,7 @@ function nextByCursor(
   walk: Walk,
   page: Page,
 ): Step {
-  let value: JsonValue | undefined = page.envelope;
-  for (const field of next) value = isJsonObject(value) ? value[field] : undefined;
+  const value = valueIn(page.envelope, next);
   if (value === undefined || value === null || value === '' || value === false)
     return { doubt: doubtOf(walk, page) };
   if (typeof value === 'boolean' || typeof value === 'object')

@@ -1,28 +1,29 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
+import { type HttpResponse, headerValue, isSafeMethod, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { printPointer } from '../process/pointer.ts';
+import type { Mask } from '../process/secrets.ts';
 import { shorten, withArticle } from '../process/text.ts';
-import { isSafeMethod } from './attempt.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { contentOf, translateRecord } from './wire.ts';
 
-/** The records of a page of a list. */
+/** The content of a page of a list. */
 export interface PageContent {
   readonly records: JsonObject[];
-  /** The body, if it is an object around the records. */
+  /** The body, if it is an object that holds the list. */
   readonly envelope: JsonObject | undefined;
 }
 
 /**
- * The record in the answer to a reading, or the page of a list: all fields in the service's order, also unknown ones, ids
- * as bigints.
+ * Reads the record, or the page of a list, from the response to a reading. A record has all its fields in the service's
+ * order, also unknown fields, and ids as bigints.
  *
- * @param id the requested one, if the operation is about one record.
+ * @param id the requested id, if the operation is about one record.
  * @throws CliError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
  *   with another id than the requested one.
  */
@@ -34,10 +35,10 @@ export function readResult(
 ): JsonObject | PageContent {
   const text = readJsonText(response, mask);
   if (text === undefined) throw invalidResponse(`the service answered ${response.status} with no body`);
-  const answer = parse(text);
-  const value = contentOf(operation, answer);
-  const envelope = Array.isArray(answer) ? [] : operation.records.envelope;
-  const pointer = envelope.map((field) => `/${field}`).join('');
+  const body = parse(text);
+  const value = contentOf(operation, body);
+  const envelope = Array.isArray(body) ? [] : operation.records.envelope;
+  const pointer = printPointer(envelope);
   if (!operation.isList) {
     const record = parseRecord(operation, value, pointer);
     const fault = otherRecord(operation, id, record);
@@ -49,23 +50,20 @@ export function readResult(
     throw invalidResponse(`the body is not a list of ${operation.result}${inside}`);
   }
   const records = value.map((item, index) => parseRecord(operation, item, `${pointer}/${index}`));
-  return { records, envelope: isJsonObject(answer) ? answer : undefined };
+  return { records, envelope: isJsonObject(body) ? body : undefined };
 }
 
-/** The JSON of an answer; undefined if the body is empty. @throws CliError if it is anything else. */
+/** Parses the JSON body of a response. Undefined if the body is empty. @throws CliError if the body is not JSON. */
 export function readJson(response: HttpResponse, mask: Mask): JsonValue | undefined {
   const text = readJsonText(response, mask);
   return text === undefined ? undefined : parse(text);
 }
 
 /**
- * The records or the record of an answer by our names, unchecked: an array for a list, undefined if the answer has
- * neither.
- *
- * @param answer the parsed body.
+ * Translates the record or the list in a body into our names, unchecked. Undefined if the body has neither.
  */
-export function fromWire(operation: Operation, answer: JsonValue): JsonValue | undefined {
-  const content = contentOf(operation, answer);
+export function fromWire(operation: Operation, body: JsonValue): JsonValue | undefined {
+  const content = contentOf(operation, body);
   if (Array.isArray(content))
     return content.map((item) => (isJsonObject(item) ? translateRecord(operation, item) : item));
   return isJsonObject(content) ? translateRecord(operation, content) : undefined;
@@ -73,12 +71,12 @@ export function fromWire(operation: Operation, answer: JsonValue): JsonValue | u
 
 const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 
-/** Whether a status is known to mean success; 202 is one of a write. */
+/** Returns whether a status means success. 202 does for a write only. */
 export function isSuccess(method: string, status: number): boolean {
   return successes.has(status) || (status === 202 && !isSafeMethod(method));
 }
 
-/** The text of a JSON answer; undefined if the body is empty. */
+/** Returns the text of a JSON body. Undefined if the body is empty. */
 function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): string | undefined {
   if (body.length === 0) return undefined;
   const type = headerValue(headers, 'content-type');
@@ -106,10 +104,10 @@ function parse(text: string): JsonValue {
 }
 
 /**
- * The record by our names, checked against its schema.
+ * Translates a record into our names and checks it against its schema.
  *
  * @param pointer JSON pointer to the record in the body.
- * @throws CliError if it breaks the schema.
+ * @throws CliError if the record breaks the schema.
  */
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
   const { noun, hasFullSchema, result = nouns[noun].schema } = operation;
@@ -122,16 +120,16 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];
   const { success, output, issues } = v.safeParse(schema, value);
   if (!success) {
-    const path = (issues[0].path ?? []).map(({ key }) => `/${String(key)}`).join('');
+    const path = printPointer((issues[0].path ?? []).map(({ key }) => key));
     throw fault(`${pointer}${path}`, issueReason(issues[0]));
   }
-  // Every field of an order is optional, so that any other object would do, such as `{"ok":true}`.
+  // Every field of an order is optional, so any object would pass, such as `{"ok":true}`.
   if (result === 'Order' && !Object.keys(schema.entries).some((name) => name in value))
     throw fault(pointer, 'has none of its fields');
   return Object.assign(value, output);
 }
 
-/** A clause if a record has another id than the requested one; undefined if it has that id, or none. */
+/** Returns a clause if a record has another id than the requested one. Undefined if the record has the same id or none. */
 export function otherRecord(
   operation: Operation,
   id: bigint | undefined,
@@ -149,7 +147,7 @@ export function otherRecord(
 
 /** The error that a service describes in a body of any shape. */
 interface ErrorBody {
-  /** The service's message, or a sentence in its place. */
+  /** The service's message. Without one, a sentence of the program. */
   readonly why: string;
   /** The service's own code. */
   readonly code?: string | undefined;
@@ -158,10 +156,10 @@ interface ErrorBody {
 }
 
 /**
- * Reads the body of an error: the service's own `{code, message, status}`, problem details (RFC 9457), other JSON with
- * a message, text, nothing, or garbage. Never throws.
+ * Reads the body of an error: `{code, message, status}`, problem details (RFC 9457), other JSON with a message, text, an
+ * empty body, or anything else. It never throws.
  *
- * @param mask masks secrets in the body before it is cut.
+ * @param mask masks the secrets in the body before the body is cut.
  */
 export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mask): ErrorBody {
   if (body.length === 0) return { why: `the service answered ${status}, with no reason given` };
@@ -187,7 +185,7 @@ function tryJson(body: HttpResponse['body']): JsonValue | undefined {
   }
 }
 
-/** What a body of any shape says in words, such as the message of an error. */
+/** Finds the message in a body of any shape. */
 export function messageIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
@@ -211,9 +209,7 @@ function oneLine(text: string, most = 1000): string {
   return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
-type Mask = (text: string) => string;
-
-/** The beginning of a body for people: one line, with replacement characters for bytes that are not text. */
+/** Returns the beginning of a body as one line. Bytes that are not UTF-8 become replacement characters. */
 function beginningOf(body: HttpResponse['body'], mask: Mask): string {
   return oneLine(mask(toText(body.slice(0, 64 * 1024))), 200);
 }

@@ -1,5 +1,5 @@
-import { type HttpRequest, type HttpResponse, headerValue, requestIdOf } from '../api/http.ts';
-import { monotonicMs, race, sleep } from '../process/deadline.ts';
+import { type HttpRequest, type HttpResponse, headerValue, isRead, requestIdOf } from '../api/http.ts';
+import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -11,49 +11,49 @@ import { maxRetryWaitMs } from './pace.ts';
 import { withMaskedParameter, withParameter } from './request.ts';
 import { decodeBody } from './transport/response.ts';
 
-/** The final answer of a call. */
+/** The final response of a call. */
 export interface CallResponse {
-  /** With its content encodings decoded; perhaps an error. */
+  /** The response with its content encodings decoded. Its status may be that of an error. */
   readonly response: HttpResponse;
   readonly attempts: readonly Attempt[];
-  /** What is left of the deadline, for work on the answer. */
-  readonly leftMs: number;
+  /** The rest of the deadline in milliseconds: the time to read the body. */
+  readonly remainingMs: number;
 }
 
 /**
- * Sends the request until there is a final answer: within the deadline, with retries if they are safe and may help,
- * following redirects within one origin.
+ * Sends the request until there is a final response or the deadline passes. Retries if that is safe and may help, and
+ * follows redirects within one origin.
  *
- * @throws CliError with the attempts, if no answer came; InterruptedError with them, if the client's signal was aborted;
- *   StoppedError with them, if the signal of the options or the pace was.
+ * @throws CliError if no response came, InterruptedError if the client's signal was aborted, StoppedError if the signal of
+ *   the options or of the pace was aborted. Each has the attempts.
  */
 export async function sendCall(call: Call): Promise<CallResponse> {
   const { client, options } = call;
   const { pace } = options;
   const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);
   const attempts: Attempt[] = [];
-  let leftMs = timeoutOf(call);
+  let remainingMs = timeoutOf(call);
   client.observe?.({ kind: 'begin' });
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
       if (turn) await turn;
-      const attempt = await tryOnce(call, attempts.length + 1, leftMs, signals);
+      const attempt = await tryOnce(call, attempts.length + 1, remainingMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
-      leftMs -= attempt.elapsedMs;
+      remainingMs -= attempt.elapsedMs;
       client.observe?.({ kind: 'attempt', attempt });
       pace?.observe(attempt);
       options.afterAttempt?.(attempt);
       const { nextDelayMs, retryAfterMs, response, error } = attempt;
       if (nextDelayMs !== undefined) {
         await sleep(nextDelayMs, ...signals);
-        if (!pace || retryAfterMs === undefined) leftMs -= nextDelayMs;
+        if (!pace || retryAfterMs === undefined) remainingMs -= nextDelayMs;
         continue;
       }
       if (error || !response) throw error;
       const isEncoded = response.headers['content-encoding'] !== undefined;
-      return { response: isEncoded ? await decodeBody(response) : response, attempts, leftMs };
+      return { response: isEncoded ? await decodeBody(response) : response, attempts, remainingMs };
     }
   } catch (error) {
     throw withAttempts(client.signal.aborted ? client.signal.reason : error, call, attempts);
@@ -70,11 +70,11 @@ function withAttempts(error: unknown, call: Call, attempts: readonly Attempt[]):
     : error;
 }
 
-/** Sends the request once, and follows redirects. Never throws; an abort is the error of the attempt. */
+/** Sends the request once, and follows its redirects. It never throws: an abort becomes the error of the attempt. */
 async function tryOnce(
   call: Call,
   number: number,
-  leftMs: number,
+  remainingMs: number,
   signals: readonly AbortSignal[],
 ): Promise<Attempt> {
   const { client } = call;
@@ -93,17 +93,17 @@ async function tryOnce(
     };
     try {
       const limits = {
-        leftMs: leftMs - (monotonicMs() - startMs),
+        limitMs: remainingMs - (monotonicMs() - startMs),
         timedOut: () => timeoutError(call),
         signals,
       };
-      response = await race(limits, (cancellation) =>
+      response = await withinLimits(limits, (cancellation) =>
         client.transport.send(withParameter(request, parameter), { cancellation, onSending }),
       );
       if (isRedirect(response.status)) next = followRedirect(request, response, redirects);
     } catch (thrown) {
       error = thrown as Error;
-      // A proxy that fails has passed nothing on.
+      // A proxy that fails has not passed the request on.
       if (error instanceof CliError && error.details.reason === 'proxy') isSent = false;
     }
     const elapsedMs = monotonicMs() - startMs;
@@ -120,7 +120,7 @@ async function tryOnce(
       retryAfterMs: response && retryAfter(response.headers, Date.now()),
     };
     if (!next) {
-      const retry = planRetry(call, attempt, leftMs - elapsedMs);
+      const retry = planRetry(call, attempt, remainingMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
     client.observe?.({ kind: 'attempt', attempt });
@@ -128,12 +128,12 @@ async function tryOnce(
   }
 }
 
-/** The delay before the next attempt, or why there is none although the status allows one. */
+/** Returns the delay before the next attempt, or the reason why there is none although the status allows one. */
 function planRetry(
   call: Call,
   attempt: Attempt,
-  leftMs: number,
-): Pick<Attempt, 'nextDelayMs' | 'note'> | undefined {
+  remainingMs: number,
+): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { request, options, client } = call;
   const { number, error, retryAfterMs } = attempt;
   if (number > (options.retries ?? client.retries)) return undefined;
@@ -143,13 +143,13 @@ function planRetry(
   if (options.pace && retryAfterMs !== undefined)
     return retryAfterMs <= maxRetryWaitMs
       ? { nextDelayMs }
-      : { note: `the service asks to wait ${secondsText(retryAfterMs)}` };
-  if (nextDelayMs < leftMs) return { nextDelayMs };
+      : { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
+  if (nextDelayMs < remainingMs) return { nextDelayMs };
   // If the deadline itself ended the attempt, the error says so.
-  if (leftMs <= 0 && error) return undefined;
+  if (remainingMs <= 0 && error) return undefined;
   const deadline = `the deadline of ${secondsText(timeoutOf(call))}`;
   return {
-    note:
+    whyNoRetry:
       retryAfterMs === undefined
         ? `no time for another attempt is left of ${deadline}`
         : `the service asks to wait ${secondsText(retryAfterMs)}, longer than what is left of ${deadline}`,
@@ -164,7 +164,7 @@ export function timeoutError(call: Call): CliError {
   return unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`);
 }
 
-/** Whether a status leads to another place; a 304 is an answer. */
+/** Returns whether a status is a redirect. A 304 is none. */
 function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
@@ -172,10 +172,10 @@ function isRedirect(status: number): boolean {
 const maxRedirects = 5;
 
 /**
- * The request that follows a redirect: a GET within the same origin.
+ * Returns the request that follows a redirect. Only a GET or HEAD within one origin is followed, because a credential must
+ * not go to another origin, and a write must not go to another URL.
  *
- * @throws CliError `redirect` for any other; it names the target. Fields such as a credential must not go to
- *   another origin, and a write must not be sent to another URL.
+ * @throws CliError with the reason `redirect` for any other redirect. The message names the URL.
  */
 function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
   if (redirects === maxRedirects)
@@ -195,7 +195,7 @@ function followRedirect(request: HttpRequest, response: HttpResponse, redirects:
       hint,
     });
   };
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw notFollowed('a write is never redirected');
+  if (!isRead(request.method)) throw notFollowed('a write is never redirected');
   if (to.origin !== from.origin) throw notFollowed('another origin is never followed');
   to.hash = '';
   return { method: request.method, url: to.href, headers: request.headers };

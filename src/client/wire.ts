@@ -6,7 +6,7 @@ import { type NamedRecord, originalOf, takesField, toNamedRecord } from '../api/
 import { nouns } from '../api/nouns.ts';
 import { type Operation, operations, type RequestBody } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, valueIn } from '../process/exact-json.ts';
 
 /**
  * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
@@ -50,9 +50,7 @@ export function contentOf(
   answer: JsonValue | undefined,
 ): JsonValue | undefined {
   if (isList && Array.isArray(answer)) return answer;
-  let content: JsonValue | undefined = answer;
-  for (const field of records.envelope) content = isJsonObject(content) ? content[field] : undefined;
-  return content;
+  return valueIn(answer, records.envelope);
 }
 
 /**

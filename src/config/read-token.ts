@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { race } from '../process/deadline.ts';
+import { withinLimits } from '../process/deadline.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { endGroup, type Io } from '../process/io.ts';
 import { readWhole } from '../process/read-file.ts';
@@ -57,7 +57,7 @@ export async function runTokenCommand(
     signal.addEventListener('abort', () => resolve('was interrupted'));
   });
   const timedOut = () => new Error(`took longer than ${secondsText(limitMs)}`);
-  const problem = await race({ leftMs: limitMs, timedOut }, () => end).catch(messageOf);
+  const problem = await withinLimits({ limitMs, timedOut }, () => end).catch(messageOf);
   child.kill('SIGKILL');
   endGroup(child.pid);
   signal.throwIfAborted();
@@ -79,7 +79,7 @@ export async function runTokenCommand(
 export async function readTokenFile(path: string, limitMs: number): Promise<string> {
   try {
     const timedOut = () => new Error('nothing was written to it in time');
-    return (await race({ leftMs: limitMs, timedOut }, () => readWhole(path, maxBytes))).toString();
+    return (await withinLimits({ limitMs, timedOut }, () => readWhole(path, maxBytes))).toString();
   } catch (error) {
     throw new CliError('auth', `read token file ${path}: ${systemReason(error)}`, { cause: error });
   }

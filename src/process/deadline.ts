@@ -25,7 +25,7 @@ export interface Cancellation {
 /** The limits of a piece of work: a time, signals, or both. */
 export interface Limits {
   /** Milliseconds it may take. */
-  readonly leftMs?: number;
+  readonly limitMs?: number;
   /** The error of work that takes longer. */
   timedOut?(): unknown;
   readonly signals?: readonly AbortSignal[];
@@ -35,20 +35,20 @@ export interface Limits {
  * Settles when the work does, when its time is over, or when a signal aborts. In the last two cases it settles at once,
  * even if the work ignores its cancellation (undici does while it connects or queues).
  */
-export function race<Value>(
+export function withinLimits<Value>(
   limits: Limits,
   work: (cancellation: Cancellation) => Promise<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const contest = new Race(limits, reject);
-    if (contest.isCancelled) return;
-    work(contest).then(
+    const limitedWork = new LimitedWork(limits, reject);
+    if (limitedWork.isCancelled) return;
+    work(limitedWork).then(
       (value) => {
-        contest.end();
+        limitedWork.end();
         resolve(value);
       },
       (error) => {
-        contest.end();
+        limitedWork.end();
         reject(error);
       },
     );
@@ -57,7 +57,7 @@ export function race<Value>(
 
 /** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
 export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
-  return race(
+  return withinLimits(
     { signals },
     (cancellation) =>
       new Promise((resolve) => {
@@ -68,25 +68,25 @@ export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<v
 }
 
 /**
- * A piece of work against its limits. All races share one timer, and one listener on each signal: the plain forms take a
+ * A piece of work against its limits. All runningWork share one timer, and one listener on each signal: the plain forms take a
  * fifth to a half more processor time in a bulk run (`bench/README.md`).
  */
-class Race implements Cancellation {
+class LimitedWork implements Cancellation {
   isCancelled = false;
   reason: unknown;
   readonly limits: Limits;
   readonly dueAtMs: number;
   private readonly reject: (reason: unknown) => void;
   private listener: ((reason: unknown) => void) | undefined;
-  /** Its index in `races`; -1 once it has ended. */
+  /** Its index in `runningWork`; -1 once it has ended. */
   private index: number;
 
   constructor(limits: Limits, reject: (reason: unknown) => void) {
-    const { leftMs = Number.POSITIVE_INFINITY, signals = [] } = limits;
+    const { limitMs = Number.POSITIVE_INFINITY, signals = [] } = limits;
     this.limits = limits;
     this.reject = reject;
-    this.dueAtMs = monotonicMs() + leftMs;
-    this.index = races.push(this) - 1;
+    this.dueAtMs = monotonicMs() + limitMs;
+    this.index = runningWork.push(this) - 1;
     wakeAt(this.dueAtMs);
     for (const signal of signals) watch(signal);
     const aborted = signals.find((signal) => signal.aborted);
@@ -109,23 +109,23 @@ class Race implements Cancellation {
 
   end(): void {
     if (this.index === -1) return;
-    const last = races.pop() as Race;
+    const last = runningWork.pop() as LimitedWork;
     if (last !== this) {
-      races[this.index] = last;
+      runningWork[this.index] = last;
       last.index = this.index;
     }
     this.index = -1;
-    if (races.length > 0) return;
+    if (runningWork.length > 0) return;
     clearTimeout(timer);
     wakesAtMs = Number.POSITIVE_INFINITY;
   }
 }
 
 /**
- * The races that have not ended. Not a `Set`: one that changes all the time leaves its outgrown tables behind, and each of
+ * The runningWork that have not ended. Not a `Set`: one that changes all the time leaves its outgrown tables behind, and each of
  * them holds its members until the next full collection, so that V8 moves every request of a bulk run to the old space.
  */
-const races: Race[] = [];
+const runningWork: LimitedWork[] = [];
 const watchedSignals = new WeakSet<AbortSignal>();
 let timer: NodeJS.Timeout | undefined;
 let wakesAtMs = Number.POSITIVE_INFINITY;
@@ -134,8 +134,8 @@ function watch(signal: AbortSignal): void {
   if (watchedSignals.has(signal)) return;
   watchedSignals.add(signal);
   signal.addEventListener('abort', () => {
-    for (const race of races.filter(({ limits }) => limits.signals?.includes(signal)))
-      race.cancel(signal.reason);
+    for (const work of runningWork.filter(({ limits }) => limits.signals?.includes(signal)))
+      work.cancel(signal.reason);
   });
 }
 
@@ -145,12 +145,13 @@ function wakeAt(dueAtMs: number): void {
   clearTimeout(timer);
   wakesAtMs = dueAtMs;
   const delayMs = Math.max(0, Math.ceil(dueAtMs - monotonicMs()));
-  timer = setTimeout(endLateRaces, Math.min(delayMs, longestTimerMs));
+  timer = setTimeout(endLateWork, Math.min(delayMs, longestTimerMs));
 }
 
-function endLateRaces(): void {
+function endLateWork(): void {
   wakesAtMs = Number.POSITIVE_INFINITY;
   const now = monotonicMs();
-  for (const race of races.filter(({ dueAtMs }) => dueAtMs <= now)) race.cancel(race.limits.timedOut?.());
-  for (const { dueAtMs } of races) wakeAt(dueAtMs);
+  for (const work of runningWork.filter(({ dueAtMs }) => dueAtMs <= now))
+    work.cancel(work.limits.timedOut?.());
+  for (const { dueAtMs } of runningWork) wakeAt(dueAtMs);
 }

@@ -76,13 +76,13 @@ export class CliError extends Error {
     this.details = details;
   }
 
-  get exitCode(): ExitCode {
-    return exitCodes[this.kind];
-  }
-
-  /** Returns the same error with further details, or with others in their place, and with another message if there is one. */
+  /** Returns this error with further details, which replace those of the same name, and perhaps with another message. */
   with(details: ErrorDetails, message = this.message): CliError {
     return new CliError(this.kind, message, { ...this.details, ...details });
+  }
+
+  get exitCode(): ExitCode {
+    return exitCodes[this.kind];
   }
 }
 

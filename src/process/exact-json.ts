@@ -100,6 +100,13 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
+/** Returns the value that a path of field names leads to in nested objects; undefined if there is none. */
+export function valueIn(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  let inner = value;
+  for (const name of path) inner = isJsonObject(inner) ? inner[name] : undefined;
+  return inner;
+}
+
 /** Reads one JSON text from its beginning to its end. @see RFC 8259 */
 class Reader {
   private readonly text: string;

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { isatty, ReadStream } from 'node:tty';
-import { race } from './deadline.ts';
+import { withinLimits } from './deadline.ts';
 import { exitCodes, type Signal } from './errors.ts';
 import { type OutputStream, processOutput, streamKindOf } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
@@ -105,7 +105,7 @@ export function processIo(): ProcessIo {
       const flush = Promise.all([stdout.flush(), stderr.flush()]);
       const isInterrupted =
         code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes['hung-up'];
-      await (isInterrupted ? race({ leftMs: patienceMs }, () => flush).catch(() => {}) : flush);
+      await (isInterrupted ? withinLimits({ limitMs: patienceMs }, () => flush).catch(() => {}) : flush);
       closeGoneTerminals(hasHungUp);
       process.exit(code);
     },

@@ -7,6 +7,9 @@ export function maskUrl(url: string): string {
   return url.replace(userinfo, `$1${masked}@`);
 }
 
+/** Replaces every secret in a text. */
+export type Mask = (text: string) => string;
+
 /** Header values by lower-case name. */
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
 
@@ -26,7 +29,7 @@ export interface Secrets {
    * The text with every secret masked, and the user and password of every URL. Call it before you cut or wrap a text:
    * half a secret is not recognised.
    */
-  mask(text: string): string;
+  readonly mask: Mask;
   /** The headers with every secret masked, and with the whole value of a secret header masked. */
   maskHeaders(headers: HeaderValues): HeaderValues;
 }

@@ -1,3 +1,5 @@
+import type { Mask } from './secrets.ts';
+
 /**
  * Matches most text. V8 takes long to create the Unicode classes below, so they are created only if
  * needed.
@@ -91,6 +93,12 @@ export function counted(count: number, singular: string, plural: string): string
   return `${groupDigits(count)} ${count === 1 ? singular : plural}`;
 }
 
+/** Joins the first texts with commas, and counts the others: `a, b and 3 more`. @param most how many texts are joined. */
+export function joinFirst(texts: readonly string[], most: number): string {
+  const rest = texts.length > most ? ` and ${texts.length - most} more` : '';
+  return texts.slice(0, most).join(', ') + rest;
+}
+
 /** A multiple of 1024 bytes for people: `64 KiB`, `1 GiB`. */
 export function formatBytes(bytes: number): string {
   if (bytes % 2 ** 30 === 0) return `${bytes / 2 ** 30} GiB`;
@@ -153,7 +161,7 @@ export function durationText(ms: number): string {
 }
 
 /** The first 200 bytes of a text; secrets are masked before it is cut. */
-export function excerpt(text: string, mask: (text: string) => string): string {
+export function excerpt(text: string, mask: Mask): string {
   const masked = mask(text);
   const bytes = Buffer.from(masked);
   if (bytes.length <= 200) return masked;

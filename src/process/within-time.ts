@@ -8,7 +8,7 @@ import { systemCode } from './system-error.ts';
  *
  * @throws InterruptedError on Ctrl-C, if the work `endsOnCtrlC`.
  */
-export function withinTime<Value, Late>(
+export function runWithinTime<Value, Late>(
   limitMs: number,
   work: () => Value,
   late: () => Late,

@@ -7,6 +7,7 @@ import { rejectsName, writeRejects } from '../input/rejects.ts';
 import { openSource } from '../input/source.ts';
 import { isTable } from '../input/split-input.ts';
 import { CliError, messageOf } from '../process/errors.ts';
+import type { Mask } from '../process/secrets.ts';
 import { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { Access } from './access.ts';
@@ -133,7 +134,7 @@ export async function endFile<Row extends RecordRow>(
   throw error;
 }
 
-function reasonOf({ message, details }: CliError, mask: (text: string) => string) {
+function reasonOf({ message, details }: CliError, mask: Mask) {
   const { status, code, attempts, requestId } = details;
   return { status, code: code && mask(code), message: mask(message), attempts: attempts?.length, requestId };
 }

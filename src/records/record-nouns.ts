@@ -2,6 +2,7 @@ import { type NamedNoun, type Noun, nouns, referenceFields } from '../api/nouns.
 import type { NounName, Operation } from '../api/operations.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { joinFirst } from '../process/text.ts';
 import { type FieldKind, fieldKinds } from './field-kinds.ts';
 
 // How the files of this folder fit together: this file describes the four nouns as data, and a verb is a file that works
@@ -162,11 +163,10 @@ export function nameAll(
   ids: readonly bigint[],
   titleOf: (id: bigint) => string | undefined = () => undefined,
 ): string {
-  const names = ids.slice(0, maxNamed).map((id) => {
+  const names = ids.map((id) => {
     const title = titleOf(id);
     return title === undefined ? `${id}` : `${id} (${title})`;
   });
   if (ids.length === 1) return `${singular} ${names[0]}`;
-  const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : '';
-  return `${ids.length} ${plural}: ${names.join(', ')}${more}`;
+  return `${ids.length} ${plural}: ${joinFirst(names, maxNamed)}`;
 }

@@ -5,7 +5,7 @@ import { type Column, compareBy, pickColumns, type View } from '../output/column
 import { errorSentence } from '../output/error.ts';
 import { fold } from '../output/fold.ts';
 import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
-import { race, sleep } from '../process/deadline.ts';
+import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
@@ -64,7 +64,7 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
     }
   };
   try {
-    for (;;) await sleep(await race({ signals: [end.signal] }, pollOnce), end.signal);
+    for (;;) await sleep(await withinLimits({ signals: [end.signal] }, pollOnce), end.signal);
   } catch (error) {
     if (!end.signal.aborted) throw error;
   } finally {

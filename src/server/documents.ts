@@ -1,4 +1,4 @@
-import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue, isRead } from '../api/http.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type App, localSunset } from './app.ts';
 import { splitUrl } from './read-input.ts';
@@ -34,7 +34,7 @@ export function withDocuments(app: App, options: DocumentsOptions): App {
     const { path, origin } = splitUrl(request.url);
     const mediaType = mediaTypes.get(path);
     if (path !== '/' && mediaType === undefined) return app(request);
-    if (request.method !== 'GET' && request.method !== 'HEAD')
+    if (!isRead(request.method))
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
     if (mediaType === undefined) return toStart(request);
     const headers = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageHeaders) };

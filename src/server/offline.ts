@@ -1,5 +1,11 @@
 import { dirname } from 'node:path';
-import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../api/http.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  isRead,
+  type SendOptions,
+  type Transport,
+} from '../api/http.ts';
 import { CliError } from '../process/errors.ts';
 import { createApp } from './app.ts';
 import { seedStore } from './seed.ts';
@@ -43,7 +49,7 @@ async function sendToFile(fileStore: FileStore): Promise<Send> {
   await fileStore.open();
   const app = createApp({ store: () => fileStore.current });
   return async (request, { cancellation, onSending }) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return fileStore.read(() => app(request));
+    if (isRead(request.method)) return fileStore.read(() => app(request));
     const response = await fileStore.change(() => {
       // The caller may have given up while another process had the lock.
       if (cancellation.isCancelled) return undefined;

@@ -12,6 +12,7 @@ import {
 } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { printPointer } from '../process/pointer.ts';
 import { maxBodyBytes, Refusal } from './refusal.ts';
 
 /** The parts of a URL, still percent-encoded. */
@@ -104,11 +105,9 @@ function readJson({ headers, body = '' }: HttpRequest): JsonValue {
 export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
   return issues
     .map((issue) => {
-      const keys = (issue.path ?? []).map(({ key }) =>
-        String(key).replaceAll('~', '~0').replaceAll('/', '~1'),
-      );
+      const pointer = printPointer((issue.path ?? []).map(({ key }) => key));
       const why = issueReason(issue);
-      return keys.length === 0 ? `the body ${why}` : `/${keys.join('/')}: ${why}`;
+      return pointer === '' ? `the body ${why}` : `${pointer}: ${why}`;
     })
     .join('; ');
 }

@@ -1,4 +1,4 @@
-import { type HttpHeaders, type HttpRequest, headerValue } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, headerValue, isRead } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { App } from './app.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
@@ -9,7 +9,7 @@ import type { Random } from './seed.ts';
 /** The app without its writes, which are answered with 405. */
 export function withoutWrites(app: App): App {
   return (request) =>
-    request.method === 'GET' || request.method === 'HEAD'
+    isRead(request.method)
       ? app(request)
       : methodNotAllowed('this server is read-only', ['GET']).toResponse();
 }

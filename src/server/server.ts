@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
-import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost } from '../api/http.ts';
+import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isRead } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
@@ -94,7 +94,7 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     const { method = '', url = '', headers } = request;
     try {
       // The body is read even if the request is refused: a client that is cut off would not see the answer.
-      const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(request);
+      const body = isRead(method) ? undefined : await readBody(request);
       checkCaller(headers);
       if (!url.startsWith('/'))
         throw new Refusal('malformed_request', 'the target of a request must begin with /');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { withinTime } from '../../src/process/within-time.ts';
+import { runWithinTime } from '../../src/process/within-time.ts';
 import { nodeBinary } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -12,16 +12,16 @@ function runForever(): never {
 }
 
 test('synchronous work ends when its time is over, and gives its value otherwise', () => {
-  expect(withinTime(20, runForever, () => 'late')).toBe('late');
-  expect(withinTime(10_000, () => 'value', runForever)).toBe('value');
+  expect(runWithinTime(20, runForever, () => 'late')).toBe('late');
+  expect(runWithinTime(10_000, () => 'value', runForever)).toBe('value');
   const fail = () => JSON.parse('{');
-  expect(() => withinTime(10_000, fail, runForever)).toThrow(SyntaxError);
+  expect(() => runWithinTime(10_000, fail, runForever)).toThrow(SyntaxError);
 });
 
 const forever = "{ writeSync(1, 'working'); for (;;); }";
 
 test.each([
-  ['SIGINT', `withinTime(600000, () => ${forever}, () => {}, { endsOnCtrlC: true })`, [130, null]],
+  ['SIGINT', `runWithinTime(600000, () => ${forever}, () => {}, { endsOnCtrlC: true })`, [130, null]],
   ['SIGTERM', `whileKillable(() => ${forever})`, [null, 'SIGTERM']],
   ['SIGHUP', `whileKillable(() => ${forever})`, [null, 'SIGHUP']],
 ] as const)('synchronous work ends at %s', async (signal, work, end) => {
@@ -29,7 +29,7 @@ test.each([
   const contents = `
     import { writeSync } from 'node:fs';
     import { whileKillable } from './src/process/io.ts';
-    import { withinTime } from './src/process/within-time.ts';
+    import { runWithinTime } from './src/process/within-time.ts';
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
     try {
       ${work};

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { bareHost, reachableHost } from '../../api/http.ts';
-import { race } from '../../process/deadline.ts';
+import { withinLimits } from '../../process/deadline.ts';
 import { type CliError, unansweredError } from '../../process/errors.ts';
 import { secondsText } from '../../process/text.ts';
 import { findProxy, type HttpProxy, portOf, proxyError, refusedByProxy } from './proxy.ts';
@@ -56,9 +56,9 @@ export class Dialer {
       return socket;
     };
     try {
-      const leftMs = this.connectTimeoutMs;
-      const timedOut = () => unansweredError('timeout', `no connection within ${secondsText(leftMs)}`);
-      return await race({ leftMs, timedOut }, () => this.open(track));
+      const limitMs = this.connectTimeoutMs;
+      const timedOut = () => unansweredError('timeout', `no connection within ${secondsText(limitMs)}`);
+      return await withinLimits({ limitMs, timedOut }, () => this.open(track));
     } catch (error) {
       destroyAll(opened);
       throw transportError(error as Error);

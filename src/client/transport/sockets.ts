@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
 import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { bareHost, embeddedOrigin, reachableHost } from '../../api/http.ts';
-import { race } from '../../process/deadline.ts';
+import { withinLimits } from '../../process/deadline.ts';
 import { unansweredError } from '../../process/errors.ts';
 import type { Io } from '../../process/io.ts';
 import { systemCode } from '../../process/system-error.ts';
@@ -99,7 +99,7 @@ function within<Value>(
   work: Promise<Value>,
 ): Promise<Value> {
   const timedOut = () => unansweredError('timeout', `no answer within ${durationText(timeoutMs)}`);
-  return race({ leftMs: timeoutMs, timedOut, signals: [signal] }, () => work);
+  return withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, () => work);
 }
 
 const certificateFaults: Readonly<Record<string, readonly [fault: string, hint?: string]>> = {

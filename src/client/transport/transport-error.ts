@@ -2,7 +2,7 @@ import type { PeerCertificate } from 'node:tls';
 import { bareHost } from '../../api/http.ts';
 import { CliError, type UnavailableReason, unansweredError } from '../../process/errors.ts';
 import { systemCode, systemReason } from '../../process/system-error.ts';
-import { shorten } from '../../process/text.ts';
+import { joinFirst, shorten } from '../../process/text.ts';
 
 /**
  * The error of an answer that is not valid although its status is a success.
@@ -101,12 +101,11 @@ interface NameError extends Error {
   readonly cert: PeerCertificate;
 }
 
-/** Names in a certificate that are listed. */
+/** How many names of a certificate a message lists. */
 const mostNames = 5;
 
 function nameClause({ host, cert: { subject, subjectaltname } }: NameError): string {
   const names = subjectaltname?.split(', ').map((name) => name.replace(/^[\w ]+:/, '')) ?? [subject?.CN];
-  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
-  const list = names.filter(Boolean).slice(0, mostNames).join(', ') || 'nobody';
-  return `the certificate is not for ${bareHost(host)}, but for ${shorten(list, 300)}${more}`;
+  const list = joinFirst(names.filter(Boolean), mostNames) || 'nobody';
+  return `the certificate is not for ${bareHost(host)}, but for ${shorten(list, 300)}`;
 }

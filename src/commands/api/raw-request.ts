@@ -1,11 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import { headerLines, headerValue } from '../../api/http.ts';
+import { headerLines, headerValue, isSafeMethod } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { bodyTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
-import { isSafeMethod } from '../../client/attempt.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';

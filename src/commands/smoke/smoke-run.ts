@@ -24,7 +24,7 @@ import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { errorText } from '../../output/error.ts';
-import { monotonicMs, race } from '../../process/deadline.ts';
+import { monotonicMs, withinLimits } from '../../process/deadline.ts';
 import {
   CliError,
   exitCodes,
@@ -187,7 +187,7 @@ function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Valu
   const release = interrupts.take((signal) => {
     setTimeout(() => limit.abort(new InterruptedError(signal)), 1000).unref();
   });
-  return race({ signals: [limit.signal] }, work).finally(release);
+  return withinLimits({ signals: [limit.signal] }, work).finally(release);
 }
 
 /** Appends the report to the step summary of GitHub. An error does not change the exit code. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue } from './exact-json.ts';
 
 // JSON pointers (RFC 6901).
 
@@ -21,7 +21,12 @@ export function pointerSegments(pointer: string): string[] {
 
 /** Returns the pointer to a field of the object at a pointer. */
 export function memberPointer(pointer: string, name: string): string {
-  return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return pointer + printPointer([name]);
+}
+
+/** Returns the pointer that the names and indices make: `['rows', 0]` becomes `/rows/0`. */
+export function printPointer(path: readonly unknown[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /** Converts a JSON pointer from its form as a URI fragment. @see RFC 6901, 6 */
