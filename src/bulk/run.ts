@@ -1,6 +1,6 @@
+import type { InputFile } from '../input/input-file.ts';
 import type { Issue } from '../input/issues.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
-import type { Source } from '../input/source.ts';
 import type { Row } from './decide.ts';
 import type { JournalContent } from './read-journal.ts';
 import { createRow, isPerhapsWritten } from './rows.ts';
@@ -24,7 +24,7 @@ export interface Run {
   readonly rows: readonly Row[];
   readonly invalid: readonly Issue[];
   /** The input whose columns the rejects have. Undefined if there is no input, or it cannot be read again. */
-  readonly input?: { readonly source: Source; readonly layout: RowLayout<InputRow> } | undefined;
+  readonly input?: { readonly inputFile: InputFile; readonly layout: RowLayout<InputRow> } | undefined;
   /** The journal of the earlier sessions, if there were any. */
   readonly journal?: JournalContent | undefined;
 }

@@ -1,5 +1,5 @@
 import { referenceFields } from '../api/nouns.ts';
-import { argument, choice, type Flag, flag, value } from '../cli/flag.ts';
+import { argument, choice, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
@@ -16,17 +16,17 @@ import {
 import { fieldFlag, fromFlag, referenceFlag, untilFlag } from './arguments.ts';
 import { type ApplyFlags, updateFileFlags } from './runs/run-flags.ts';
 
-/** What the verbs of a noun say that does not follow from its description. */
+/** The texts of a noun's verbs that differ from noun to noun. */
 interface VerbTexts {
   /** The summary of `delete`. */
   readonly deleteSummary: string;
   readonly examples: Readonly<Record<'get' | 'create' | 'update' | 'edit' | 'delete', readonly string[]>>;
 }
 
-/** The verbs of pets, categories or orders for their records: all that read or change some of them. */
+/** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
 export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbTexts) {
   const { singular, plural, operations } = noun;
-  const aRecord = withArticle(singular);
+  const singularWithArticle = withArticle(singular);
   const hasNames = namedNoun(noun) !== undefined;
   const word = hasNames ? 'id or name' : 'id';
   const words = hasNames ? 'ids or names' : 'ids';
@@ -35,35 +35,39 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
     parse: hasNames ? parseIdOrName : parseId,
     offers: singular as 'pet' | 'category' | 'order',
   };
-  const someIds = argument(`<${word}...>`, `${words} of ${plural}`, options);
+  const idList = argument(`<${word}...>`, `${words} of ${plural}`, options);
   const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, options);
   const id = argument(`<${word}>`, `${word} of the ${singular}`, options);
-  const flags = fieldFlags(noun);
+  const flags = createFieldFlags(noun);
   return {
     get: verb({
       name: 'get',
       summary: `Get one or several ${plural}`,
       operation: operations.get,
       examples: examples.get,
-      args: { ids: someIds },
+      args: { ids: idList },
       flags: { until: untilFlag },
       run: async (context, { ids, until }) =>
         (await import('../records/get.ts')).getRecords(context, noun, ids, until),
     }),
     create: verb({
       name: 'create',
-      summary: `Create ${aRecord}, or many from a file`,
-      description: `Creates ${aRecord}, or one for each record of a file. On a terminal it asks for what is missing.`,
+      summary: `Create ${singularWithArticle}, or many from a file`,
+      description: `Creates ${singularWithArticle}, or one for each record of a file. On a terminal it asks for what is missing.`,
       operation: operations.create,
       write: true,
       examples: examples.create,
       flags: {
-        ...fieldFlags(noun, true),
+        ...createFieldFlags(noun, true),
         field: fieldFlag,
-        from: fromFlag(`create ${aRecord} for each record of this file`, Object.keys(flags)),
+        from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
       },
       run: async (context, { from, field, ...values }) =>
-        (await import('../records/create.ts')).createRecords(context, noun, { from, field, values }),
+        (await import('../records/create.ts')).createRecords(context, noun, {
+          from,
+          fieldTexts: field,
+          values,
+        }),
     }),
     update: verb({
       name: 'update',
@@ -79,31 +83,29 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
         from: fromFlag(`change the ${plural} of this file, each by its id`),
         ...updateFileFlags,
       },
-      run: async (context, { ids, from, field, ...others }) => {
-        const [runFlags, values] = splitFlags(others, updateFileFlags);
+      run: async (context, { ids, from, field, ...flagValues }) => {
+        const { runFlags, values } = splitFlags(flagValues);
         if (from === undefined) {
-          const [name] = Object.keys(runFlags);
-          if (name !== undefined)
-            throw new UsageError(
-              `update ${singular}: ${flagName(updateFileFlags, name)} goes with --from only`,
-            );
+          const [runFlag] = Object.entries(updateFileFlags).filter(([key]) => Object.hasOwn(runFlags, key));
+          if (runFlag)
+            throw new UsageError(`update ${singular}: ${nameOf(runFlag[1])} goes with --from only`);
           const { updateRecords } = await import('../records/update.ts');
-          return updateRecords(context, noun, ids, { field, values });
+          return updateRecords(context, noun, ids, { fieldTexts: field, values });
         }
         const { updateFromFile } = await import('./runs/update-from-file.ts');
-        return updateFromFile(context, noun, { ids, from, field, values, flags: runFlags });
+        return updateFromFile(context, noun, { ids, from, fieldTexts: field, values, flags: runFlags });
       },
     }),
     edit: verb({
       name: 'edit',
-      summary: `Edit ${aRecord} as YAML in an editor`,
+      summary: `Edit ${singularWithArticle} as YAML in an editor`,
       description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
       operation: operations.update,
       write: true,
       examples: examples.edit,
       args: { id },
-      run: async (context, values) =>
-        (await import('../records/edit-record.ts')).editRecord(context, noun, values.id),
+      run: async (context, args) =>
+        (await import('../records/edit-record.ts')).editRecord(context, noun, args.id),
     }),
     remove: verb({
       name: 'delete',
@@ -120,8 +122,8 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
   };
 }
 
-/** The flags of the fields of a noun, by their columns. */
-function fieldFlags({ fields }: RecordNoun, isNew = false): Record<string, Flag> {
+/** Creates the flags of a noun's fields, by column. @param isNew whether they are for a new record: then help names defaults */
+function createFieldFlags({ fields }: RecordNoun, isNew = false): Record<string, Flag> {
   const flags: Record<string, Flag> = {};
   for (const field of fields) {
     const { fallback } = field;
@@ -147,18 +149,12 @@ function toFlag(field: Field, summary: string): Flag {
   return choices ? choice(syntax, summary, choices) : value(syntax, summary, { parse });
 }
 
-/** The flags of a run and the others, of those that were given. */
-function splitFlags(
-  values: Readonly<Record<string, unknown>>,
-  runFlags: Readonly<Record<string, unknown>>,
-): [ApplyFlags, Body] {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  const part = (isOfRun: boolean) =>
-    Object.fromEntries(entries.filter(([name]) => Object.hasOwn(runFlags, name) === isOfRun));
-  return [part(true), part(false)];
-}
-
-/** `--max-changes` of `--max-changes <n or n%>`. */
-function flagName(flags: Readonly<Record<string, Flag>>, name: string): string {
-  return flags[name]?.syntax.split(' ')[0] ?? name;
+/** Splits the values of flags into the flags of a run, and the values of fields. Flags that are not given are left out. */
+function splitFlags(flagValues: Body): { readonly runFlags: ApplyFlags; readonly values: Body } {
+  const entries = Object.entries(flagValues).filter(([, value]) => value !== undefined);
+  const isRunFlag = ([key]: readonly [string, unknown]) => Object.hasOwn(updateFileFlags, key);
+  return {
+    runFlags: Object.fromEntries(entries.filter(isRunFlag)),
+    values: Object.fromEntries(entries.filter((entry) => !isRunFlag(entry))),
+  };
 }

@@ -10,39 +10,40 @@ import { fileError } from '../process/system-error.ts';
 import { sanitizeExcept, shellWord } from '../process/text.ts';
 
 /**
- * The command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` at a terminal.
+ * Returns the command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` at a terminal.
  *
+ * @param task the command, for errors: `edit pet 3`.
  * @throws UsageError if neither variable is set and there is no terminal for vi.
  */
 export function findEditor(
   { io, flags }: { readonly io: Io; readonly flags: { readonly noInput?: boolean | undefined } },
-  what: string,
+  task: string,
 ): string {
   const { env, stdin, stdout } = io;
   const command = env.VISUAL?.trim() || env.EDITOR?.trim();
   if (command) return command;
   if (stdin.isTerminal && stdout.isTerminal && !env.CI && !flags.noInput) return 'vi';
-  throw new UsageError(`${what}: no editor is set, and there is no terminal`, 'set VISUAL or EDITOR');
+  throw new UsageError(`${task}: no editor is set, and there is no terminal`, 'set VISUAL or EDITOR');
 }
 
 interface Editing<Value> {
-  /** As `findEditor` returns it. */
+  /** The command line of the editor. @see findEditor */
   readonly editor: string;
-  /** The name of the file; its extension tells the editor the format. */
+  /** The name of the file. Its extension tells the editor the format. */
   readonly fileName: string;
-  /** What is edited, for errors: `edit pet 3`. */
-  readonly what: string;
-  /** Comment lines on top of the text. */
+  /** The command, for errors: `edit pet 3`. */
+  readonly task: string;
+  /** The comment lines above the text. */
   readonly usage: string;
-  readonly original: string;
-  /** What is printed if nothing is to be sent. */
-  readonly unchanged: string;
-  /** The value of a text; undefined if nothing is to be sent. @throws an error that says what is wrong with the text. */
+  readonly originalText: string;
+  /** The message that is printed if nothing is to be sent. */
+  readonly unchangedMessage: string;
+  /** Returns the value of a text; undefined if nothing is to be sent. @throws an error that says why the text is not valid */
   parse(text: string): Promise<Value | undefined>;
   send(value: Value): Promise<void>;
 }
 
-/** What an editor needs of a command. */
+/** The part of a context that an editor needs. */
 interface EditorContext extends Pick<Notices, 'print' | 'warn'> {
   readonly io: Io;
   readonly interrupts: Interrupts;
@@ -50,52 +51,52 @@ interface EditorContext extends Pick<Notices, 'print' | 'warn'> {
 }
 
 /**
- * Lets a person change a text in an editor, and sends its value. The text is in a file that only its owner may read. The
- * file stays if something was not sent, and a message names it.
+ * Lets a person change a text in an editor, and sends its value. The text is in a file that only its owner may read. If
+ * the value was not sent, the file stays, and a message names it.
  *
- * @throws UsageError if a text that is not valid is saved a second time without a change; and what `send` throws.
+ * @throws UsageError if a text that is not valid is saved a second time without a change; and the errors of `send`.
  */
 export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
     throw fileError('make a folder in', tmpdir(), error);
   });
   const path = join(folder, editing.fileName);
-  const kept = `the text is kept in ${path}`;
+  const fileNote = `the text is kept in ${path}`;
   try {
     const value = await editUntilValid(context, path, editing);
-    if (value === undefined) await context.print(editing.unchanged);
+    if (value === undefined) await context.print(editing.unchangedMessage);
     else {
       await editing.send(value);
-      if (context.flags.dryRun) return await context.warn(`note: nothing was sent; ${kept}`);
+      if (context.flags.dryRun) return await context.warn(`note: nothing was sent; ${fileNote}`);
     }
     await rm(folder, { recursive: true, force: true }).catch(() => {});
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const { addition } = error.details;
-    throw error.with({ addition: addition === undefined ? kept : `${addition}; ${kept}` });
+    throw error.with({ addition: addition === undefined ? fileNote : `${addition}; ${fileNote}` });
   }
 }
 
 /**
- * Opens the editor until the saved text is valid; undefined if it is saved unchanged or empty. After an error the editor
- * opens again with the reason on top.
+ * Opens the editor until the saved text is valid, and returns its value. Undefined if the text is saved unchanged or
+ * empty. After an error the editor opens again with the reason on top.
  */
 async function editUntilValid<Value>(
   context: EditorContext,
   path: string,
-  { editor, what, usage, original, parse }: Editing<Value>,
+  { editor, task, usage, originalText, parse }: Editing<Value>,
 ): Promise<Value | undefined> {
-  let text = original;
+  let text = originalText;
   let problem: string | undefined;
   for (;;) {
-    const why = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
-    const saved = await edit(context, editor, path, `${why}${usage}${text}`);
-    if (saved.trim() === '' || saved.trimEnd() === original.trimEnd()) return undefined;
-    if (problem !== undefined && saved.trimEnd() === text.trimEnd())
-      throw new UsageError(`${what}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);
-    text = saved;
+    const reason = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
+    const savedText = await edit(context, editor, path, `${reason}${usage}${text}`);
+    if (savedText.trim() === '' || savedText.trimEnd() === originalText.trimEnd()) return undefined;
+    if (problem !== undefined && savedText.trimEnd() === text.trimEnd())
+      throw new UsageError(`${task}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);
+    text = savedText;
     try {
-      return await parse(saved);
+      return await parse(savedText);
     } catch (error) {
       problem = sanitizeExcept(messageOf(error), '\n');
     }
@@ -104,7 +105,7 @@ async function editUntilValid<Value>(
 
 /**
  * Writes a text into the file, runs the editor until it ends, and returns the saved text without the comments at its top.
- * The file then has none either, so that a command takes it as it is.
+ * These comments are removed from the file too, so that `--from` can read it.
  */
 async function edit(
   { io, interrupts }: EditorContext,
@@ -116,17 +117,17 @@ async function edit(
     throw fileError(verb, path, error);
   };
   await writeFile(path, text, { mode: 0o600 }).catch(fail('write'));
-  let saved = '';
+  let savedText = '';
   try {
     await runEditor(io, `${editor} ${quotePath(path, io.platform)}`, interrupts);
   } finally {
-    saved = withoutComments(await readFile(path, 'utf8').catch(fail('read')));
-    await writeFile(path, saved).catch(fail('write'));
+    savedText = withoutComments(await readFile(path, 'utf8').catch(fail('read')));
+    await writeFile(path, savedText).catch(fail('write'));
   }
-  return saved;
+  return savedText;
 }
 
-/** The text without the comments at its top, which hold the usage and the last error. */
+/** Removes the comments at the top of a text, which hold the usage and the last error. */
 function withoutComments(text: string): string {
   return text.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
 }
@@ -135,7 +136,7 @@ function quotePath(path: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `"${path}"` : shellWord(path);
 }
 
-/** Runs it in a shell, because the variable may hold arguments: `code --wait`. */
+/** Runs a command line in a shell, because the variable may hold arguments: `code --wait`. */
 async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<void> {
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
   let endingSignal: Signal | undefined;

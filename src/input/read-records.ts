@@ -2,9 +2,9 @@ import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import { cellPosition } from './csv.ts';
+import type { InputFile } from './input-file.ts';
 import { membersOf } from './json.ts';
 import type { Position, Problem, SplitRecord } from './record.ts';
-import type { Source } from './source.ts';
 import { type InputFormat, isTable, splitInput } from './split-input.ts';
 
 /** A record of an input by its columns: the same for CSV, TSV, JSON and JSON lines. */
@@ -72,7 +72,7 @@ interface InputRecords<Row> {
  *   apart: other text than UTF-8, a quote that is never closed, a record over 1 MiB, broken JSON.
  */
 export async function readRecords<Row extends InputRow>(
-  { name, bytes }: Source,
+  { name, bytes }: InputFile,
   layout: RowLayout<Row>,
 ): Promise<InputRecords<Row>> {
   const input = await splitInput(bytes(), name, (cells) => layout.isHeader(cells));

@@ -1,19 +1,19 @@
 import { InputError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
+import type { InputFile } from './input-file.ts';
 import { conflict, examplesOf, type Issue, invalidInput, issueText } from './issues.ts';
 import { type InputRow, isProblem, type RowLayout, readRecords } from './read-records.ts';
 import type { Problem } from './record.ts';
-import type { Source } from './source.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
-// How a file becomes rows: `source.ts` opens it, `utf8.ts` decodes it, `split-input.ts` finds its format and splits it with
+// How a file becomes rows: `input-file.ts` opens it, `utf8.ts` decodes it, `split-input.ts` finds its format and splits it with
 // `csv.ts` or `json.ts` into records (`record.ts`). `read-records.ts` names their values by the columns, and turns each into
 // a row with a layout, which belongs to a command. This file collects the rows of an input, one for each id; what is wrong
 // is an issue (`issues.ts`). Rows that were not done are written with their original columns by `rejects.ts`.
 
 /** A complete input, read and checked. */
 export interface RowInput<Row extends InputRow> {
-  readonly source: Source;
+  readonly inputFile: InputFile;
   readonly format: InputFormat;
   /** False for a lone JSON object. */
   readonly isList: boolean;
@@ -41,12 +41,12 @@ export interface ReadOptions {
  *   skipped.
  */
 export async function readRows<Row extends InputRow>(
-  source: Source,
+  inputFile: InputFile,
   layout: RowLayout<Row>,
   { skipInvalid, isSelected = () => true }: ReadOptions = {},
 ): Promise<RowInput<Row>> {
-  const { name } = source;
-  const input = await readRecords(source, layout);
+  const { name } = inputFile;
+  const input = await readRecords(inputFile, layout);
   const { format = { kind: 'csv', delimiter: ',' } } = input;
   if (!input.format && !layout.mayBeEmpty) throw new InputError(`${name}: is empty`);
   const all: Row[] = [];
@@ -95,7 +95,7 @@ export async function readRows<Row extends InputRow>(
   const leftOut = (count: number, what: string) =>
     count === 0 ? [] : [`${name}: ${counted(count, 'row', 'rows')} ${count === 1 ? 'is' : 'are'} ${what}`];
   return {
-    source,
+    inputFile,
     format,
     rows,
     invalid: issues,

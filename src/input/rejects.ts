@@ -4,6 +4,7 @@ import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
+import type { InputFile } from './input-file.ts';
 import {
   type InputRecord,
   type InputRow,
@@ -12,7 +13,6 @@ import {
   type RowLayout,
   readRecords,
 } from './read-records.ts';
-import type { Source } from './source.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
 /** A row that was not done, and why. */
@@ -61,7 +61,7 @@ export function isRejectColumn(name: string): boolean {
  * The name of the rejects of an input: `stock.rejects.csv` beside it; `stdin.rejects.csv` in the current folder if the
  * input came through a pipe.
  */
-export function rejectsName({ name, path }: Pick<Source, 'name' | 'path'>, format: InputFormat): string {
+export function rejectsName({ name, path }: Pick<InputFile, 'name' | 'path'>, format: InputFormat): string {
   const input = path === undefined && name !== 'edit' ? 'stdin' : name;
   const ending = extname(input);
   const stem = input.slice(0, input.length - ending.length);
@@ -70,7 +70,7 @@ export function rejectsName({ name, path }: Pick<Source, 'name' | 'path'>, forma
 
 /** Where the original columns of rejected rows are. */
 interface OriginalInput<Row extends InputRow> {
-  readonly source: Source;
+  readonly inputFile: InputFile;
   readonly layout: RowLayout<Row>;
 }
 
@@ -108,13 +108,13 @@ interface RejectedRow {
 
 /** The rejected rows with their original columns; undefined if the input does not have each of them on its line. */
 async function originalRows<Row extends InputRow>(
-  { source, layout }: OriginalInput<Row>,
+  { inputFile, layout }: OriginalInput<Row>,
   rejects: readonly Reject[],
 ): Promise<readonly RejectedRow[] | undefined> {
   const byLine = new Map<number, Reject[]>();
   for (const reject of rejects) byLine.set(reject.line, [...(byLine.get(reject.line) ?? []), reject]);
   const rows: RejectedRow[] = [];
-  const { pages } = await readRecords(source, layout);
+  const { pages } = await readRecords(inputFile, layout);
   for await (const page of pages)
     for (const [record, row] of page) {
       const candidates = byLine.get(record.line);

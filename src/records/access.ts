@@ -5,12 +5,12 @@ import type { ClientUse, Context } from '../context.ts';
 import { Names } from './names.ts';
 import { type RecordNoun, viewOf } from './record-nouns.ts';
 
-/** The records of one noun at one service, for one verb. */
+/** The access of one verb to the records of one noun at one service. */
 export interface Access {
   readonly context: Context;
   readonly client: Client;
   readonly noun: RecordNoun;
-  /** The names of the service that the client calls. */
+  /** The names of the pets and categories of that service. */
   readonly names: Names;
   /** The operation that the verb is about. */
   readonly operation: Operation;
@@ -19,7 +19,8 @@ export interface Access {
 /**
  * Checks everything that can be wrong before the first request, and opens the client.
  *
- * @throws UsageError for a field to print that the noun lacks, or an operation that the service does not offer.
+ * @throws UsageError if the service does not offer the operation, or if `--fields` or `--sort` names a field that the noun
+ *   does not have.
  */
 export async function openAccess(
   context: Context,

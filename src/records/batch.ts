@@ -118,9 +118,7 @@ export class Batch<Item, Result> {
       if (isStopping) return interrupts.abort(signal);
       isStopping = true;
       this.stopping.stop(new InterruptedError(signal));
-      void warn(
-        'note: no further write begins; waiting for the writes under way; a second signal ends at once',
-      );
+      void warn('note: no further write begins; waiting for those under way; a second signal ends at once');
     });
     try {
       return await work();

@@ -8,27 +8,28 @@ import type { Access } from './access.ts';
 import { jsonOrText } from './parse-values.ts';
 import { type Body, columnOf, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 
-/** The input of a create or an update: fields by their flags, or a file of records. */
+/** The input of a create or an update: the values of flags, or a file of records. */
 export interface RecordFlags {
+  /** The path of `--from`. */
   readonly from?: string | undefined;
-  /** `--field name=value`. */
-  readonly field?: readonly string[] | undefined;
-  /** The values of the flags, by the column of the field; undefined for a missing flag. A name may stand for an id. */
+  /** The texts of `--field`: `name=value`. */
+  readonly fieldTexts?: readonly string[] | undefined;
+  /** The values of the flags of fields, by column. Undefined for a flag that is not given. A name may stand for an id. */
   readonly values: Body;
 }
 
-/** The fields that the flags give. */
+/** Returns the fields whose flags are given. */
 export function flagFields({ fields }: RecordNoun, values: Body): Body {
-  const named = fields.map((field) => [field.name, values[columnOf(field)]] as const);
-  return Object.fromEntries(named.filter(([, value]) => value !== undefined));
+  const entries = fields.map((field) => [field.name, values[columnOf(field)]] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 /**
- * The fields of `--field name=value`; the value is JSON if it parses, else text.
+ * Returns the fields of `--field name=value`. A value that is not JSON is text.
  *
- * @throws UsageError for a field that has its own flag.
+ * @throws UsageError for a field that has a flag.
  */
-export function extraFields(noun: RecordNoun, texts: RecordFlags['field'] = []): Body {
+export function extraFields(noun: RecordNoun, texts: RecordFlags['fieldTexts'] = []): Body {
   const fields: Record<string, unknown> = {};
   for (const text of texts) {
     const at = text.indexOf('=');
@@ -41,7 +42,7 @@ export function extraFields(noun: RecordNoun, texts: RecordFlags['field'] = []):
   return fields;
 }
 
-/** Checks fields from flags. @throws UsageError for a field that the body does not have, or an id that it does not need. */
+/** Checks fields of flags. @throws UsageError for a field that the body does not have, and for an id that it does not take */
 export function checkOfferedFields({ operation, noun }: Access, body: Body): void {
   for (const name of Object.keys(body)) {
     if (name === 'id' && !(operation.method === 'POST' && takesField(operation, 'id')))
@@ -55,50 +56,51 @@ export function checkOfferedFields({ operation, noun }: Access, body: Body): voi
   }
 }
 
-/** Notes the fields of a file that neither the program nor the description knows. They are sent unchanged. */
+/** Prints a note about fields of a file that neither the program nor the description knows. They are sent unchanged. */
 export async function noteUnknownFields(
   { context, noun, operation }: Access,
   records: readonly { readonly fields: Body }[],
 ): Promise<void> {
-  const knownNames = new Set([fieldSchemas(noun), operation.body?.fields ?? {}].flatMap(Object.keys));
-  const unknown = new Set<string>();
+  const fieldNames = new Set([fieldSchemas(noun), operation.body?.fields ?? {}].flatMap(Object.keys));
+  const unknownNames = new Set<string>();
   for (const record of records)
-    for (const name of Object.keys(record.fields)) if (!knownNames.has(name)) unknown.add(name);
-  if (unknown.size > 0)
+    for (const name of Object.keys(record.fields)) if (!fieldNames.has(name)) unknownNames.add(name);
+  if (unknownNames.size > 0)
     await context.warn(
-      `note: ${noun.plural} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
+      `note: ${noun.plural} have no such fields, they are sent as they are: ${[...unknownNames].join(', ')}`,
     );
 }
 
-/** The schemas of the fields in the body of a new record. */
+/** Returns the schemas of the fields in the body of a new record. */
 export function fieldSchemas({ operations: { create } }: RecordNoun): v.ObjectEntries {
   const { body } = operations[create] as Operation;
   return body ? bodySchemas[body.name].entries : {};
 }
 
 /**
- * The fields with ids as bigints.
+ * Checks fields against their schemas, and returns them with ids as bigints.
  *
- * @param missing the required fields that are missing.
+ * @param missingNames the names of the required fields that are missing.
  * @throws FieldError that names each field that is missing or wrong.
  */
-export function checkFields(noun: RecordNoun, fields: Body, missing: readonly string[]): Body {
+export function checkFields(noun: RecordNoun, fields: Body, missingNames: readonly string[]): Body {
   const entries = fieldSchemas(noun);
   const { output, issues = [] } = v.safeParse(v.partial(v.object(entries)), fields);
-  const problems = new Map(missing.map((name) => [name, `${name} is required`]));
+  const problems = new Map(missingNames.map((name) => [name, `${name} is required`]));
   for (const issue of issues) {
     const path = v.getDotPath(issue) ?? 'record';
     problems.set(path, `${path} ${issue.message}`);
   }
   const values = issues.length > 0 ? {} : (output as Body);
-  // An answer may hold any int64 as an id, but a request may not.
+  // The schema is that of answers, in which an id may be negative. In a request it may not.
   for (const [name, value] of Object.entries(values))
     if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${idRequirement}`);
   if (problems.size > 0) {
-    const inOrder = [...new Set(['id', ...Object.keys(entries), ...problems.keys()])];
-    const [first = ''] = inOrder.filter((name) => problems.has(name));
-    throw new FieldError(inOrder.flatMap((name) => problems.get(name) ?? []).join('; '), first);
+    const names = [...new Set(['id', ...Object.keys(entries), ...problems.keys()])];
+    const wrongNames = names.filter((name) => problems.has(name));
+    const message = wrongNames.map((name) => problems.get(name)).join('; ');
+    throw new FieldError(message, wrongNames[0] ?? '');
   }
-  // The schema drops unknown fields.
+  // The output of the schema lacks the fields that the schema does not have.
   return { ...fields, ...values };
 }

@@ -14,65 +14,68 @@ import { parseIdOrName } from './parse-values.ts';
 import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 import { writeRecord } from './write-records.ts';
 
-/** Creates one record from flags, or one for each record of a file. */
+/** Creates a record from flags, or a record for each record of a file. */
 export async function createRecords(context: Context, noun: RecordNoun, flags: RecordFlags): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.create);
-  const extra = extraFields(noun, flags.field);
+  const extra = extraFields(noun, flags.fieldTexts);
   const fields = { ...flagFields(noun, flags.values), ...extra };
   checkOfferedFields(access, fields);
   if (flags.from !== undefined) {
     const { createFromFile } = await import('./from-file.ts');
     return createFromFile(access, flags.from, extra);
   }
-  const openFields = fieldsToAsk(access, fields);
+  const fieldsToAsk = findFieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.singular}` });
   const values: Record<string, unknown> = { ...flags.values };
   const prompt = await context.prompt();
   if (prompt)
-    for (const field of openFields) values[columnOf(field)] = await askField(prompt, access.names, field);
+    for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access.names, field);
   const body = await access.names.resolve({ ...flagFields(noun, values), ...extra });
   await writeRecord(access, () => ({ operation: noun.operations.create, input: { body } }));
 }
 
 /**
- * The fields to ask the user for: all that the flags do not give, if a required or a wanted one is missing; else none.
+ * Returns the fields to ask the user for. If a required or a wanted field is missing, these are all fields that the flags
+ * do not give; otherwise none.
  *
- * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
+ * @throws UsageError that names the missing fields if questions are impossible, or if a missing field has no flag.
  */
-function fieldsToAsk({ context, noun, operation }: Access, body: Body): readonly Field[] {
-  const askable = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
-  let missing = lackingFields(operation, body);
-  const wantedFields = askable.filter((field) => field.isWanted);
-  if (missing.length === 0 && wantedFields.length > 0 && context.prompt()) return askable;
-  // If no field is required and none was given, one is named, because an empty body makes no sense.
-  if (missing.length === 0 && Object.keys(body).length === 0)
-    missing = (wantedFields.length > 0 ? wantedFields : askable.slice(0, 1)).map(({ name }) => name);
-  if (missing.length === 0) return [];
-  const hasFlags = missing.every((name) => findField(noun, name));
-  if (hasFlags && context.prompt()) return askable;
-  const flagTexts = missing.map((name) => {
+function findFieldsToAsk({ context, noun, operation }: Access, body: Body): readonly Field[] {
+  const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
+  let missingNames = lackingFields(operation, body);
+  const wantedFields = askableFields.filter((field) => field.isWanted);
+  if (missingNames.length === 0 && wantedFields.length > 0 && context.prompt()) return askableFields;
+  // An empty body makes no sense, even if no field is required: the error then names the first field.
+  if (missingNames.length === 0 && Object.keys(body).length === 0)
+    missingNames = (wantedFields.length > 0 ? wantedFields : askableFields.slice(0, 1)).map(
+      ({ name }) => name,
+    );
+  if (missingNames.length === 0) return [];
+  const hasFlags = missingNames.every((name) => findField(noun, name));
+  if (hasFlags && context.prompt()) return askableFields;
+  const flagTexts = missingNames.map((name) => {
     const field = findField(noun, name);
     return field
       ? flagOf(field)
-      : `--field ${name}=${asArgument(operation.body?.fields[name]?.example ?? 'value')}`;
+      : `--field ${name}=${toArgument(operation.body?.fields[name]?.example ?? 'value')}`;
   });
   throw new UsageError(
-    `create ${noun.singular}: ${flagTexts.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    `create ${noun.singular}: ${flagTexts.join(' and ')} ${missingNames.length === 1 ? 'is' : 'are'} missing`,
     hasFlags
-      ? `give ${missing.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file or ->; a terminal asks for what is missing`
+      ? `give ${missingNames.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file or ->; a terminal asks for what is missing`
       : 'the service requires fields that have no flag: give each with --field name=value, as JSON or text',
   );
 }
 
-function asArgument(example: unknown): string {
+function toArgument(example: unknown): string {
   return shellWord(typeof example === 'string' ? example : printJson(example));
 }
 
-/** Asks for the value of a field in a new record; undefined if the user leaves it out. */
+/** Asks for the value of a field in a new record. Undefined if the user leaves the field out. */
 async function askField(prompt: Prompt, names: Names, field: Field): Promise<unknown> {
   // `Ship date` for `shipDate`.
-  const words = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  const label = words.charAt(0).toUpperCase() + words.slice(1);
+  const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const label = name.charAt(0).toUpperCase() + name.slice(1);
   const optional = `${label} (Enter for none)`;
   if (field.kind === 'reference') return askReference(prompt, names, field, label);
   const { placeholder, choices, parse, isOptional } = fieldKinds[field.kind];
@@ -85,10 +88,10 @@ async function askField(prompt: Prompt, names: Names, field: Field): Promise<unk
   return isOptional ? askOptional(prompt, optional, parse) : askParsed(prompt, label, parse);
 }
 
-/** Asks for a pet or a category: from the list, or by its id if the service has no list. */
+/** Asks for a pet or a category: the user chooses from the list, or types an id if the service has no list. */
 async function askReference(prompt: Prompt, names: Names, field: Field, label: string): Promise<unknown> {
   const noun = referenceFields[field.name] ?? 'pets';
-  if (!names.isListed(noun))
+  if (!names.hasList(noun))
     return field.isWanted
       ? askParsed(prompt, label, parseIdOrName)
       : askOptional(prompt, label, parseIdOrName);

@@ -50,20 +50,20 @@ export async function deleteRecords(
  * that were not done to a file of rejects.
  */
 async function deleteFromFile(access: Access, path: string): Promise<void> {
-  const [{ endFile, createPace, inputLineOf }, { idLayout }, { readRows }, { openSource }] =
+  const [{ endFile, createPace, inputLineOf }, { idLayout }, { readRows }, { openInputFile }] =
     await Promise.all([
       import('./from-file.ts'),
       import('./record-layout.ts'),
       import('../input/read-rows.ts'),
-      import('../input/source.ts'),
+      import('../input/input-file.ts'),
     ]);
   const { context, noun } = access;
   const layout = idLayout(noun);
-  const source = await openSource(context.io, path);
+  const inputFile = await openInputFile(context.io, path);
   try {
-    const file = await readRows(source, layout);
+    const file = await readRows(inputFile, layout);
     const { rows } = file;
-    if (rows.length === 0) return await context.warn(`note: ${source.name} has no ids: nothing to delete`);
+    if (rows.length === 0) return await context.warn(`note: ${inputFile.name} has no ids: nothing to delete`);
     const lineOf = (row: (typeof rows)[number]) => inputLineOf(file, row);
     if (context.flags.dryRun) {
       await showWrites(access, rows, ({ id }) => deletion(noun, id), { asList: true, lineOf });
@@ -75,7 +75,7 @@ async function deleteFromFile(access: Access, path: string): Promise<void> {
     const result = await deleteAll(access, rows, new Map(), { lineOf, pace });
     await endFile(access, 'delete', file, layout, result);
   } finally {
-    await source.close();
+    await inputFile.close();
   }
 }
 

@@ -1,10 +1,10 @@
 import { confirmWrite } from '../asking.ts';
 import { Pace } from '../client/pace.ts';
 import { type Context, followUpCommand } from '../context.ts';
+import { openInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type RowInput, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
-import { openSource } from '../input/source.ts';
 import { isTable } from '../input/split-input.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { Mask } from '../process/secrets.ts';
@@ -31,12 +31,12 @@ export function createPace({ settings }: Context, concurrency: number): Pace {
 export async function createFromFile(access: Access, path: string, extra: Body): Promise<void> {
   const { context, noun } = access;
   const layout = recordLayout(access, extra);
-  const source = await openSource(context.io, path);
+  const inputFile = await openInputFile(context.io, path);
   try {
-    const file = await readRows(source, layout);
+    const file = await readRows(inputFile, layout);
     const rows = await resolveRows(access, file);
     if (rows.length === 0)
-      return await context.warn(`note: ${source.name} has no records: nothing to create`);
+      return await context.warn(`note: ${inputFile.name} has no records: nothing to create`);
     const what = `create ${counted(rows.length, noun.singular, noun.plural)}`;
     await confirmWrite(context, { what, destructive: true });
     if (rows.some(({ values, fields }) => values.id !== undefined && fields.id === undefined))
@@ -53,7 +53,7 @@ export async function createFromFile(access: Access, path: string, extra: Body):
     const result = await writeRecords(access, rows, prepare, options);
     await endFile(access, 'create', file, layout, result);
   } finally {
-    await source.close();
+    await inputFile.close();
   }
 }
 
@@ -82,11 +82,11 @@ export async function resolveRows(
 
 /** Returns the line of a row in its file, such as `pets.csv:3`, and for a JSON document also the column: `pets.json:3:7`. */
 export function inputLineOf(
-  { source, format }: Pick<RowInput<RecordRow>, 'source' | 'format'>,
+  { inputFile, format }: Pick<RowInput<RecordRow>, 'inputFile' | 'format'>,
   { line, column }: InputRow,
 ): InputLine {
   const isWholeLine = isTable(format) || format.kind === 'jsonl';
-  return { label: `${source.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
+  return { label: `${inputFile.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
 }
 
 /**
@@ -111,7 +111,7 @@ export async function endFile<Row extends RecordRow>(
   const rejected = failures.filter((failure) => !unsure.includes(failure));
   if (rejected.length > 0 && succeeded + unsure.length > 0) {
     const some = `${counted(rejected.length, noun.singular, noun.plural)} not done`;
-    const { source, format } = file;
+    const { inputFile, format } = file;
     const rejects = rejected.map(({ item, error }) => ({
       ...item,
       state: error ? 'failed' : 'not sent',
@@ -119,8 +119,8 @@ export async function endFile<Row extends RecordRow>(
       fields: item.values,
     }));
     try {
-      const file = { name: rejectsName(source, format), folder: context.io.cwd };
-      const name = await writeRejects(file, format, rejects, { source, layout });
+      const file = { name: rejectsName(inputFile, format), folder: context.io.cwd };
+      const name = await writeRejects(file, format, rejects, { inputFile, layout });
       const again = followUpCommand(context, [noun.plural, verb, '--from', name]);
       await context.warn(`note: ${some}: see ${name}, and run: ${again}`);
     } catch (problem) {

@@ -4,13 +4,14 @@ import { cellText } from '../output/columns.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, unansweredError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { secondsText } from '../process/text.ts';
 import { type Access, openAccess } from './access.ts';
 import { Batch } from './batch.ts';
 import type { FieldCondition, IdOrName } from './parse-values.ts';
 import { printAll } from './print-records.ts';
 import { namedNoun, type RecordNoun } from './record-nouns.ts';
 
-/** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
+/** Prints records in the order of their ids. A lone record is not printed as a list. */
 export async function getRecords(
   context: Context,
   noun: RecordNoun,
@@ -20,7 +21,7 @@ export async function getRecords(
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
   const access = await openAccess(context, noun, !operations.has(get) && operations.has(list) ? list : get);
-  const ids = await resolveEach(access, idsOrNames);
+  const ids = await resolveIds(access, idsOrNames);
   const records = until && (await waitUntil(access, ids, until));
   const read = async (id: bigint | CliError) => {
     if (typeof id !== 'bigint') throw id;
@@ -32,8 +33,8 @@ export async function getRecords(
   if (error) throw error;
 }
 
-/** The id for each argument, or the error for an unknown name, so that the other records are still printed. */
-async function resolveEach(
+/** Returns the id of each argument. An unknown name gives its error, so that the other records are still printed. */
+async function resolveIds(
   { names, noun }: Access,
   idsOrNames: readonly IdOrName[],
 ): Promise<(bigint | CliError)[]> {
@@ -49,13 +50,13 @@ async function resolveEach(
 }
 
 const pollMs = 2000;
-/** The last reading has at least this time. */
+/** The least time for the last reading. */
 const leastReadMs = 100;
 
 /**
  * Polls each record until the condition holds for it, and returns the records as they were then.
  *
- * @throws CliError `unavailable` if the condition does not hold for one of them within --timeout, which is for all together.
+ * @throws CliError `unavailable` if the condition does not hold for all records within --timeout.
  */
 async function waitUntil(
   access: Access,
@@ -72,7 +73,7 @@ async function waitUntil(
     if (typeof record === 'string')
       throw unansweredError(
         'timeout',
-        `${condition.field} of ${noun.singular} ${id} was not ${condition.value} within ${limitMs / 1000} s: ${record}`,
+        `${condition.field} of ${noun.singular} ${id} was not ${condition.value} within ${secondsText(limitMs)}: ${record}`,
         { retryable: true, hint: 'allow more time with --timeout' },
       );
     records.set(id, record);
@@ -81,10 +82,10 @@ async function waitUntil(
 }
 
 /**
- * Reads a record at once, then after each pause, and once more right before the time is over. The last reading has twice
- * the time of the one before.
+ * Reads a record at once, then after each pause, and once more right before the time is over. The last reading gets twice
+ * the time that the reading before it took.
  *
- * @returns the record if the condition holds, else why it did not hold last.
+ * @returns the record if the condition holds; otherwise a clause that says why it did not hold at the last reading.
  */
 async function poll(
   access: Access,
@@ -103,7 +104,7 @@ async function poll(
   }
 }
 
-/** The record if the condition holds, else why it does not. */
+/** Reads a record. Returns it if the condition holds; otherwise a clause that says why not. */
 async function readIfHolds(
   { client, noun }: Access,
   id: bigint,

@@ -6,60 +6,61 @@ import { type Access, openAccess } from './access.ts';
 import { openView } from './print-records.ts';
 import type { Body, RecordNoun } from './record-nouns.ts';
 
-interface Listing {
+interface ListQuery {
   /**
-   * Conditions by parameter; each parameter is also the name of a field. Undefined means not given. Any value of an
-   * array matches. A name stands for the id of its record.
+   * The conditions, by parameter. Each parameter is also the name of a field. A record meets the condition of an array if
+   * it has one of the values; undefined is no condition. A name may stand for an id.
    */
   readonly where: Body;
-  /** A condition that no service can check. */
+  /** A condition that only this program can check. */
   readonly matches?: ((record: JsonObject) => boolean) | undefined;
-  /** The fields that `matches` reads and that a service may lack. */
+  /** The fields that `matches` needs, if a service may not have them. */
   readonly needs?: readonly string[];
   readonly limit?: number | undefined;
-  /** Exit with 8 if there are any records, or if there are none. */
+  /** Exit with 8 if the list has records (`any`), or if it has none (`none`). */
   readonly failIf?: 'any' | 'none' | undefined;
-  /** Poll the list at this interval in milliseconds and show changes. */
+  /** Poll the list and show changes, at this interval in milliseconds. */
   readonly watch?: number | undefined;
 }
 
 /**
- * Prints the records of a list. The service filters as much as it can, and only the pages that are shown are requested.
+ * Prints the records of a list. Filters that the service has are sent to it, and no page is requested before it is printed.
  */
-export async function listRecords(context: Context, noun: RecordNoun, listing: Listing): Promise<void> {
-  const { where, needs, limit, failIf, watch } = listing;
+export async function listRecords(context: Context, noun: RecordNoun, query: ListQuery): Promise<void> {
+  const { where, needs, limit, failIf, watch } = query;
   const access = await openAccess(context, noun, noun.operations.list);
   checkFilters(access.operation, where, needs);
   if (watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
-    return watchRecords(access, { intervalMs: watch, limit, read: () => readPages(access, listing) });
+    return watchRecords(access, { intervalMs: watch, limit, read: () => readPages(access, query) });
   }
-  const pages = await readPages(access, listing);
+  const pages = await readPages(access, query);
   const { view, readNames } = await openView(access, true);
-  // The first page is read at the same time as the names.
+  // The first page and the names are read at the same time.
   const [first, note] = await Promise.all([pages.next(), readNames()]);
   if (note) await context.warn(note);
   let isEmpty = true;
-  async function* all() {
+  async function* pagesWithFirst() {
     for (let page = first; !page.done; page = await pages.next()) {
       isEmpty &&= page.value.length === 0;
-      // Before the records are printed: a reader that leaves early ends the list.
+      // A reader of stdout that leaves early ends this loop, so the exit code is set before the records are printed.
       if (!isEmpty && failIf === 'any') context.setExitCode(exitCodes.differs);
       yield page.value;
     }
   }
-  await (await context.printer()).records(all(), view, { limit });
+  await (await context.printer()).records(pagesWithFirst(), view, { limit });
   if (isEmpty && failIf === 'none') context.setExitCode(exitCodes.differs);
 }
 
-/** The records of a list that meet all conditions, page by page. */
+/** Reads the records of a list that meet all conditions, page by page. */
 async function readPages(
   { context, client, noun, names }: Access,
-  { where, matches, limit }: Listing,
+  { where, matches, limit }: ListQuery,
 ): Promise<AsyncGenerator<JsonObject[]>> {
   const filters = await names.resolve(where);
-  const isWhole = !matches && context.flags.sort === undefined;
-  const list = client.list(noun.operations.list, filters, { limit: isWhole ? limit : undefined });
+  // A filter or an order of this program needs all records.
+  const canStopEarly = !matches && context.flags.sort === undefined;
+  const list = client.list(noun.operations.list, filters, { limit: canStopEarly ? limit : undefined });
   async function* pages() {
     for await (const page of list as AsyncIterable<unknown> as AsyncIterable<JsonObject[]>)
       yield matches ? page.filter(matches) : page;

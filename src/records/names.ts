@@ -18,18 +18,19 @@ interface NamedRecord {
   readonly categoryId?: bigint | null | undefined;
 }
 
-/** The names of all pets or all categories by their ids, and a note for the user if they could not be read. */
+/** The names of all pets or all categories, by id. */
 interface NameList {
   readonly nameById: ReadonlyMap<bigint, string>;
+  /** A note for the user if the names could not be read. */
   readonly note?: string;
 }
 
-/** Whether a field has a name in place of the id that it refers to. */
+/** Whether the value of a field is a name that stands for an id. */
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
 }
 
-/** The names of the pets and categories of a service. It reads each list once, and asks the user about each name once. */
+/** The names of the pets and categories of a service. Each list is read once, and the user is asked about a name once. */
 export class Names {
   private readonly context: Context;
   private readonly client: Client;
@@ -42,19 +43,19 @@ export class Names {
     this.client = client;
   }
 
-  /** Whether the service has a list of them. */
-  isListed(noun: NamedNoun): boolean {
+  /** Whether the service has a list of these records. */
+  hasList(noun: NamedNoun): boolean {
     return this.client.contract.operations.has(nouns[noun].operations.list);
   }
 
-  /** All pets or all categories. */
+  /** Returns all pets or all categories. */
   list(noun: NamedNoun): Promise<NamedRecord[]> {
     const list = this.lists.get(noun) ?? readNamedRecords(this.client, noun);
     this.lists.set(noun, list);
     return list;
   }
 
-  /** Drops what was read so far. */
+  /** Forgets all lists and names, so that they are read again. */
   forget(): void {
     this.lists.clear();
     this.ids.clear();
@@ -71,7 +72,7 @@ export class Names {
     if (typeof idOrName === 'bigint') return idOrName;
     if (!noun) throw new Error(`${idOrName}: these records have no names`);
     const key = `${noun} ${idOrName}`;
-    const id = this.ids.get(key) ?? this.find(noun, idOrName);
+    const id = this.ids.get(key) ?? this.findId(noun, idOrName);
     this.ids.set(key, id);
     return id;
   }
@@ -84,8 +85,8 @@ export class Names {
   }
 
   /**
-   * The same fields with names replaced by ids. A category that was named keeps its name beside its id, and has only its
-   * name if the service has no list of categories: a bound service may want `{id, name}`.
+   * Replaces names by ids. The name of a pet becomes an id. The name of a category becomes `{id, name}`, because a bound
+   * service may want both; `{name}` if the service has no list of categories.
    */
   async resolve(fields: Body): Promise<Body> {
     const resolved = new Map(Object.entries(fields));
@@ -97,29 +98,29 @@ export class Names {
     return Object.fromEntries(resolved);
   }
 
-  /** The names of all pets or all categories. Empty if the service has no such list. Never rejects. */
+  /** Reads the names of all pets or all categories. There are none if the service has no such list. Never rejects. */
   async namesOf(noun: NamedNoun): Promise<NameList> {
-    if (!this.isListed(noun)) return { nameById: new Map() };
+    if (!this.hasList(noun)) return { nameById: new Map() };
     try {
       const records = await this.list(noun);
       return { nameById: new Map(records.map(({ id, name }) => [id, name])) };
     } catch (error) {
-      return { nameById: new Map(), note: unreadNames(noun, error) };
+      return { nameById: new Map(), note: unreadNamesNote(noun, error) };
     }
   }
 
   /**
-   * The name of one pet; undefined if there is no such pet. Reads it as the first record of the list after the id before
-   * it, because the operation that reads one pet is deprecated. Reads all pets if the list cannot begin at an id, or if it
-   * was read before. Never rejects.
+   * Reads the name of a pet; undefined if there is no such pet. It requests a list of one pet that begins after the id
+   * before, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or if it was read
+   * already, it uses the whole list. Never rejects.
    *
-   * @returns a note for the user if it could not be read.
+   * @returns the name, and a note for the user if it could not be read.
    */
   async nameOfPet(id: bigint): Promise<{ readonly name?: string | undefined; readonly note?: string }> {
     const { client } = this;
     const list = client.contract.operations.get('listPets');
-    const isSought = list !== undefined && canBeginAfterId(list) && id > 0n;
-    if (!isSought || this.lists.has('pets')) {
+    const canReadAlone = list !== undefined && canBeginAfterId(list) && id > 0n;
+    if (!canReadAlone || this.lists.has('pets')) {
       const { nameById, ...rest } = await this.namesOf('pets');
       return { name: nameById.get(id), ...rest };
     }
@@ -128,22 +129,22 @@ export class Names {
       return { name: pet.value.name };
     } catch (error) {
       const isMissing = error instanceof CliError && error.kind === 'not-found';
-      return isMissing ? {} : { note: unreadNames('pets', error) };
+      return isMissing ? {} : { note: unreadNamesNote('pets', error) };
     }
   }
 
-  private async find(noun: NamedNoun, name: string): Promise<bigint> {
-    const all = await this.list(noun);
-    const records = all.filter((record) => caseless(record.name) === caseless(name));
-    const [first, ...others] = records;
-    if (!first) throw unknownName(noun, name, all);
-    if (others.length === 0) return first.id;
+  private async findId(noun: NamedNoun, name: string): Promise<bigint> {
+    const records = await this.list(noun);
+    const matches = records.filter((record) => caseless(record.name) === caseless(name));
+    const [match] = matches;
+    if (!match) throw unknownName(noun, name, records);
+    if (matches.length === 1) return match.id;
     const { nameById } = noun === 'pets' ? await this.namesOf('categories') : { nameById: new Map() };
-    return choose(this.context, noun, name, records, nameById);
+    return chooseRecord(this.context, noun, name, matches, nameById);
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
-    if (!this.isListed('categories')) return { name };
+    if (!this.hasList('categories')) return { name };
     const id = await this.idOf('categories', name);
     const { nameById } = await this.namesOf('categories');
     return { id, name: nameById.get(id) ?? name };
@@ -156,11 +157,11 @@ async function readNamedRecords(client: Client, noun: NamedNoun): Promise<NamedR
   return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
 }
 
-/** How many records of one name an error lists. */
-const maxIds = 10;
+/** The most records of a name that an error lists. */
+const maxCandidates = 10;
 
-/** Lets the user choose one of the records that share a name. @throws UsageError with their ids if questions are impossible */
-async function choose(
+/** Lets the user choose among the records that share a name. @throws UsageError that lists their ids if questions are impossible */
+async function chooseRecord(
   context: Context,
   noun: NamedNoun,
   name: string,
@@ -177,32 +178,35 @@ async function choose(
       `Which ${nouns[noun].singular}?`,
       candidates.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
     );
-  const ids = candidates.slice(0, maxIds).map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
+  const ids = candidates
+    .slice(0, maxCandidates)
+    .map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
   const all = followUpCommand(context, [noun, 'list', ...(noun === 'pets' ? ['--name', name] : [])]);
   throw new UsageError(
     `${nouns[noun].singular} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
-    `give its id: ${ids.join(', ')}${records.length > maxIds ? `, …; \`${all}\` has all` : ''}`,
+    `give its id: ${ids.join(', ')}${records.length > maxCandidates ? `, …; \`${all}\` has all` : ''}`,
   );
 }
 
-function unreadNames(noun: NamedNoun, error: unknown): string {
-  const what =
+function unreadNamesNote(noun: NamedNoun, error: unknown): string {
+  const consequence =
     noun === 'pets'
       ? 'names of pets are left empty because they could not be read'
       : 'categories are shown by id because their names could not be read';
-  return `note: ${what}: ${messageOf(error)}`;
+  return `note: ${consequence}: ${messageOf(error)}`;
 }
 
 const maxNearest = 5;
 
+/** The error for a name that no record has. Its hint lists the names that differ least. */
 function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecord[]): CliError {
   const plainName = caseless(name);
-  const distance = (other: string) =>
-    other.includes(plainName) || plainName.includes(other) ? 0 : letterDistance(plainName, other);
+  const distance = (candidate: string) =>
+    candidate.includes(plainName) || plainName.includes(candidate) ? 0 : letterDistance(plainName, candidate);
   const ranked = [...new Set(records.map((record) => record.name))]
-    .map((other) => ({ other, rank: distance(caseless(other)) }))
+    .map((candidate) => ({ candidate, rank: distance(caseless(candidate)) }))
     .sort((a, b) => a.rank - b.rank);
-  const nearest = ranked.slice(0, maxNearest).map(({ other }) => other);
+  const nearest = ranked.slice(0, maxNearest).map(({ candidate }) => candidate);
   const { singular } = nouns[noun];
   return new CliError('not-found', `${singular} '${name}': no ${singular} has this name`, {
     hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,

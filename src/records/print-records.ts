@@ -10,17 +10,17 @@ import { viewOf } from './record-nouns.ts';
 interface NamedView {
   readonly view: View<JsonObject>;
   /**
-   * Waits for the names that a record needs, or all records of a list. Never rejects.
+   * Waits for the name that a record shows, or without a record for all names. Never rejects.
    *
-   * @returns a note for the user if they could not be read.
+   * @returns a note for the user if names could not be read.
    */
   readNames(record?: JsonObject): Promise<string | undefined>;
 }
 
 /**
- * The view of a noun. A table on a terminal has the names of other records even if their column is `extra`.
+ * Opens the view of a noun. A table on a terminal has the column of names even if the column is `extra`.
  *
- * @param isList whether all records are shown: then the reading of all names begins at once, beside that of the records.
+ * @param isList whether all records are printed. If so, all names are read, and the reading begins at once.
  */
 export async function openView(
   { context, names, noun, operation }: Access,
@@ -35,18 +35,18 @@ export async function openView(
     extra && !(isOnTerminal && column.name === nameColumn) ? { ...column, extra } : column,
   );
   const view = { noun: plural, columns: usualColumns };
-  const named = referenceFields[field];
-  if (named === undefined || !printer.shows(view, nameColumn))
+  const referenceNoun = referenceFields[field];
+  if (referenceNoun === undefined || !printer.shows(view, nameColumn))
     return { view, readNames: async () => undefined };
   const readAll = async () => {
-    const { nameById: all, note } = await names.namesOf(named);
-    for (const [id, name] of all) nameById.set(id, name);
-    if (named === 'categories' && (printer.format === 'csv' || printer.format === 'tsv'))
+    const nameList = await names.namesOf(referenceNoun);
+    for (const [id, name] of nameList.nameById) nameById.set(id, name);
+    if (referenceNoun === 'categories' && (printer.format === 'csv' || printer.format === 'tsv'))
       dropAmbiguous(nameById);
-    return note;
+    return nameList.note;
   };
-  // There are few categories, and a service cannot be asked for some of them.
-  if (isList || named === 'categories') {
+  // A service has few categories, and there is no request for some of them.
+  if (isList || referenceNoun === 'categories') {
     const reading = readAll();
     return { view, readNames: () => reading };
   }
@@ -61,7 +61,7 @@ export async function openView(
   };
 }
 
-/** Drops the names that `--from` could not read as one record: those of several records, and those that look like an id. */
+/** Drops the names by which `--from` could not find the record: names of several records, and names that look like an id. */
 function dropAmbiguous(nameById: Map<bigint, string>): void {
   const counts = new Map<string, number>();
   for (const name of nameById.values()) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
@@ -69,13 +69,13 @@ function dropAmbiguous(nameById: Map<bigint, string>): void {
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }
 
-/** Prints records once they are read, if there are any: as a list, or as a lone record. */
+/** Waits for records and prints them, if there are any: as a list, or as a lone record. */
 export async function printAll(
   access: Access,
-  reading: Promise<readonly JsonObject[]>,
+  recordsPromise: Promise<readonly JsonObject[]>,
   asList: boolean,
 ): Promise<void> {
-  const [records, { view, readNames }] = await Promise.all([reading, openView(access, false)]);
+  const [records, { view, readNames }] = await Promise.all([recordsPromise, openView(access, false)]);
   const [first] = records;
   if (first === undefined) return;
   const notes = new Set<string | undefined>();
@@ -85,7 +85,7 @@ export async function printAll(
   await (asList ? printer.records([records], view) : printer.record(first, view));
 }
 
-/** Prints a list of records, if there are any, each as it comes, also in a table. */
+/** Prints a list of records, if there are any. Each record is printed as it comes, also in a table. */
 export async function printLive(access: Access, records: AsyncGenerator<JsonObject>): Promise<void> {
   const first = await records.next();
   if (first.done) return;

@@ -5,9 +5,9 @@ import { sanitize } from '../process/text.ts';
 import { jsonOrText } from './parse-values.ts';
 
 /**
- * Shows requests without sending them: as text like on the wire, or as data in the structured formats.
+ * Prints requests and does not send them: as on the wire, or as data in the structured formats.
  *
- * @param asList print a list, even of one.
+ * @param asList whether a lone request is printed as a list.
  */
 export async function showRequests(
   context: Context,
@@ -28,7 +28,7 @@ function toDocument(request: HttpRequest) {
   };
 }
 
-/** A request as on the wire, its JSON indented, everything safe to show. */
+/** Returns a request as on the wire, with indented JSON and visible control characters. */
 function requestText(request: HttpRequest): string {
   const requestLine = `${request.method} ${shownUrl(request.url)}`;
   const lines = [requestLine, ...headerLines(request.headers)].map((line) => `${sanitize(line)}\n`);
@@ -36,7 +36,7 @@ function requestText(request: HttpRequest): string {
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }
 
-/** The JSON value of a body, or its text. */
+/** Returns the JSON value of a body, or its text. */
 function bodyOf({ body }: HttpRequest): JsonValue | undefined {
   if (body === undefined) return undefined;
   return jsonOrText(typeof body === 'string' ? body : Buffer.from(body).toString());

@@ -11,14 +11,14 @@ import { type Body, flagOf, nameAll, namedNoun, type RecordNoun } from './record
 import type { Write } from './write.ts';
 import { writeRecords } from './write-records.ts';
 
-/** Reads each record, changes only the given fields, and writes it back. */
+/** Changes fields of records: reads each record, changes the fields, and writes it back. */
 export async function updateRecords(
   context: Context,
   noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
-  { field, values }: Pick<RecordFlags, 'field' | 'values'>,
+  { fieldTexts, values }: Pick<RecordFlags, 'fieldTexts' | 'values'>,
 ): Promise<void> {
-  const body = { ...flagFields(noun, values), ...extraFields(noun, field) };
+  const body = { ...flagFields(noun, values), ...extraFields(noun, fieldTexts) };
   checkUpdate(noun, idsOrNames, body);
   const access = await openAccess(context, noun, noun.operations.update);
   checkOfferedFields(access, body);
@@ -26,13 +26,13 @@ export async function updateRecords(
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
   const fields = await access.names.resolve(body);
   const prepare = async (id: bigint) =>
-    replacement(noun, id, await readRecord(access.client, noun.name, id), fields);
+    createUpdate(noun, id, await readRecord(access.client, noun.name, id), fields);
   const { error } = await writeRecords(access, ids, prepare, { asList: ids.length > 1 });
   if (error) throw error;
 }
 
-/** The write of a changed record. If the service has ETags, it applies only to the record as it was read. */
-export function replacement(
+/** Returns the write of a changed record. If the service has ETags, the write fails if the record has changed since it was read. */
+export function createUpdate(
   { operations }: RecordNoun,
   id: bigint,
   before: Answer<JsonObject>,
@@ -42,27 +42,27 @@ export function replacement(
   return { operation: operations.update, input, ifMatch: before.etag };
 }
 
-/** @throws UsageError for ids, flags and a file that do not go together. */
+/** Checks that ids, flags and a file go together. @throws UsageError */
 export function checkUpdate(
   { singular, plural, fields }: RecordNoun,
   ids: readonly IdOrName[],
   body: Body,
   from?: string,
 ): void {
-  const what = `update ${singular}`;
+  const subject = `update ${singular}`;
   const isEmpty = Object.keys(body).length === 0;
-  checkIdsOrFile(what, ids, from);
+  checkIdsOrFile(subject, ids, from);
   if (from !== undefined && !isEmpty)
-    throw new UsageError(`${what}: --from cannot be given with flags of fields`);
+    throw new UsageError(`${subject}: --from cannot be given with flags of fields`);
   if (from === undefined && isEmpty)
     throw new UsageError(
-      `${what}: nothing to change`,
+      `${subject}: nothing to change`,
       `give one or more of ${fields.map(flagOf).join(', ')}`,
     );
   const name = fields.find((field) => field.kind === 'name' && field.name in body);
   if (name && new Set(ids).size > 1)
     throw new UsageError(
-      `${what}: ${flagOf(name)} would give several ${plural} the same ${name.name}`,
+      `${subject}: ${flagOf(name)} would give several ${plural} the same ${name.name}`,
       'change one at a time, or give a file with --from',
     );
 }

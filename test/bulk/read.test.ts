@@ -13,9 +13,9 @@ function read(text: string, options: Options = {}): Promise<RowInput<CountRow>> 
   async function* bytes() {
     yield Buffer.from(text);
   }
-  const source = { name, path: undefined, bytes, close: async () => {} };
+  const inputFile = { name, path: undefined, bytes, close: async () => {} };
   const layout = countLayout({ ...defaultFlags, ...flags });
-  return readRows(source, layout, { skipInvalid, isSelected });
+  return readRows(inputFile, layout, { skipInvalid, isSelected });
 }
 
 /** The error of an input that is refused. */

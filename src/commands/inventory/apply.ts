@@ -3,7 +3,7 @@ import type { Run } from '../../bulk/run.ts';
 import type { RunFlags } from '../../bulk/run-header.ts';
 import { parseColumnMap } from '../../config/column-map.ts';
 import type { Context } from '../../context.ts';
-import { openSource, type Source } from '../../input/source.ts';
+import { type InputFile, openInputFile } from '../../input/input-file.ts';
 import { type ApplyFlags, toRunFlags } from '../runs/run-flags.ts';
 import { applyRun, readIntents, toRun } from '../runs/run-input.ts';
 
@@ -20,22 +20,22 @@ export async function applyCounts(
   const map = parseColumnMap(flags.map ?? settings.get('import-map') ?? []);
   const thousands = flags.thousands ?? settings.get('import-thousands');
   const runFlags = toRunFlags({ ...flags, thousands }, map);
-  const source = await openSource(context.io, path);
+  const inputFile = await openInputFile(context.io, path);
   try {
-    await applyRun(context, await readRun(context, source, runFlags, flags), flags, kind);
+    await applyRun(context, await readRun(context, inputFile, runFlags, flags), flags, kind);
   } finally {
-    await source.close();
+    await inputFile.close();
   }
 }
 
 /** Makes the run of a file of counts. The rows as they were read do not outlive it: a million of them take 60 MB. */
 async function readRun(
   context: Context,
-  source: Source,
+  inputFile: InputFile,
   runFlags: RunFlags,
   flags: ApplyFlags,
 ): Promise<Run> {
   const layout = countLayout(runFlags);
-  const input = await readIntents(context, source, layout, runFlags);
+  const input = await readIntents(context, inputFile, layout, runFlags);
   return toRun(context, { noun: 'inventory', input, layout, runFlags }, flags);
 }

@@ -4,9 +4,9 @@ import type { Value } from '../../bulk/decide.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
+import type { InputFile } from '../../input/input-file.ts';
 import { examplesOf } from '../../input/issues.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
-import type { Source } from '../../input/source.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
@@ -32,10 +32,10 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
   await editAndSend(context, {
     editor,
     fileName: 'inventory.csv',
-    what: 'edit inventory',
+    task: 'edit inventory',
     usage,
-    original: text,
-    unchanged: 'nothing was changed, and nothing was sent',
+    originalText: text,
+    unchangedMessage: 'nothing was changed, and nothing was sent',
     parse: (edited) => readEdited(edited, counts),
     send: async (input) => {
       const runInput = { noun: 'inventory', input, runFlags: defaultFlags } as const;
@@ -82,8 +82,8 @@ async function readEdited(
   async function* bytes() {
     yield Buffer.from(text);
   }
-  const source: Source = { name: 'edit', path: undefined, bytes, close: async () => {} };
-  const input = await readRows(source, layout, { skipInvalid: true });
+  const inputFile: InputFile = { name: 'edit', path: undefined, bytes, close: async () => {} };
+  const input = await readRows(inputFile, layout, { skipInvalid: true });
   const lines = text.split('\n');
   const wrong = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
   if (wrong.length > 0) throw new UsageError(wrong.join('\n'));

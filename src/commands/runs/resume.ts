@@ -8,7 +8,7 @@ import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.t
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { openSource } from '../../input/source.ts';
+import { openInputFile } from '../../input/input-file.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, resumeFlags, runGuards, runPace, undoFlags } from './run-flags.ts';
 import { findTarget, lockTarget, previewRun, runFolderOf, runSession } from './run-session.ts';
@@ -90,8 +90,8 @@ async function openRun(
 /** The input of a run of counts, if it can still be read: its rejects have its columns. */
 async function reopenInput({ io }: Context, { noun, file, name, flags }: RunHeader): Promise<Run['input']> {
   if (noun !== 'inventory' || file === null) return undefined;
-  const source = await openSource(io, file).catch(() => undefined);
-  return source && { source: { ...source, name }, layout: countLayout(flags) };
+  const inputFile = await openInputFile(io, file).catch(() => undefined);
+  return inputFile && { inputFile: { ...inputFile, name }, layout: countLayout(flags) };
 }
 
 /** Says that nothing is left to do. @throws CliError with the exit code of the run */

@@ -6,9 +6,9 @@ import type { Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, shardOf } from '../../bulk/run-header.ts';
 import { listRuns, type RunList } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
+import type { InputFile } from '../../input/input-file.ts';
 import type { InputRow, RowLayout } from '../../input/read-records.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
-import type { Source } from '../../input/source.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, runGuards, runPace } from './run-flags.ts';
 import { findTarget, lockTarget, previewRun, runFolderOf, runSession } from './run-session.ts';
@@ -31,12 +31,12 @@ interface RunInput {
 /** Reads a whole input for a run. */
 export async function readIntents<Row extends InputRow>(
   context: Context,
-  source: Source,
+  inputFile: InputFile,
   layout: RowLayout<Row>,
   { skipInvalid, shard }: Pick<RunFlags, 'skipInvalid' | 'shard'>,
 ): Promise<RowInput<Row>> {
   const isSelected = shard ? (id: bigint) => shardOf(id, shard.count) === shard.index : undefined;
-  const input = await readRows(source, layout, { skipInvalid, isSelected });
+  const input = await readRows(inputFile, layout, { skipInvalid, isSelected });
   for (const warning of input.warnings) await context.warn(`warning: ${warning}`);
   return input;
 }
@@ -47,11 +47,11 @@ export async function toRun(
   { noun, input, layout, runFlags }: RunInput,
   flags: ApplyFlags,
 ): Promise<Run> {
-  const { source, format, rows, invalid, skipped } = input;
+  const { inputFile, format, rows, invalid, skipped } = input;
   const mayCreate = runFlags.createMissing;
   const header: RunHeader = {
     ...{ kind: 'apply', noun, target: await findTarget(context), format, flags: runFlags },
-    ...{ name: source.name, file: source.path ?? null, undoes: null, delivery: flags.delivery ?? null },
+    ...{ name: inputFile.name, file: inputFile.path ?? null, undoes: null, delivery: flags.delivery ?? null },
     ...{ guards: runGuards(flags), pace: runPace(context) },
     ...{ rows: rows.length + invalid.length + skipped, invalid: invalid.length, skipped },
   };
@@ -59,7 +59,7 @@ export async function toRun(
     header,
     rows: rows.map(({ line, id, intent }) => createRow(line, id, intent, { mayCreate })),
     invalid,
-    input: layout && { source, layout },
+    input: layout && { inputFile, layout },
   };
 }
 

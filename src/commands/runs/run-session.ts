@@ -83,8 +83,8 @@ export async function runSession(
   checkGuards(run, plan);
   if (plan.changes.length > 0) await confirmPlan(context, header, plan);
   else await printTotals(context, header, plan);
-  const source = { name: header.name, path: header.file ?? undefined };
-  const rejects = { name: flags.rejects ?? rejectsName(source, header.format), folder };
+  const inputFile = { name: header.name, path: header.file ?? undefined };
+  const rejects = { name: flags.rejects ?? rejectsName(inputFile, header.format), folder };
   await printReport(context, await writeSession(context, session, plan, rejects, lock));
 }
 

@@ -1,7 +1,7 @@
 import type { Intent } from '../../bulk/decide.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
-import { openSource } from '../../input/source.ts';
+import { openInputFile } from '../../input/input-file.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
 import { openAccess } from '../../records/access.ts';
 import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../../records/body-fields.ts';
@@ -17,7 +17,7 @@ interface FileUpdate {
   readonly ids: readonly IdOrName[];
   readonly from: string;
   /** `--field name=value`, for every record that does not have the field itself. */
-  readonly field: readonly string[] | undefined;
+  readonly fieldTexts: readonly string[] | undefined;
   /** By the column of the field; only `--field` goes with a file. */
   readonly values: Body;
   readonly flags: ApplyFlags;
@@ -27,25 +27,25 @@ interface FileUpdate {
 export async function updateFromFile(
   context: Context,
   noun: RecordNoun,
-  { ids, from, field, values, flags: commandFlags }: FileUpdate,
+  { ids, from, fieldTexts, values, flags: commandFlags }: FileUpdate,
 ): Promise<void> {
   checkUpdate(noun, ids, flagFields(noun, values), from);
-  const extra = extraFields(noun, field);
+  const extra = extraFields(noun, fieldTexts);
   const access = await openAccess(context, noun, noun.operations.update, 'bulk');
   checkOfferedFields(access, extra);
   const { skipInvalid = false, shard = null } = commandFlags;
   const runFlags = { ...defaultFlags, skipInvalid, shard };
-  const source = await openSource(context.io, from);
+  const inputFile = await openInputFile(context.io, from);
   try {
     const layout = recordLayout(access, extra);
-    const input = await readIntents(context, source, layout, runFlags);
+    const input = await readIntents(context, inputFile, layout, runFlags);
     const records = await resolveRows(access, input);
     await noteUnknownFields(access, records);
     const rows = records.map(({ line, id = 0n, fields }) => ({ line, id, intent: intentOf(fields) }));
     const runInput = { noun: noun.name, input: { ...input, rows }, layout, runFlags };
     await applyRun(context, await toRun(context, runInput, commandFlags), commandFlags, 'apply');
   } finally {
-    await source.close();
+    await inputFile.close();
   }
 }
 

@@ -8,7 +8,7 @@ import { fileError, systemReason } from '../process/system-error.ts';
 import { formatBytes } from '../process/text.ts';
 
 /** An input that can be read more than once. */
-export interface Source {
+export interface InputFile {
   /** The name in errors: the path as given, or `stdin`. */
   readonly name: string;
   /** Absolute; undefined for a pipe. */
@@ -24,7 +24,7 @@ export interface Source {
  *
  * @throws UsageError if the file does not exist, is a folder, or has no end; CliError `failed` if it cannot be read.
  */
-export async function openSource(io: Io, path: string): Promise<Source> {
+export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   if (path === '-') return spool('stdin', io.stdin.bytes());
   const absolute = resolve(io.cwd, path);
   const stats = await stat(absolute).catch((error) => {
@@ -45,7 +45,7 @@ function isOfProcess(path: string): boolean {
 /** The longest input that is copied, in bytes. */
 const maxSpooledBytes = 2 ** 30;
 
-async function spool(name: string, pieces: AsyncIterable<Uint8Array>): Promise<Source> {
+async function spool(name: string, pieces: AsyncIterable<Uint8Array>): Promise<InputFile> {
   const { file, remove } = await openTemporary(name);
   const close = async () => {
     await file.close().catch(() => {});
