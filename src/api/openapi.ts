@@ -19,14 +19,15 @@ import {
 } from './schemas.ts';
 
 interface OpenApiOptions {
-  /** The URL of the service; by default `/`, the origin that serves the document. */
+  /** The URL of the service. By default `/`, the origin that serves the document. */
   readonly serverUrl?: string | undefined;
-  /** YYYY-MM-DD of every deprecated operation; none by default. */
+  /** The end of every deprecated operation, YYYY-MM-DD. None by default. */
   readonly sunset?: string | undefined;
 }
 
 /**
- * The table as an OpenAPI 3.0.3 document: plain data, schemas by the names of the service's specification.
+ * Makes the OpenAPI 3.0.3 document of the table: plain data, with the schema names of the service's
+ * specification.
  *
  * @see https://spec.openapis.org/oas/v3.0.3
  */
@@ -52,19 +53,21 @@ export function toOpenApi(options: OpenApiOptions = {}) {
 
 export type OpenApi = ReturnType<typeof toOpenApi>;
 
-const reasons: Readonly<Record<number, readonly [reason: string, code: string, message: string]>> = {
-  400: ['A parameter or the body does not parse', 'invalid_parameter', 'limit: must be an integer'],
-  404: ['No such record exists', 'not_found', 'pet 42 does not exist'],
-  409: ['The record exists already, or is in use', 'in_use', 'category 1 has pets'],
-  412: [
-    'The record is not the one that If-Match names (RFC 9110, 13.1.1)',
-    'precondition_failed',
-    'pet 42 has changed: its ETag is "1kf9x2"',
-  ],
-  413: ['The body is larger than 1 MiB', 'payload_too_large', 'the body is larger than 1 MiB'],
-  415: ['The body is not application/json', 'unsupported_media_type', 'the body must be application/json'],
-  422: ['The body breaks its schema', 'validation_failed', '/name: must be a string'],
-};
+/** The description and an example of each error, by status. */
+const errorExamples: Readonly<Record<number, readonly [description: string, code: string, message: string]>> =
+  {
+    400: ['A parameter or the body does not parse', 'invalid_parameter', 'limit: must be an integer'],
+    404: ['No such record exists', 'not_found', 'pet 42 does not exist'],
+    409: ['The record exists already, or is in use', 'in_use', 'category 1 has pets'],
+    412: [
+      'The record is not the one that If-Match names (RFC 9110, 13.1.1)',
+      'precondition_failed',
+      'pet 42 has changed: its ETag is "1kf9x2"',
+    ],
+    413: ['The body is larger than 1 MiB', 'payload_too_large', 'the body is larger than 1 MiB'],
+    415: ['The body is not application/json', 'unsupported_media_type', 'the body must be application/json'],
+    422: ['The body breaks its schema', 'validation_failed', '/name: must be a string'],
+  };
 
 const queryDescriptions: Readonly<Record<QueryName, string>> = {
   status: 'Only records of this pet status',
@@ -131,7 +134,7 @@ function toOperationObject(operation: Operation, options: OpenApiOptions) {
     ...(body && {
       requestBody: {
         required: true,
-        content: jsonContent(componentReference('schemas', body.name), exampleBody(operation)),
+        content: jsonContent(componentReference('schemas', body.name), operation.example?.body ?? {}),
       },
     }),
     responses: toResponses(operation),
@@ -198,7 +201,7 @@ function listSchema(result: ResultName): JsonObject {
 
 function toErrorResponses() {
   const responses: { [status: string]: ReturnType<typeof toSuccess> } = {};
-  for (const [status, [description, code, message]] of Object.entries(reasons)) {
+  for (const [status, [description, code, message]] of Object.entries(errorExamples)) {
     const example = { code, message, status: Number(status) };
     responses[status] = {
       description,
@@ -212,18 +215,14 @@ function jsonContent<Example extends JsonValue>(schema: JsonObject, example: Exa
   return { 'application/json': { schema, example } };
 }
 
-function exampleBody({ example }: Operation): JsonObject {
-  return example?.body ?? {};
-}
-
 function exampleResult(result: ResultName): JsonObject {
   const { createPet, createCategory, createOrder, createInventory } = operations;
-  if (result === 'InventoryItem') return exampleBody(createInventory);
+  if (result === 'InventoryItem') return createInventory.example?.body ?? {};
   const creators = { Pet: createPet, Category: createCategory, Order: createOrder };
-  return { id: 1, ...exampleBody(creators[result]) };
+  return { id: 1, ...creators[result].example?.body };
 }
 
-/** Every schema of the document by its name. */
+/** Makes all schemas of the document, by name. */
 export function toSchemas(): { [name: string]: JsonObject } {
   return {
     PetStatus: toFieldSchema(PetStatus),
@@ -260,7 +259,7 @@ function toFieldSchema(schema: v.GenericSchema): JsonObject {
   return { ...jsonSchemaOf(schema) } as JsonObject;
 }
 
-/** A pointer to another part of the document, by its kind and name. */
+/** Makes a reference to a component of the document. */
 export function componentReference(kind: 'schemas' | 'headers' | 'responses', name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }

@@ -15,10 +15,7 @@ export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
 
-/**
- * An operation as a service offers it: as the table below states it, or as the service's own description
- * does.
- */
+/** An operation that a service offers: from the table below, or from the service's own description. */
 export interface Operation {
   readonly id: OperationId;
   readonly noun: NounName;
@@ -31,21 +28,24 @@ export interface Operation {
   readonly description?: string | undefined;
   readonly parameters: readonly Parameter[];
   readonly body?: RequestBody | undefined;
-  /** The schema of the records in the answer; undefined if it has none. */
+  /** The schema of the records in the answer. Undefined if the answer has no record. */
   readonly result?: ResultName | undefined;
-  /** True if the answer holds a list of `result`, read page by page. */
+  /** Whether the answer is a list of `result`, read page by page. */
   readonly isList: boolean;
-  /** How the service writes the records of the noun in its answers. */
+  /** The format of the noun's records in answers. */
   readonly records: RecordFormat;
-  /** Why this operation of the description was bound, a clause. */
+  /** The reason why this operation of the description was bound, a clause. */
   readonly why?: string | undefined;
-  /** How the pages of a list follow each other; undefined if the operation is no list. */
+  /** How the pages of a list follow each other. Undefined if the operation is no list. */
   readonly paging?: Paging | undefined;
-  /** True if an update takes only what changes; otherwise its body is made from the record as it was read. */
+  /**
+   * Whether the body of an update has only the fields that change. The body of any other update is made from
+   * the record that was read.
+   */
   readonly takesChangesOnly: boolean;
-  /** True for the built-in contract: its records are checked against the full schema. */
+  /** Whether answers are checked against the full schema. Only the built-in contract has it. */
   readonly hasFullSchema: boolean;
-  /** Documented statuses of success, the usual one first. */
+  /** Documented success statuses, the usual status first. */
   readonly success: readonly number[];
   /** Documented error statuses, each with an Error body. */
   readonly errors: readonly number[];
@@ -54,65 +54,65 @@ export interface Operation {
    * document has them.
    */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
-  /** True if the description requires a credential; false if it does not mention security. */
+  /** Whether the description requires a credential. False if the description says nothing about security. */
   readonly needsCredential: boolean;
   readonly stability: Stability;
   readonly isDeprecated: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
   readonly sunset?: string | undefined;
-  /** The service asks tools not to offer this operation interactively (`x-hideTryItPanel`). */
+  /** Whether the service asks tools not to offer this operation to be tried (`x-hideTryItPanel`). */
   readonly hidesTryIt: boolean;
   /**
-   * `stated` in the service's specification, `chosen` by this project, or `bound` to a service's own
+   * `stated` by the service's specification, `chosen` by this project, or `bound` to a service's own
    * description.
    */
   readonly provenance: 'stated' | 'chosen' | 'bound';
-  /** Undefined in a bound operation. */
+  /** Undefined if the operation is bound. */
   readonly example?: Example | undefined;
 }
 
 export interface Parameter {
-  /** The program's name for it, as in the table. */
+  /** Our name of the parameter, as in the table. */
   readonly name: string;
-  /** Its name on the wire, and in the path's template. */
+  /** The name of the parameter in requests and in the template of the path. */
   readonly wireName: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
   /**
-   * The service's default: a list that is requested without this parameter has only the records with this
+   * The service's default. If a request leaves the parameter out, the list has only the records with this
    * value.
    */
   readonly serviceDefault?: string | undefined;
-  /**
-   * A value that every request has: the only one that the description allows, of a parameter that the table
-   * lacks.
-   */
+  /** A constant that every request sends, for a parameter that the table does not have. */
   readonly constant?: string | undefined;
 }
 
-/** How a service writes records. */
+/** The format of a service's records. */
 export interface RecordFormat {
-  /** The fields that lead from an answer to its record or records; empty if they are the whole answer. */
+  /**
+   * The fields that lead from an answer to its record or list. Empty if the answer itself is the record or
+   * the list.
+   */
   readonly envelope: readonly string[];
-  /** The service's name of each field of ours that the records have. */
+  /** The service's names of fields, by our names. */
   readonly names: Readonly<Record<string, string>>;
-  /** The other fields of the records. */
+  /** The other fields of the records, by the service's names. */
   readonly furtherFields: readonly string[];
 }
 
 export interface RequestBody {
   readonly name: BodyName;
   readonly mediaType: string;
-  /** The fields that it takes, by our names; of a description also those that are not ours. */
+  /** The fields of the body by our names. A description may have further fields. */
   readonly fields: Readonly<Record<string, BodyField>>;
-  /** The service's names of fields that occur only in answers. */
+  /** The fields that occur only in answers, by the service's names. */
   readonly readOnlyNames: readonly string[];
-  /** True if it must not have other fields. */
+  /** Whether the body must not have other fields. */
   readonly isClosed: boolean;
   /**
-   * True if an update has the id of the record in the body: its path has none, or the description requires it
-   * there too.
+   * Whether an update has the id of the record in the body: the path has no id, or the description requires
+   * the id in the body too.
    */
   readonly hasId: boolean;
 }
@@ -121,27 +121,29 @@ export interface BodyField {
   /** The service's name of the field. */
   readonly wireName: string;
   readonly required: boolean;
-  /** Checked before a request; undefined in the table, whose schemas have them. */
+  /** The client checks them before a request. Undefined in the table, because the schemas have them. */
   readonly bounds?: Bounds | undefined;
-  /** A valid value by the description; of a category an id or `{id, name}`. */
+  /** A value that the description allows. A category is an id or `{id, name}`. */
   readonly example?: JsonValue | undefined;
-  /** True if a PATCH can remove the field with null. */
+  /** Whether a PATCH can remove the field with null. */
   readonly isRemovable?: boolean | undefined;
 }
 
 /**
- * How the pages of a list follow each other. The names are those of the service. A link in a header always
+ * How the pages of a list follow each other. The names are the service's names. A link in a header always
  * counts.
  */
 export type Paging =
-  /** An answer that is not the last has a link to the next page in its header. */
+  /** Each answer has a link to the next page in its header, except the last answer. */
   | { readonly kind: 'link' }
-  /** Pages are counted; `first` is undefined if the description does not say from what number. */
+  /**
+   * Pages are counted from `first`. It is undefined if the description does not say where the count begins.
+   */
   | {
       readonly kind: 'number';
       readonly parameter: string;
       readonly first: number | undefined;
-      /** The largest number that the parameter may have, if the description states one. */
+      /** The largest value of the parameter, if the description states it. */
       readonly maximum: number | undefined;
     }
   /** Records are counted, from 0. */
@@ -149,39 +151,42 @@ export type Paging =
   /** Each answer has the link or the cursor of the next page at a path of fields. */
   | {
       readonly kind: 'cursor';
-      /** Undefined if it takes no cursor, only links. */
+      /** Undefined if the list has links and no cursors. */
       readonly parameter: string | undefined;
       readonly next: readonly string[];
     }
-  /** The pages follow each other in a way that the program does not know. */
+  /** The program does not know how the pages follow each other. */
   | {
       readonly kind: 'unknown';
-      /** The parameter or header that shows it; undefined if the description says nothing of pages. */
+      /**
+       * The parameter or the header that shows that there are pages. Undefined if the description has
+       * neither.
+       */
       readonly by: string | undefined;
-      /** The parameter that may begin a list after the record with an id. */
+      /** The parameter with which a list may begin after the record with an id. */
       readonly after?: string | undefined;
     };
 
 /** The documented answer for one status. */
 export interface DocumentedResponse {
-  /** Media types without parameters, in lower case; empty if the answer has no body. */
+  /** Media types in lower case, without parameters. Empty if there is no body. */
   readonly mediaTypes: readonly string[];
   /** True if the answer has a Location. */
   readonly hasLocation?: boolean | undefined;
-  /** A JSON Schema of draft 2020-12; what it refers to is in the `definitions` of the contract. */
+  /** A JSON Schema of draft 2020-12. It may refer to the `definitions` of the contract. */
   readonly schema?: JsonObject | undefined;
 }
 
 /**
- * A valid call on a seeded store, for documents and the contract test; the id is text, so that it is not
- * rounded.
+ * A valid call on a seeded store, for documents and the contract test. The id is text, so that no digit is
+ * lost.
  */
 interface Example {
   readonly id?: string;
   readonly body?: JsonObject;
 }
 
-/** What the operations of a noun have in common. */
+/** The members that all operations of a noun share. */
 interface Collection<Result extends ResultName = ResultName> {
   readonly noun: NounName;
   readonly tag: string;
@@ -280,7 +285,7 @@ function deleteOperation<Result extends ResultName>(collection: Collection<Resul
   return { ...collection, ...defaults, ...kind, ...atRecord(collection, idName) };
 }
 
-/** The path of one record. */
+/** Returns the path of one record and its parameter. */
 function atRecord({ path }: Collection, idName: string) {
   const parameter = { name: 'id', wireName: idName, in: 'path', required: true } as const;
   return { path: `${path}/{${idName}}`, parameters: [parameter] } as const;
@@ -373,14 +378,14 @@ export type OperationId = keyof Table;
 export const operationIds = Object.keys(table) as OperationId[];
 
 /**
- * The operations table: client, server, OpenAPI document, help, notices, smoke checks and contract test
- * derive from it.
+ * The operations table. The client, the server, the OpenAPI document, the help, the notices, the smoke checks
+ * and the contract test derive from it.
  */
 export const operations = Object.fromEntries(
   operationIds.map((id): [OperationId, Operation] => [id, { ...table[id], id }]),
 ) as Readonly<Record<OperationId, Operation>>;
 
-/** Whether an operation of the table is about one record, whose id its input has. */
+/** Whether an operation of the table is about one record and takes its id. */
 export function takesId(id: OperationId): boolean {
   return operations[id].parameters.some((parameter) => parameter.in === 'path');
 }
@@ -393,7 +398,7 @@ function recordFormat(...fields: readonly string[]): RecordFormat {
   return { envelope: [], names: Object.fromEntries(fields.map((name) => [name, name])), furtherFields: [] };
 }
 
-/** The fields are stated here too, because loading the schemas would slow down `help`. */
+/** Describes a body. The fields are listed here too, because loading the schemas would slow down `help`. */
 function bodyFormat<const Name extends BodyName>(
   name: Name,
   required: readonly (keyof BodyOf<Name> & string)[],
@@ -422,18 +427,18 @@ export type ListId = {
   [K in OperationId]: Table[K] extends { isList: true } ? K : never;
 }[OperationId];
 
-/** The parameters of an operation at one place, by name. */
+/** The names of the parameters of an operation in a path or a query. */
 type Names<K extends OperationId, Place extends Parameter['in']> = Extract<
   Table[K]['parameters'][number],
   { in: Place }
 >['name'];
 
-/** The filters and paging of a list operation, each optional. */
+/** The query of a list: filters and paging, all optional. */
 type Query<K extends OperationId> = {
   readonly [Name in Names<K, 'query'>]?: v.InferOutput<(typeof querySchemas)[Name]> | undefined;
 };
 
-/** The input of an operation: the id of the record in its path, its query, its body. */
+/** The input of an operation: the id in its path, its query and its body. */
 export type Input<K extends OperationId> = {
   readonly [Name in Names<K, 'path'>]: bigint;
 } & (Table[K] extends {
@@ -442,7 +447,7 @@ export type Input<K extends OperationId> = {
   ? { readonly body: BodyOf<Name> }
   : unknown) & { readonly query?: Query<K> };
 
-/** One record of the operation's result; undefined if it has none. */
+/** A record in the answer of an operation. Undefined if the answer has no record. */
 export type Result<K extends OperationId> = Table[K] extends { result: infer Name extends ResultName }
   ? ResultTypes[Name]
   : undefined;

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
-// The resources of the service: one source for types, validation and OpenAPI. Ids and other int64 values are
-// bigints in the program, so that no arithmetic and no printing can round them.
+// The shapes of the service's records: the single source of types, validation and the OpenAPI document. Ids
+// and other int64 values are bigints, so that no arithmetic and no output rounds them.
 
 const int64Min = -9223372036854775808n;
 
-/** A function, because every answer is checked by it and a union of schemas would be slower. */
+/** A function, because it checks every answer, and a union of schemas would be slower. */
 const anyInteger = v.custom<number | bigint>(
   (value) => typeof value === 'bigint' || Number.isInteger(value),
   'must be an integer',
@@ -42,10 +42,10 @@ export const Quantity = v.pipe(
 );
 export type Quantity = v.InferOutput<typeof Quantity>;
 
-/** A count in an answer: any integer; one beyond 2^53 is a bigint. */
+/** A count in an answer: any integer. An integer beyond 2^53 is a bigint. */
 const AnyQuantity = integer;
 
-/** RFC 3339, 5.6; rejects a day that its month does not have. */
+/** A date-time of RFC 3339, 5.6. The month must have the day. */
 const DateTime = v.pipe(
   v.string('must be a string'),
   v.check(isDateTime, 'must be an RFC 3339 date-time'),
@@ -144,7 +144,10 @@ export const bodySchemas = {
 } as const;
 export type BodyName = keyof typeof bodySchemas;
 
-/** Schemas of successful answers, by the same names; unknown fields are allowed. */
+/**
+ * Schemas of the records in answers, by their names in the service's specification. Unknown fields are
+ * allowed.
+ */
 export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
 export type ResultName = keyof typeof resultSchemas;
 export interface ResultTypes {
@@ -155,8 +158,8 @@ export interface ResultTypes {
 }
 
 /**
- * Schemas of records without a full schema (`hasFullSchema`): they may lack fields, and their status may be
- * any text.
+ * Schemas of the records of operations without `hasFullSchema`. A record may lack fields, and its status may
+ * be any text.
  */
 export const looseResultSchemas = {
   Pet: v.object({
@@ -169,7 +172,7 @@ export const looseResultSchemas = {
   InventoryItem: v.object({ ...InventoryItem.entries, status: v.nullish(text) }),
 } as const;
 
-/** The JSON types of the fields of a body. */
+/** Lists the JSON types of the fields of a body. */
 export function bodyTypes(name: BodyName): ReadonlyMap<string, string> {
   const entries: Record<string, v.GenericSchema> = bodySchemas[name].entries;
   return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonSchemaOf(schema).type]));
@@ -186,7 +189,7 @@ export interface Bounds {
   readonly pattern?: string | undefined;
 }
 
-/** What the schema of a field or a parameter says in JSON Schema. */
+/** The schema of a field or a parameter in JSON Schema. */
 interface FieldSchema extends Omit<Bounds, 'enum'> {
   readonly enum?: string[];
   readonly type: NonNullable<Bounds['type']>;
@@ -216,7 +219,7 @@ const pageSize = v.pipe(
   }),
 );
 
-/** Schemas of the query parameters: text on the wire to the value that the program uses. */
+/** Schemas of the query parameters. They turn the text of a request into the value that the program uses. */
 export const querySchemas = {
   status: PetStatus,
   categoryId: IdText,
@@ -227,7 +230,7 @@ export const querySchemas = {
 } as const;
 export type QueryName = keyof typeof querySchemas;
 
-/** Why a field is not valid, a clause: `is required`, `must be an integer`. */
+/** Explains in a clause why a field is not valid: `is required`, `must be an integer`. */
 export function issueReason(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === 'never') return 'is unknown';
   if (issue.type !== 'object') return issue.message;

@@ -9,7 +9,7 @@ import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperatio
 import type { ResponseReader } from './responses.ts';
 import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
 
-/** An operation of the table as a document describes it. */
+/** Makes the bound form of an operation of the table from the operation of a document. */
 export function toOperation(
   tableOperation: TableOperation,
   from: DocumentOperation,
@@ -23,11 +23,11 @@ export function toOperation(
   const [tag] = listOf(operationObject.tags);
   const answer = readAnswer(tableOperation, from);
   const body = readBody(tableOperation, from);
-  const isMapped = ([name, written]: readonly [string, string]) =>
-    [answer.records.names[name], body?.fields[name]?.wireName].includes(written);
-  const mapped = [...fieldMap]
-    .filter(isMapped)
-    .map(([name, written]) => `${name} is called ${written} (--map)`);
+  const isUsed = ([name, wireName]: readonly [string, string]) =>
+    [answer.records.names[name], body?.fields[name]?.wireName].includes(wireName);
+  const mappings = [...fieldMap]
+    .filter(isUsed)
+    .map(([name, wireName]) => `${name} is called ${wireName} (--map)`);
   return {
     id,
     noun,
@@ -42,7 +42,7 @@ export function toOperation(
     paging: isList ? pagingOf(from, id) : undefined,
     takesChangesOnly: takesChangesOnly(tableOperation, from, body),
     hasFullSchema: false,
-    success: success.length > 0 ? usualFirst(success, tableOperation.success) : tableOperation.success,
+    success: success.length > 0 ? sortStatuses(success, tableOperation.success) : tableOperation.success,
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
@@ -53,11 +53,11 @@ export function toOperation(
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
     hidesTryIt: hidesTryIt(document, pathItem, operationObject),
     provenance: 'bound',
-    why: [why, ...mapped].join('; '),
+    why: [why, ...mappings].join('; '),
   };
 }
 
-/** The records in the answer of an operation; no `result` if the answer has none. */
+/** Reads the format of the records in the answer. `result` is undefined if the answer has no record. */
 function readAnswer(
   tableOperation: TableOperation,
   { answer, answersNoJson }: DocumentOperation,
@@ -66,15 +66,15 @@ function readAnswer(
   if (!result || !answer) return { result: answersNoJson ? undefined : result, records };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
   if (!shape || shape.kind === 'unknown') return { result, records };
-  // A write may be answered with something else, such as a message; then there is no record to print.
+  // The answer of a write may be something else, such as a message. Then there is no record to print.
   if (!isRecord(tableOperation, shape)) return { result: undefined, records };
   const names = fieldNamesOf(tableOperation, shape);
-  const written = new Set(names.values());
-  const furtherFields = [...shape.fields.keys()].filter((name) => !written.has(name));
+  const wireNames = new Set(names.values());
+  const furtherFields = [...shape.fields.keys()].filter((name) => !wireNames.has(name));
   return { result, records: { envelope, names: Object.fromEntries(names), furtherFields } };
 }
 
-/** Whether an update takes a body with nothing but what changes. */
+/** Whether the body of an update has only the fields that change. */
 function takesChangesOnly(
   { noun, method }: TableOperation,
   from: DocumentOperation,
@@ -82,28 +82,28 @@ function takesChangesOnly(
 ): boolean {
   if (method !== 'PUT' || !body) return false;
   const isPatch = from.method === 'PATCH';
-  const needed = Object.entries(body.fields).filter(([, { required }]) => required || !isPatch);
-  return (isPatch || noun === 'inventory') && needed.every(([name]) => /^(quantity|petId)$/.test(name));
+  const fields = Object.entries(body.fields).filter(([, { required }]) => required || !isPatch);
+  return (isPatch || noun === 'inventory') && fields.every(([name]) => /^(quantity|petId)$/.test(name));
 }
 
-/** The body of a bound operation; that of the table if the document describes none. */
+/** Reads the format of the body. Returns the format of the table if the document describes no body. */
 function readBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;
   const { mediaType, shape } = from.body;
   const isMerged = /merge-patch\+json/i.test(mediaType);
   const names = fieldNamesOf(tableOperation, shape);
-  const ours = new Map([...names].map(([name, written]) => [written, name]));
-  const toField = (written: string): [string, BodyField] => {
-    const name = ours.get(written) ?? written;
-    const schema = shape.fields.get(written);
+  const namesByWireName = new Map([...names].map(([name, wireName]) => [wireName, name]));
+  const toField = (wireName: string): [string, BodyField] => {
+    const name = namesByWireName.get(wireName) ?? wireName;
+    const schema = shape.fields.get(wireName);
     // A schema that a create shares with its answer requires the id that the service gives.
-    const required = shape.required.has(written) && !(method === 'POST' && name === 'id');
+    const required = shape.required.has(wireName) && !(method === 'POST' && name === 'id');
     const isCategory = name === 'categoryId' && isCategoryObject(schema);
     return [
       name,
       {
-        wireName: written,
+        wireName,
         required,
         bounds: isCategory ? undefined : boundsOf(schema),
         example: isCategory ? categoryExample(schema) : exampleOf(schema),
@@ -111,47 +111,53 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
       },
     ];
   };
-  const written = [...new Set([...shape.fields.keys(), ...shape.required])];
+  const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
-  const readOnlyNames = written.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
-  // A field that is called like one of ours, and means something else, cannot be set: the name is that of
+  const readOnlyNames = wireNames.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
+  // A field with one of our names but another meaning cannot be set, because `--field` reads the name as
   // ours.
-  const isOther = (name: string) => names.has(name) && !ours.has(name);
-  const fields = written.filter((name) => !readOnlyNames.includes(name) && !isOther(name)).map(toField);
-  const unlisted = Object.entries(body.fields).map(([name, field]) => [name, { ...field, required: false }]);
+  const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);
+  const fields = wireNames.filter((name) => !readOnlyNames.includes(name) && !isHomonym(name)).map(toField);
+  const tableFields = Object.entries(body.fields).map(([name, field]) => [
+    name,
+    { ...field, required: false },
+  ]);
   const isInPath = from.parameters.some(({ in: place }) => place === 'path');
-  const described: RequestBody['fields'] = Object.fromEntries(written.length > 0 ? fields : unlisted);
+  const fieldsByName: RequestBody['fields'] = Object.fromEntries(wireNames.length > 0 ? fields : tableFields);
   return {
     name: body.name,
     mediaType,
-    fields: described,
+    fields: fieldsByName,
     readOnlyNames,
     isClosed: shape.isClosed,
-    hasId: method === 'PUT' && (!isInPath || described[nouns[noun].idField]?.required === true),
+    hasId: method === 'PUT' && (!isInPath || fieldsByName[nouns[noun].idField]?.required === true),
   };
 }
 
-/** A category that is an object, with only an id and a name. */
+/** Makes an example of a category that is an object. The example has only an id and a name. */
 function categoryExample(schema: JsonValue | undefined): JsonValue {
   const { fields } = shapeOf(schema);
   const names = ['id', 'name'].filter((name) => fields.has(name));
   return Object.fromEntries(names.map((name) => [name, exampleOf(fields.get(name))]));
 }
 
-function usualFirst(stated: readonly number[], usual: readonly number[]): number[] {
-  return [...stated].sort((a, b) => Number(usual.includes(b)) - Number(usual.includes(a)) || a - b);
+/** Sorts statuses. The statuses of the table come first. */
+function sortStatuses(statuses: readonly number[], usual: readonly number[]): number[] {
+  return [...statuses].sort((a, b) => Number(usual.includes(b)) - Number(usual.includes(a)) || a - b);
 }
 
-/** The stability in the extension; `alpha`, which other publishers use, is `experimental` here. */
-function stabilityOf(source: JsonObject): Stability | undefined {
-  const value = source['x-stability'];
+/**
+ * Reads the extension `x-stability`. Its value `alpha`, which other publishers use, is `experimental` here.
+ */
+function stabilityOf(object: JsonObject): Stability | undefined {
+  const value = object['x-stability'];
   if (value === 'alpha') return 'experimental';
   return value === 'beta' || value === 'experimental' || value === 'stable' ? value : undefined;
 }
 
-/** The date of the extension, with or without a time. */
-function sunsetOf(source: JsonObject): string | undefined {
-  const value = nonBlankText(source['x-deprecated-sunset'] ?? source['x-sunset']);
+/** Reads the date of the extension `x-deprecated-sunset` or `x-sunset`, which may have a time. */
+function sunsetOf(object: JsonObject): string | undefined {
+  const value = nonBlankText(object['x-deprecated-sunset'] ?? object['x-sunset']);
   const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(value ?? '') ?? [];
   return date !== undefined && !Number.isNaN(Date.parse(date)) ? date : undefined;
 }

@@ -7,7 +7,7 @@ import type { DocumentOperation } from './document.ts';
 import { listOf, objectOf } from './schema.ts';
 
 /**
- * Whether an operation requires a credential. An empty alternative in its `security` makes the credential
+ * Whether an operation requires a credential. An empty alternative in `security` makes the credential
  * optional.
  */
 export function isSecured(operation: JsonObject, document: JsonObject): boolean {
@@ -16,43 +16,46 @@ export function isSecured(operation: JsonObject, document: JsonObject): boolean 
 }
 
 /**
- * The places for a credential: those of the security schemes that the document or an operation requires, or
- * of all schemes if none is required.
+ * Lists the places for a credential by the security schemes that the document or an operation requires. If
+ * none is required, all schemes count.
  *
- * @param bound the operations that are called.
- * @throws UsageError if a scheme that is required puts it in a place that cannot have it.
+ * @param bound the operations that the program calls.
+ * @param documentOperations all operations of the document.
+ * @throws UsageError if a scheme puts the credential into an impossible place.
  */
 export function credentialPlaces(
   document: JsonObject,
   bound: readonly Operation[],
-  all: readonly DocumentOperation[],
+  documentOperations: readonly DocumentOperation[],
 ): CredentialPlace[] {
   const schemes = objectOf(objectOf(document.components).securitySchemes);
-  const ways = [document, ...all.map(({ operationObject }) => operationObject)].flatMap(({ security }) =>
-    listOf(security),
+  const ways = [document, ...documentOperations.map(({ operationObject }) => operationObject)].flatMap(
+    ({ security }) => listOf(security),
   );
   const required = [...new Set(ways.map(objectOf).flatMap(Object.keys))].filter((name) =>
     Object.hasOwn(schemes, name),
   );
   const names = required.length > 0 ? required : Object.keys(schemes);
   const places = names.flatMap((name) => placeOfScheme(schemes[name]));
-  for (const place of places) checkPlaceIsFree(place, bound);
+  for (const place of places) requireFreePlace(place, bound);
   // Bearer comes first, because a token is what users have.
   places.sort((a, b) => Number(a.scheme !== undefined) - Number(b.scheme !== undefined));
   return places.filter(
-    (place, at) => places.findIndex((other) => other.in === place.in && other.name === place.name) === at,
+    (place, index) =>
+      places.findIndex((first) => first.in === place.in && first.name === place.name) === index,
   );
 }
 
-/** @throws UsageError for a header or a query parameter that requests need for something else. */
-function checkPlaceIsFree({ in: place, name }: CredentialPlace, bound: readonly Operation[]): void {
-  const user = bound.find(({ parameters }) =>
+/** @throws UsageError if requests need the header or the query parameter for something else. */
+function requireFreePlace({ in: place, name }: CredentialPlace, bound: readonly Operation[]): void {
+  const operation = bound.find(({ parameters }) =>
     parameters.some((parameter) => parameter.in === 'query' && parameter.wireName === name),
   );
-  const isTaken =
+  const isReserved =
     place === 'header' && (!isFieldName(name) || /^(accept|content-type|user-agent)$/.test(name));
-  if (!isTaken && !(place === 'query' && user)) return;
-  const why = user && place === 'query' ? `which is a parameter of ${user.id}` : 'which cannot hold it';
+  if (!isReserved && !(place === 'query' && operation)) return;
+  const why =
+    operation && place === 'query' ? `which is a parameter of ${operation.id}` : 'which cannot hold it';
   throw new UsageError(`the description puts the token into the ${place} ${name}, ${why}`);
 }
 
@@ -67,14 +70,11 @@ function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
   return place === 'query' || place === 'cookie' ? [{ in: place, name }] : [];
 }
 
-/**
- * Headers that only the connection or the client may set, and a name that no object can have as a field of
- * its own.
- */
+/** Headers that only the connection or the client may set. `__proto__` cannot be a field of an object. */
 const reservedFields =
   /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 
-/** Whether a description may ask for a header of this name. @see RFC 9110, 5.1 */
+/** Whether a description may require a header with this name. @see RFC 9110, 5.1 */
 export function isFieldName(name: string): boolean {
   return isToken(name) && !reservedFields.test(name);
 }

@@ -3,47 +3,50 @@ import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { whileKillable } from '../process/io.ts';
+import { secondsText } from '../process/text.ts';
 import { runWithinTime } from '../process/within-time.ts';
 import { addName, objectOf } from './schema.ts';
 
-/** An OpenAPI 3.1 document with every reference resolved; it may contain cycles. Older ones are converted. */
+/**
+ * An OpenAPI 3.1 document with all references resolved. It may contain cycles. Older versions are converted.
+ */
 export interface Description {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
-  /** The name in messages, as the user wrote it. */
+  /** The name of the document in messages, as the user wrote it. */
   readonly label: string;
   readonly document: JsonObject;
   /** The version of Swagger that the document was converted from. */
   readonly convertedFrom?: string | undefined;
 }
 
-/** A parsed document, and access to the documents that it refers to. */
-interface DescriptionSource extends Pick<Description, 'url' | 'label' | 'document'> {
+/** A parsed document with unresolved references, and access to the documents that it refers to. */
+interface UnresolvedDescription extends Pick<Description, 'url' | 'label' | 'document'> {
   /**
-   * The text of another document.
+   * Reads the text of another document.
    *
-   * @throws UsageError if the document may not be read.
+   * @throws UsageError if the program must not read the document.
    */
   read(url: string): Promise<string>;
 }
 
 // Limits, because the documents may be hostile.
 
-/** The limit for parsing one document, and that for resolving all references. */
+/** The limit for parsing one document, and for resolving all references. */
 const readingLimitMs = 10_000;
 const maxDocuments = 200;
-/** The limit of one document; the largest public descriptions have a fraction of it. */
+/** The limit for the size of one document. The largest public descriptions have a fraction of this size. */
 export const maxBytes = 64 * 1024 * 1024;
 
 /**
  * Converts a document to OpenAPI 3.1, and resolves its references.
  *
- * @throws UsageError for a document that is not OpenAPI 3.0, 3.1 or Swagger 2.0, that takes too long to read,
- *   or has a reference that leads nowhere or must not be followed.
+ * @throws InputError if the document is not OpenAPI 3.0, OpenAPI 3.1 or Swagger 2.0, if reading takes too
+ *   long, or if a reference leads nowhere or must not be followed.
  */
-export async function readDescription(source: DescriptionSource): Promise<Description> {
+export async function readDescription(source: UnresolvedDescription): Promise<Description> {
   const { url, label } = source;
-  const convertedFrom = checkVersion(source.document, label);
+  const convertedFrom = swaggerVersion(source.document, label);
   const document = await convert(source.document, label);
   if (!isJsonObject(document.paths)) throw new InputError(`description ${label}: has no paths`);
   await dereference(document, source);
@@ -52,29 +55,29 @@ export async function readDescription(source: DescriptionSource): Promise<Descri
   return { url, label, document, convertedFrom };
 }
 
-/** Puts what they refer to in place of all references. */
-async function dereference(document: JsonObject, { url, label, read }: DescriptionSource): Promise<void> {
+/** Replaces all references with the values that they refer to. */
+async function dereference(document: JsonObject, { url, label, read }: UnresolvedDescription): Promise<void> {
   let readError: unknown;
   let count = 1;
-  const readOther = async (other: { url: string }) => {
+  const readDocument = async (file: { url: string }) => {
     try {
       count += 1;
       if (count > maxDocuments)
         throw new InputError(`description ${label}: refers to more than ${maxDocuments} documents`);
-      return await read(other.url);
+      return await read(file.url);
     } catch (thrown) {
       readError ??= thrown;
       throw thrown;
     }
   };
-  const parse = (other: { data: unknown; url: string }) => parseDocument(String(other.data), other.url);
+  const parse = (file: { data: unknown; url: string }) => parseDocument(String(file.data), file.url);
   const onDereference = (reference: string, schema: unknown) => {
-    checkEnds(reference, schema, label);
+    requireTarget(reference, schema, label);
     addName(schema, lastPart(reference));
   };
   try {
     await new $RefParser().dereference(url, document, {
-      resolve: { file: false, http: false, other: { order: 1, canRead: true, read: readOther } },
+      resolve: { file: false, http: false, other: { order: 1, canRead: true, read: readDocument } },
       parse: {
         json: false,
         yaml: false,
@@ -95,20 +98,20 @@ function isExample(path: string): boolean {
   return /(?<!\/properties)\/examples?(\/|$)/.test(path);
 }
 
-/** The error for a reference that must not be followed. */
+/** Makes the error for a reference that must not be followed. */
 export function forbiddenReference(url: string, why: string): InputError {
   return new InputError(`description refers to ${url}: ${why}`, 'bundle it into one document first');
 }
 
-/** Swagger 2.0 and OpenAPI 3.0 as OpenAPI 3.1. */
+/** Converts Swagger 2.0 and OpenAPI 3.0 to OpenAPI 3.1. */
 async function convert(document: JsonObject, label: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
   const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
   const upgrade = () => upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as JsonObject;
-  return readWithin(label, () => orDescriptionError(label, upgrade));
+  return readWithin(label, () => runParser(label, upgrade));
 }
 
-/** @throws UsageError for bytes that are too many, or not UTF-8. */
+/** Decodes the bytes of a document. @throws InputError if the bytes are too many, or are not UTF-8. */
 export function decodeText(bytes: Uint8Array, label: string): string {
   if (bytes.length > maxBytes)
     throw new InputError(`description ${label}: is larger than ${maxBytes / 1024 / 1024} MiB`);
@@ -122,18 +125,18 @@ export function decodeText(bytes: Uint8Array, label: string): string {
 /**
  * Parses a JSON or YAML text that holds an object.
  *
- * @throws UsageError for any other text, and one that takes too long to read.
+ * @throws InputError for any other text, or if parsing takes too long.
  */
 export async function parseDocument(text: string, label: string): Promise<JsonObject> {
   const isJson = /^\ufeff?\s*[{[]/.test(text);
   const parse = isJson ? parseJson : (await loadYaml()).parse;
-  const value = readWithin(label, () => orDescriptionError(label, () => parse(text)));
+  const value = readWithin(label, () => runParser(label, () => parse(text)));
   if (!isJsonObject(value)) throw new InputError(`description ${label}: is not an OpenAPI document`);
   return value;
 }
 
-/** The value of the work of a parser. @throws UsageError if the document is not what the parser expects. */
-function orDescriptionError<Value>(label: string, work: () => Value): Value {
+/** Runs a parser and returns its value. @throws InputError if the parser rejects the document. */
+function runParser<Value>(label: string, work: () => Value): Value {
   try {
     return work();
   } catch (thrown) {
@@ -148,49 +151,52 @@ function parserReason(thrown: unknown): string {
 }
 
 /**
- * The value of synchronous work on a description, which may be hostile.
+ * Runs synchronous work on a description, which may be hostile, and returns its value.
  *
- * @throws UsageError if it takes more than 10 s, InterruptedError on Ctrl-C.
+ * @throws InputError if the work takes more than 10 s.
+ * @throws InterruptedError on Ctrl-C.
  */
 export function readWithin<Value>(label: string, work: () => Value): Value {
-  const late = () => {
+  const fail = () => {
     throw new InputError(
-      `description ${label}: takes longer than ${readingLimitMs / 1000} s to read`,
+      `description ${label}: takes longer than ${secondsText(readingLimitMs)} to read`,
       'remove unrelated paths, or convert it to JSON',
     );
   };
-  return whileKillable(() => runWithinTime(readingLimitMs, work, late, { endsOnCtrlC: true }));
+  return whileKillable(() => runWithinTime(readingLimitMs, work, fail, { endsOnCtrlC: true }));
 }
 
 /**
- * Returns the version of Swagger; undefined for OpenAPI.
+ * Returns the version of Swagger, or undefined for OpenAPI.
  *
- * @throws InputError for a version that cannot be read.
+ * @throws InputError for an unsupported version.
  */
-function checkVersion({ openapi, swagger }: JsonObject, label: string): string | undefined {
+function swaggerVersion({ openapi, swagger }: JsonObject, label: string): string | undefined {
   if (/^2(\.|$)/.test(String(swagger))) return String(swagger);
   if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return undefined;
-  const stated = openapi ?? swagger;
-  const version =
-    typeof stated === 'string' || typeof stated === 'number' ? `version ${stated}` : 'no version';
+  const version = openapi ?? swagger;
+  const isText = typeof version === 'string' || typeof version === 'number';
   throw new InputError(
-    `description ${label}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
+    `description ${label}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${isText ? `version ${version}` : 'no version'}`,
     'give the OpenAPI document itself, not a page about it',
   );
 }
 
 /**
- * @throws InputError for a reference that leads to itself, or out of the document's own fields: what it means
- *   is not defined.
+ * @throws InputError for a reference that leads to itself or to a property of every object. The specification
+ *   does not define its meaning.
  */
-function checkEnds(reference: string, target: unknown, label: string): void {
-  const isOfObject = /[#/](__proto__|prototype|constructor)(\/|$)/.test(reference);
-  const isItself = typeof target === 'object' && target !== null && '$ref' in target;
-  if (isOfObject || isItself)
+function requireTarget(reference: string, value: unknown, label: string): void {
+  const isInherited = /[#/](__proto__|prototype|constructor)(\/|$)/.test(reference);
+  const isCircular = typeof value === 'object' && value !== null && '$ref' in value;
+  if (isInherited || isCircular)
     throw new InputError(`description ${label}: the reference ${reference} leads nowhere`);
 }
 
-/** `Pet` of `#/components/schemas/Pet`, of `schemas.yaml#/Pet` and of `Pet.yaml`. */
+/**
+ * Returns the last part of a reference: `Pet` for `#/components/schemas/Pet`, `schemas.yaml#/Pet` and
+ * `Pet.yaml`.
+ */
 function lastPart(reference: string): string {
   const [file = '', pointer = ''] = reference.split('#');
   return (pointer || file.replace(/\.\w+$/, '')).split('/').at(-1) ?? '';

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 import type { Description } from './description.ts';
 import { listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 
-/** A parameter of an operation, those of its path included. */
+/** A parameter of an operation or of its path item. */
 export interface DocumentParameter {
   readonly name: string;
   readonly in: string;
@@ -11,7 +11,7 @@ export interface DocumentParameter {
   readonly schema: JsonValue | undefined;
 }
 
-/** The JSON content of a body or an answer; an unknown shape if the document gives no schema. */
+/** The JSON content of a body or an answer. Its shape is unknown if the document gives no schema. */
 interface JsonContent {
   readonly mediaType: string;
   readonly schema: JsonValue | undefined;
@@ -26,32 +26,32 @@ export interface DocumentOperation {
   readonly parameters: readonly DocumentParameter[];
   /** Undefined if the document describes no body in JSON. */
   readonly body: JsonContent | undefined;
-  /** Whether it takes a body, and none in JSON. */
+  /** Whether the operation takes a body, but not in JSON. */
   readonly takesNoJson: boolean;
-  /** The answer of its usual success; undefined if the document describes none in JSON. */
+  /** The JSON of its first success status that has any. Undefined if the document describes none. */
   readonly answer: JsonContent | undefined;
-  /** Whether its answer is documented to have no body, or none in JSON. */
+  /** Whether the documented answer has no body, or a body that is not JSON. */
   readonly answersNoJson: boolean;
   readonly responses: JsonObject;
-  /** The operation object itself. */
+  /** The Operation Object of the document. */
   readonly operationObject: JsonObject;
-  /** The object of its path. */
+  /** The Path Item Object of the document. */
   readonly pathItem: JsonObject;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Lists every operation below the description's own servers, in the document's order. */
+/** Lists the operations below the description's own servers, in the order of the document. */
 export function operationsIn({ document, url }: Description): DocumentOperation[] {
-  const shared = serversOf(document, url);
+  const documentServers = serversOf(document, url);
   return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
       const operationObject = pathItem[method.toLowerCase()];
       if (!isJsonObject(operationObject)) return [];
-      // The base URL does not reach an operation with other servers.
+      // The base URL does not reach an operation that has other servers.
       const nearest = [operationObject, pathItem].find(({ servers }) => listOf(servers).length > 0);
-      if (nearest && !serversOf(nearest, url).some((server) => shared.includes(server))) return [];
+      if (nearest && !serversOf(nearest, url).some((server) => documentServers.includes(server))) return [];
       const { operationId, requestBody } = operationObject;
       const responses = objectOf(operationObject.responses);
       const body = jsonContent(objectOf(requestBody).content);
@@ -62,7 +62,7 @@ export function operationsIn({ document, url }: Description): DocumentOperation[
         parameters: parametersOf(path, pathItem.parameters, operationObject.parameters),
         body,
         takesNoJson: isJsonObject(requestBody) && !body,
-        ...usualAnswer(responses),
+        ...findAnswer(responses),
         responses,
         operationObject,
         pathItem,
@@ -76,7 +76,7 @@ function isPath(path: string): boolean {
   return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
-/** Leaves the names of the parameters out of a path, so that paths can be compared: `/pets/{}`. */
+/** Removes the names of the parameters from a path, so that paths can be compared: `/pets/{}`. */
 export function pathPattern(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
@@ -105,7 +105,7 @@ export function formatRoute({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
-/** The documented success statuses, in order. */
+/** Lists the documented success statuses in ascending order. */
 export function successStatuses(responses: JsonObject): number[] {
   return Object.keys(responses)
     .filter((status) => /^2\d\d$/.test(status))
@@ -124,41 +124,42 @@ export function jsonContent(content: JsonValue | undefined): JsonContent | undef
 }
 
 /**
- * Lists the parameters, those of the path template first. One of the operation overrides one of its path
- * item.
+ * Lists the parameters, those of the path template first. A parameter of the operation overrides that of its
+ * path item.
  */
 function parametersOf(
   path: string,
-  ofPath: JsonValue | undefined,
-  ofOperation: JsonValue | undefined,
+  pathParameters: JsonValue | undefined,
+  operationParameters: JsonValue | undefined,
 ): DocumentParameter[] {
-  const merged = new Map<string, DocumentParameter>();
+  const parameters = new Map<string, DocumentParameter>();
   for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
-    merged.set(`path ${name}`, { name, in: 'path', required: true, schema: undefined });
-  for (const value of [...listOf(ofPath), ...listOf(ofOperation)].map(objectOf)) {
+    parameters.set(`path ${name}`, { name, in: 'path', required: true, schema: undefined });
+  for (const value of [...listOf(pathParameters), ...listOf(operationParameters)].map(objectOf)) {
     const { name, in: place } = value;
     if (typeof name !== 'string' || typeof place !== 'string') continue;
     const key = `${place} ${name}`;
-    if (place === 'path' && !merged.has(key)) continue;
+    if (place === 'path' && !parameters.has(key)) continue;
     // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
-    const stated = value.schema ?? jsonContent(value.content)?.schema;
-    // One value is sent, which is an item of a list. The default of an item is not that of the list.
-    const { kind, items } = shapeOf(stated);
+    const wholeSchema = value.schema ?? jsonContent(value.content)?.schema;
+    // A request sends one value of a list. The default of an item is not the default of the list.
+    const { kind, items } = shapeOf(wholeSchema);
     const { default: _, ...item } = objectOf(items);
-    const schema = kind === 'array' ? item : stated;
-    merged.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
+    const schema = kind === 'array' ? item : wholeSchema;
+    parameters.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
   }
-  return [...merged.values()];
+  return [...parameters.values()];
 }
 
-function usualAnswer(responses: JsonObject): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
+/** Finds the answer of the first success status that has JSON. */
+function findAnswer(responses: JsonObject): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
   const statuses = successStatuses(responses);
   const contents = [...statuses, '2XX'].map((status) => objectOf(objectOf(responses[status]).content));
   const answer = contents.map(jsonContent).find((content) => content !== undefined);
   const isEmpty = statuses.length > 0 && statuses.every((status) => status === 204 || status === 205);
-  const isOther = contents.some((content) => Object.keys(content).length > 0);
-  return { answer, answersNoJson: !answer && (isEmpty || isOther) };
+  const hasContent = contents.some((content) => Object.keys(content).length > 0);
+  return { answer, answersNoJson: !answer && (isEmpty || hasContent) };
 }
 
 function isJsonType(type: string): boolean {
@@ -166,11 +167,11 @@ function isJsonType(type: string): boolean {
 }
 
 /**
- * Lists the base URLs of a document, or of a part of it that has servers: absolute, without a trailing slash,
- * and with the defaults of their variables.
+ * Lists the base URLs of a document, or of a part of it that has servers. They are absolute, have no trailing
+ * slash, and have the default values of their variables.
  *
- * @param url that of the document. Relative servers are resolved against it; if it is a file, against the
- *   base URL.
+ * @param url the URL of the document. Relative servers are resolved against it, or against the base URL if it
+ *   is a file.
  */
 export function serversOf(
   { servers = [{ url: '/' }] }: JsonObject,

@@ -18,9 +18,11 @@ export function obstacleTo(
   operation: DocumentOperation,
 ): Obstacle | undefined {
   const { body, takesNoJson, parameters } = operation;
-  const { unmet } = toParameters(operation, tableOperation.id);
-  if (unmet)
-    return { why: `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for` };
+  const { unknownParameter } = toParameters(operation, tableOperation.id);
+  if (unknownParameter) {
+    const { in: place, name } = unknownParameter;
+    return { why: `it needs the ${place} parameter ${name}, which petstore has no value for` };
+  }
   const uuid = parameters.find(
     ({ in: place, schema }) => place === 'path' && objectOf(schema).format === 'uuid',
   );

@@ -6,17 +6,17 @@ import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
 import { compactName, singularWords } from './words.ts';
 
-// The parameters of an operation, and the pages of its list. The name and the type of a query parameter
-// decide which role it plays. A parameter plays at most one role, and at most one parameter plays a role.
+// The name and the type of a query parameter decide its role: a filter of ours, or a part in the division of
+// a list into pages. A parameter has at most one role, and a role has at most one parameter.
 
-/** A part that a query parameter can play: a filter of ours, or one in the division into pages. */
+/** A role of a query parameter: a filter of ours, or a part in the division into pages. */
 interface Role {
-  /** Compact names, the preferred one first. */
+  /** Compact names, in order of preference. */
   readonly names: readonly string[];
   readonly kinds: readonly Shape['kind'][];
-  /** True if it is never a choice, nor text of a format. */
+  /** Whether the parameter must be neither a choice nor a text with a format. */
   readonly isPlain?: true;
-  /** The values that it may begin with, if the description says with which it does. */
+  /** The first values that the role allows, if the description states a first value. */
   readonly firsts?: readonly number[];
 }
 
@@ -38,13 +38,13 @@ const roles = {
 } as const satisfies Record<string, Role>;
 type RoleName = keyof typeof roles;
 
-/** What a description says about the values of a parameter. */
+/** The values of a parameter, as the description states them. */
 interface ValueType {
   readonly kind: Shape['kind'];
   readonly isDate: boolean;
   /** Whether the description lists the values. */
   readonly isChoice: boolean;
-  /** Whether it neither lists the values nor gives a format to a text. */
+  /** Whether the description neither lists the values nor gives a format to a text. */
   readonly isPlain: boolean;
   /** The default or the minimum of a number. */
   readonly first: number | undefined;
@@ -67,7 +67,7 @@ function typeOf({ schema }: DocumentParameter): ValueType {
   };
 }
 
-function canPlay({ kinds, isPlain, firsts }: Role, type: ValueType): boolean {
+function canHaveRole({ kinds, isPlain, firsts }: Role, type: ValueType): boolean {
   const isFirst = !firsts || type.first === undefined || firsts.includes(type.first);
   return kinds.includes(type.kind) && !type.isDate && (type.isPlain || !isPlain) && isFirst;
 }
@@ -76,17 +76,17 @@ type ParametersByRole = ReadonlyMap<RoleName, DocumentParameter>;
 
 function parametersByRole({ parameters }: DocumentOperation, id: OperationId): ParametersByRole {
   const byRole = new Map<RoleName, DocumentParameter>();
-  const { isList, parameters: ours } = operations[id];
-  for (const [role, part] of Object.entries(roles) as [RoleName, Role][]) {
-    const isOffered = isList && (!isFilter(role) || ours.some(({ name }) => name === role));
-    // Pages are counted in one way.
+  const { isList, parameters: tableParameters } = operations[id];
+  for (const [role, rule] of Object.entries(roles) as [RoleName, Role][]) {
+    const isOffered = isList && (!isFilter(role) || tableParameters.some(({ name }) => name === role));
+    // A list counts either pages or records.
     if (!isOffered || (role === 'offset' && byRole.has('page'))) continue;
-    const [candidate] = part.names.flatMap((name) =>
+    const [candidate] = rule.names.flatMap((name) =>
       parameters.filter(
         (parameter) =>
           parameter.in === 'query' &&
           compactName(parameter.name) === name &&
-          canPlay(part, typeOf(parameter)),
+          canHaveRole(rule, typeOf(parameter)),
       ),
     );
     if (candidate) byRole.set(role, candidate);
@@ -98,40 +98,45 @@ function isFilter(name: string): name is RoleName {
   return name in roles && !/^(limit|page|offset|cursor)$/.test(name);
 }
 
-/** Whether a name is that of a filter of an operation of the table. */
+/** Whether an operation of the table has a filter with this name. */
 export function isFilterName(name: string, id: OperationId): boolean {
-  return operations[id].parameters.some((ours) => isFilter(ours.name) && hasName(ours.name, name));
+  return operations[id].parameters.some(
+    (parameter) => isFilter(parameter.name) && hasName(parameter.name, name),
+  );
 }
 
 function hasName(role: RoleName, name: string): boolean {
-  return roles[role].names.some((other) => other === compactName(name));
+  return roles[role].names.some((roleName) => roleName === compactName(name));
 }
 
-/** What a request has for the parameters of an operation. */
+/** The parameters that requests send. */
 interface BoundParameters {
   readonly parameters: readonly Parameter[];
-  /** A required parameter that the program has no value for; most headers can be given with `--header`. */
-  readonly unmet: DocumentParameter | undefined;
+  /**
+   * A required parameter for which the program has no value. The user can give most headers with `--header`.
+   */
+  readonly unknownParameter: DocumentParameter | undefined;
 }
 
 /**
- * Names the parameters as the table does. A required parameter that the table does not have is called `query
- * name` or `header name`, so that it is not confused with one of the table; an optional one is left out.
+ * Names the parameters as the table does. A required parameter that the table lacks is called `query name` or
+ * `header name`, so that no name of the table means two parameters. An optional parameter that the table
+ * lacks is left out.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
   const byRole = parametersByRole(operation, id);
   const parameters: Parameter[] = [];
-  let unmet: DocumentParameter | undefined;
+  let unknownParameter: DocumentParameter | undefined;
   for (const parameter of operation.parameters) {
     const { name: wireName, required, schema, in: place } = parameter;
-    const [role] = [...byRole].find(([, player]) => player === parameter) ?? [];
+    const [role] = [...byRole].find(([, holder]) => holder === parameter) ?? [];
     const isInput = role === 'limit' || (role !== undefined && isFilter(role));
     const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
     const constant =
       name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
-    const isMet = name !== undefined || constant !== undefined;
-    if (place === 'path' || (place === 'header' && isFieldName(wireName)) || (place === 'query' && isMet))
+    const hasValue = name !== undefined || constant !== undefined;
+    if (place === 'path' || (place === 'header' && isFieldName(wireName)) || (place === 'query' && hasValue))
       parameters.push({
         name: name ?? `${place} ${wireName}`,
         wireName,
@@ -141,9 +146,9 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
         serviceDefault: isInput && !required ? fixedValue(parameter) : undefined,
         constant,
       });
-    else unmet ??= parameter;
+    else unknownParameter ??= parameter;
   }
-  return { parameters, unmet };
+  return { parameters, unknownParameter };
 }
 
 /** Returns the value that asks for the first page. */
@@ -158,7 +163,7 @@ function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   return type === 'string' ? bounds : boundsOf(schema);
 }
 
-/** Returns the only value that a description allows, or its default. */
+/** Returns the only value that the description allows, or else the default. */
 function fixedValue({ schema }: DocumentParameter): string | undefined {
   const { const: constant, enum: choices, default: fallback } = objectOf(schema);
   const [only, ...others] = listOf(choices);
@@ -168,8 +173,8 @@ function fixedValue({ schema }: DocumentParameter): string | undefined {
 }
 
 /**
- * Tells how the pages of a list follow each other, by its parameters and by the fields and headers of its
- * answer.
+ * Finds out how the pages of a list follow each other, from the parameters of the list and from the fields
+ * and headers of its answer.
  */
 export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
   const byRole = parametersByRole(operation, id);
@@ -199,7 +204,7 @@ function isPagingName(name: string): boolean {
   return words.some((word) => pagingWords.includes(word)) && !words.some((word) => sizeWords.includes(word));
 }
 
-/** Whether a parameter seems to lead through a list, but plays no role. */
+/** Whether a parameter seems to lead through a list, although it has no role. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
   const { name } = parameter;
   const { kind, isDate, isChoice } = typeOf(parameter);
@@ -208,7 +213,7 @@ function isOtherPaging(parameter: DocumentParameter): boolean {
   return hasName('page', name) || hasName('cursor', name) || isPagingName(name);
 }
 
-/** The names of the headers that the answers have, in lower case. */
+/** Lists the names of the headers of the answers, in lower case. */
 function answerHeaders({ responses }: DocumentOperation): string[] {
   return Object.values(responses).flatMap((response) =>
     Object.keys(objectOf(objectOf(response).headers)).map((name) => name.toLowerCase()),
@@ -216,7 +221,7 @@ function answerHeaders({ responses }: DocumentOperation): string[] {
 }
 
 const nextNames = /^(next|nextcursor|nextpagetoken|nexttoken|nextpage|nexturl|nextlink|nextpageurl|cursor)$/;
-/** Fields of an answer that may hold the next one a level deeper. */
+/** Fields of an answer that may hold the link or the cursor one level deeper. */
 const outerNames = /^(paging|pagination|page|meta|metadata|links?|cursors?|next|pageinfo)$/;
 
 /** Finds the fields that lead from an answer to its link or cursor to the next page. */

@@ -4,38 +4,38 @@ import type { JsonValue } from '../process/exact-json.ts';
 import { type Shape, shapeOf } from './schema.ts';
 import { compactName, nounOf, singularWords } from './words.ts';
 
-// The schemas of a document tell under which names, and inside which envelope, a service writes the records
-// of a noun.
+// The schemas of a document show the names and the envelopes with which a service writes the records of a
+// noun.
 
-/** An operation of the table, which the binding looks for in a document. */
+/** An operation of the table, with the field names that the user chose. */
 export interface TableOperation extends Operation {
   /** The names that `--map` gives to the fields of the noun, by our names. */
   readonly fieldMap: ReadonlyMap<string, string>;
 }
 
-/** Our names of the fields of a noun's records. */
+/** Lists the fields of a noun's records by our names. */
 export function recordFieldsOf(noun: NounName): string[] {
   return Object.keys(operations[nouns[noun].operations.get].records.names);
 }
 
 /**
- * Finds the fields of ours in the schema of a body or a record: by the names that the user gives, by our
- * names, or in other spellings. Returns the service's names by ours.
+ * Finds our fields in the schema of a body or a record: by the names of `--map`, by our names, or by other
+ * spellings. Returns the service's names by ours.
  */
 export function fieldNamesOf(
   { noun, fieldMap }: Pick<TableOperation, 'noun' | 'fieldMap'>,
   shape: Shape,
 ): ReadonlyMap<string, string> {
-  const mapped = new Set(fieldMap.values());
-  const free = [...shape.fields.keys()].filter((name) => !mapped.has(name));
+  const mappedNames = new Set(fieldMap.values());
+  const otherNames = [...shape.fields.keys()].filter((name) => !mappedNames.has(name));
   const names = new Map<string, string>();
   for (const field of recordFieldsOf(noun)) {
     const spellings = field === 'id' ? ['id', `${singularWords(noun).join('')}id`] : [field.toLowerCase()];
     const isSpelled = (name: string) => name === field || spellings.includes(compactName(name));
-    const name = fieldMap.get(field) ?? (free.includes(field) ? field : free.find(isSpelled));
+    const name = fieldMap.get(field) ?? (otherNames.includes(field) ? field : otherNames.find(isSpelled));
     if (name !== undefined && shape.fields.has(name)) names.set(field, name);
   }
-  if (noun !== 'pets' || names.has('categoryId') || !free.includes('category')) return names;
+  if (noun !== 'pets' || names.has('categoryId') || !otherNames.includes('category')) return names;
   const category = shape.fields.get('category');
   const isReference = shapeOf(category).kind === 'integer' || isCategoryObject(category);
   return isReference ? names.set('categoryId', 'category') : names;
@@ -47,7 +47,7 @@ export function isCategoryObject(schema: JsonValue | undefined): boolean {
   return kind === 'object' && (fields.has('id') || fields.has('name'));
 }
 
-/** The fields that a record of a noun must have; an order needs only one of them. */
+/** The fields that a record of a noun must have. An order must have only one of them. */
 const keyFields: Readonly<Record<NounName, readonly string[]>> = {
   pets: ['id', 'name'],
   categories: ['id', 'name'],
@@ -55,13 +55,15 @@ const keyFields: Readonly<Record<NounName, readonly string[]>> = {
   inventory: ['petId', 'quantity'],
 };
 
-/** Returns the key fields that a schema lacks; undefined if it describes a record of the noun. */
+/**
+ * Lists the key fields that a schema lacks. Returns undefined if the schema describes a record of the noun.
+ */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
-  const lacking = keyFields[tableOperation.noun].filter((field) => !names.has(field));
-  const isLacking =
-    tableOperation.noun === 'orders' ? lacking.length === keyFields.orders.length : lacking.length > 0;
-  return isLacking ? lacking : undefined;
+  const required = keyFields[tableOperation.noun];
+  const missing = required.filter((field) => !names.has(field));
+  const hasKeyFields = missing.length < (tableOperation.noun === 'orders' ? required.length : 1);
+  return hasKeyFields ? undefined : missing;
 }
 
 /** Whether a schema describes a record of a noun, by its fields. */
@@ -69,11 +71,11 @@ export function isRecord(tableOperation: TableOperation, shape: Shape): boolean 
   return shape.kind === 'object' && missingKeys(tableOperation, shape) === undefined;
 }
 
-/** The record or the records in an answer. */
+/** The format of the record or the list in an answer. */
 interface RecordContent {
   /**
-   * The fields that lead to them from the whole: `['data']`, `['_embedded', 'pets']`; empty if there are
-   * none.
+   * The fields that lead to the record or the list: `['data']`, `['_embedded', 'pets']`. Empty if the answer
+   * itself is the record or the list.
    */
   readonly envelope: readonly string[];
   /** The shape of one record. */
@@ -81,8 +83,8 @@ interface RecordContent {
 }
 
 /**
- * Finds the record or the records in the answer of an operation; undefined if the answer of a list has no
- * list.
+ * Finds the record or the list in an answer. Returns undefined if the operation is a list and the answer has
+ * no list.
  */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
@@ -110,21 +112,21 @@ function listsIn(tableOperation: TableOperation, { fields }: Shape): RecordConte
     const { kind, items } = shapeOf(schema);
     return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items) }] : [];
   });
-  const certain = lists.filter(({ shape }) => isRecord(tableOperation, shape));
-  return certain.length > 0 ? certain : lists.filter(({ shape }) => shape.kind === 'unknown');
+  const recordLists = lists.filter(({ shape }) => isRecord(tableOperation, shape));
+  return recordLists.length > 0 ? recordLists : lists.filter(({ shape }) => shape.kind === 'unknown');
 }
 
-/** Fields of an envelope that hold one record, beside those called like the noun. */
+/** Fields of an envelope that hold one record. A field that is named after the noun may hold one too. */
 const innerEnvelope = /^(data|result|item|record)$/;
 
 /** Finds the record in an answer: the whole, or the only record of the noun in an envelope. */
 function recordIn(tableOperation: TableOperation, whole: Shape): RecordContent {
   if (whole.kind !== 'object' || isRecord(tableOperation, whole)) return { envelope: [], shape: whole };
-  const inside = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {
+  const contents = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {
     if (!innerEnvelope.test(field) && nounOf(field) !== tableOperation.noun) return [];
     const shape = shapeOf(schema);
     return isRecord(tableOperation, shape) ? [{ envelope: [field], shape }] : [];
   });
-  const [record, ...others] = inside;
+  const [record, ...others] = contents;
   return record && others.length === 0 ? record : { envelope: [], shape: whole };
 }

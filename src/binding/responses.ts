@@ -4,16 +4,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 import { jsonContent } from './document.ts';
 import { namesOf, objectOf } from './schema.ts';
 
-/** The documented answers of operations, whose schemas share the named ones. */
+/** Reads the documented responses of all operations. Their schemas share the definitions of named schemas. */
 export interface ResponseReader {
-  /** The documented answers of an operation, by status, `4XX` or `default`. */
+  /** Returns the documented answers of an operation by status, `4XX` or `default`. */
   read(responses: JsonObject): Record<string, DocumentedResponse>;
-  /** The named schemas that the answers so far refer to, by label. */
+  /** The named schemas, by label, that the answers refer to. Each call of `read` may add some. */
   readonly definitions: JsonObject;
 }
 
 /**
- * A schema of OpenAPI 3.1 is one of JSON Schema draft 2020-12. Only its cycles must become references again.
+ * Creates a reader of answers. A schema of OpenAPI 3.1 is a JSON Schema of draft 2020-12, so only its cycles
+ * must become references again.
  */
 export function createResponseReader(): ResponseReader {
   const labels = new Map<object, string>();
@@ -54,25 +55,25 @@ function toDocumentedResponses(
   return documentedResponses;
 }
 
-/** A label that needs no escape in a pointer. */
-function unusedLabel(name: string, taken: JsonObject): string {
+/** Finds an unused label that needs no escape in a JSON pointer. */
+function unusedLabel(name: string, definitions: JsonObject): string {
   const safe = name.replace(/[^\w.-]/g, '_') || 'schema';
   let label = safe;
-  for (let number = 2; label in taken; number += 1) label = `${safe}_${number}`;
+  for (let number = 2; label in definitions; number += 1) label = `${safe}_${number}`;
   return label;
 }
 
 /**
- * A part of a schema without its descriptions, and without identifiers: a reference is resolved from the
- * whole.
+ * Copies a part of a schema without its descriptions and identifiers. An identifier would change what
+ * references are relative to.
  */
 function copy(part: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
   if (Array.isArray(part)) return part.map(refer);
   if (!isJsonObject(part)) return part;
   const { type, enum: values } = part;
-  const isText = ([key, value]: [string, JsonValue]) =>
+  const isOmitted = ([key, value]: [string, JsonValue]) =>
     typeof value === 'string' && /^(\$.*|description)$/.test(key);
-  const fields = Object.entries(part).filter((entry) => !isText(entry));
+  const fields = Object.entries(part).filter((entry) => !isOmitted(entry));
   const copied = Object.fromEntries(fields.map(([key, value]) => [key, refer(value)]));
   // In OpenAPI 3.0, `nullable: true` allows null beside the values of an enum.
   const isNullable = Array.isArray(type) && type.includes('null') && Array.isArray(values);

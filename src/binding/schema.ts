@@ -4,21 +4,25 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 
 const namesBySchema = new WeakMap<object, Set<string>>();
 
-/** Lists the names that a document gives to a schema: those of its component and of the references to it. */
+/**
+ * Lists the names that a document gives to a schema: the name of its component and the names in references to
+ * it.
+ */
 export function namesOf(schema: JsonValue | undefined): readonly string[] {
   return [...(namesBySchema.get(objectOf(schema)) ?? [])];
 }
 
+/** Remembers a name of a schema. */
 export function addName(schema: unknown, name: string): void {
   if (typeof schema !== 'object' || schema === null) return;
   namesBySchema.set(schema, (namesBySchema.get(schema) ?? new Set()).add(name));
 }
 
-/** What a schema says about a value, with its compositions merged. */
+/** The value that a schema describes, with the compositions of the schema merged. */
 export interface Shape {
   /** `unknown` if the schema states no type, or several. */
   readonly kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
-  /** Names that the document gives to it, its own first. */
+  /** The names that the document gives to the schema, its own name first. */
   readonly names: readonly string[];
   /** Schemas of an object's fields. */
   readonly fields: ReadonlyMap<string, JsonValue>;
@@ -29,19 +33,21 @@ export interface Shape {
   readonly items: JsonValue | undefined;
 }
 
-/** Returns the value if it is an object, else an empty one: a description may have anything anywhere. */
+/**
+ * Returns the value if it is an object, or else an empty object. A description may have any value anywhere.
+ */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Returns the value if it is an array, else an empty one. */
+/** Returns the value if it is an array, or else an empty array. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
 
-/** Merges a schema with its `allOf`, and with a `oneOf` or `anyOf` of one alternative besides null. */
+/** Merges a schema with its `allOf`. A `oneOf` or `anyOf` counts if it has one alternative besides null. */
 export function shapeOf(schema: JsonValue | undefined): Shape {
   const parts = partsOf(schema);
   return {
@@ -56,34 +62,36 @@ export function shapeOf(schema: JsonValue | undefined): Shape {
   };
 }
 
-/** Lists the members of a schema's compositions and then the schema itself, each once. */
+/** Lists the members of the compositions of a schema, and then the schema itself. Each occurs once. */
 function partsOf(schema: JsonValue | undefined, visited = new Set<object>()): JsonObject[] {
   if (!isJsonObject(schema) || visited.has(schema)) return [];
   visited.add(schema);
   return [...compositionMembers(schema).flatMap((member) => partsOf(member, visited)), schema];
 }
 
-/** Lists the names of a schema, and those of its only member if it consists of nothing else. */
+/** Lists the names of a schema. If the schema consists of a single member, the names of the member follow. */
 function namesOfWhole(schema: JsonValue | undefined, depth = 0): readonly string[] {
   const whole = objectOf(schema);
   const [member, ...others] = compositionMembers(whole);
-  const isAll = member !== undefined && others.length === 0 && !isJsonObject(whole.properties);
-  return [...namesOf(whole), ...(isAll && depth < maxDepth ? namesOfWhole(member, depth + 1) : [])];
+  const isOnlyMember = member !== undefined && others.length === 0 && !isJsonObject(whole.properties);
+  return [...namesOf(whole), ...(isOnlyMember && depth < maxDepth ? namesOfWhole(member, depth + 1) : [])];
 }
 
 /** A schema may contain itself. */
 const maxDepth = 20;
 
-/** The schemas that a value must match in addition to the schema itself. */
+/** Lists the schemas that a value must match in addition to the schema itself. */
 function compositionMembers(schema: JsonObject): JsonValue[] {
-  const choices = [schema.oneOf, schema.anyOf].map((ways) => listOf(ways).filter((way) => !isNull(way)));
-  return [...listOf(schema.allOf), ...choices.filter((ways) => ways.length === 1).flat()];
+  const choices = [schema.oneOf, schema.anyOf].map((alternatives) =>
+    listOf(alternatives).filter((alternative) => !isNull(alternative)),
+  );
+  return [...listOf(schema.allOf), ...choices.filter((alternatives) => alternatives.length === 1).flat()];
 }
 
-/** The type that a schema states, if it states only one besides null. */
+/** Returns the type that a schema states, if the schema states a single type besides null. */
 function statedKind(schema: JsonObject): Shape['kind'] | undefined {
-  const stated = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== 'null');
-  if (stated.length === 1) return kinds.find((kind) => kind === stated[0]);
+  const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== 'null');
+  if (types.length === 1) return kinds.find((kind) => kind === types[0]);
   if (isJsonObject(schema.properties)) return 'object';
   if (schema.items !== undefined) return 'array';
   return undefined;
@@ -102,7 +110,7 @@ function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
 }
 
-/** Collects the bounds of a schema and of its compositions; undefined if it has none. */
+/** Collects the bounds of a schema and of its compositions. Returns undefined if there are none. */
 export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
   const bounds: Bounds = Object.assign({}, ...partsOf(schema).map(boundsOfPart));
   return Object.keys(bounds).length === 0 ? undefined : bounds;
@@ -125,21 +133,20 @@ function boundsOfPart(schema: JsonObject): Bounds {
 }
 
 /**
- * Returns the lowest value of a number, or the highest.
+ * Returns the lowest or the highest value of a number.
  *
- * @param inwards 1 for the lowest, -1 for the highest.
+ * @param inwards 1 for the lowest value, -1 for the highest.
  */
 function limitOf(schema: JsonObject, inwards: 1 | -1): number | bigint | undefined {
-  const [stated, outside] =
-    inwards === 1
-      ? [amount(schema.minimum), amount(schema.exclusiveMinimum)]
-      : [amount(schema.maximum), amount(schema.exclusiveMaximum)];
-  if (outside !== undefined && schema.type === 'integer')
-    return typeof outside === 'bigint'
-      ? outside + BigInt(inwards)
-      : (inwards === 1 ? Math.floor(outside) : Math.ceil(outside)) + inwards;
-  const ofFormat = inwards === 1 ? -(2 ** 31) : 2 ** 31 - 1;
-  return stated ?? outside ?? (schema.format === 'int32' ? ofFormat : undefined);
+  const isLowest = inwards === 1;
+  const limit = amount(isLowest ? schema.minimum : schema.maximum);
+  const exclusiveLimit = amount(isLowest ? schema.exclusiveMinimum : schema.exclusiveMaximum);
+  if (exclusiveLimit !== undefined && schema.type === 'integer')
+    return typeof exclusiveLimit === 'bigint'
+      ? exclusiveLimit + BigInt(inwards)
+      : (isLowest ? Math.floor(exclusiveLimit) : Math.ceil(exclusiveLimit)) + inwards;
+  const int32Limit = isLowest ? -(2 ** 31) : 2 ** 31 - 1;
+  return limit ?? exclusiveLimit ?? (schema.format === 'int32' ? int32Limit : undefined);
 }
 
 function amount(value: JsonValue | undefined): number | bigint | undefined {
@@ -165,21 +172,22 @@ const exampleTexts: Readonly<Record<string, string>> = {
 const longestExample = 200;
 
 /**
- * Makes an example for messages and questions from the examples, choices, types and lower bounds of a schema.
+ * Makes an example for messages and questions from the examples, the choices, the types and the lower bounds
+ * of a schema.
  */
 export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
   if (!isJsonObject(schema)) return 'text';
   const [first] = listOf(schema.examples);
   const [choice] = listOf(schema.enum);
-  const stated = schema.const ?? schema.example ?? first ?? schema.default ?? choice;
-  if (stated !== undefined && (typeof stated !== 'object' || printJson(stated).length <= longestExample))
-    return stated;
+  const value = schema.const ?? schema.example ?? first ?? schema.default ?? choice;
+  if (value !== undefined && (typeof value !== 'object' || printJson(value).length <= longestExample))
+    return value;
   const shape = shapeOf(schema);
   if (shape.kind === 'integer' || shape.kind === 'number') return limitOf(schema, 1) ?? 1;
   if (shape.kind === 'boolean') return true;
   if (shape.kind === 'array')
     return Number(schema.minItems ?? 0) > 0 && depth < 3 ? [exampleOf(shape.items, depth + 1)] : [];
   if (shape.kind !== 'object') return exampleTexts[String(schema.format)] ?? 'text';
-  const needed = depth < 3 ? [...shape.fields].filter(([field]) => shape.required.has(field)) : [];
-  return Object.fromEntries(needed.map(([field, inner]) => [field, exampleOf(inner, depth + 1)]));
+  const fields = depth < 3 ? [...shape.fields].filter(([name]) => shape.required.has(name)) : [];
+  return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, depth + 1)]));
 }

@@ -11,26 +11,29 @@ import { readTrusted } from './file.ts';
 import { resolvePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
 
-/** A contract read from a service's own description. */
+/** The contract that `api bind` made of a service's own description. */
 interface BoundContract {
   readonly contract: Contract;
-  /** The origin that it is for; it applies to no other. */
+  /** The origin to which the contract applies. */
   readonly origin: string;
-  /** The source of the description: a URL or a path. */
+  /** The URL or the path of the description. */
   readonly source: string;
   /** RFC 3339. */
   readonly boundAt: string;
 }
 
-/** A profile, whose key `contract` names the file of its contract, or an origin. */
+/**
+ * The profile or the origin to which a binding applies. The key `contract` of a profile names the file of its
+ * contract.
+ */
 export interface BindingScope {
   /** Undefined for an origin. */
   readonly profile: string | undefined;
-  /** The words for it: `profile staging`, or the origin. */
+  /** The name in messages: `profile staging`, or the origin. */
   readonly name: string;
-  /** The flags that name it in a command line. */
+  /** The flags that select the profile or the origin in a command line. */
   readonly flags: string;
-  /** The path of its contract, relative to the config file. */
+  /** The path of the contract, relative to the config file. */
   readonly path: string;
 }
 
@@ -47,17 +50,18 @@ export function originScope(origin: string): BindingScope {
 const version = 8;
 
 /**
- * The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound.
+ * The variable that `serve` sets for its command. If it is set, the built-in contract applies, whatever is
+ * bound.
  */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
- * The contract for calls to an origin: the one that the settings name if it was bound to this origin, else
- * that of the origin; undefined if neither is bound.
+ * Reads the contract for calls to an origin: the contract that the settings name if it was bound to this
+ * origin, or else the contract of the origin. Returns undefined if neither is bound.
  *
- * @throws UsageError if a file is missing that the settings name, cannot be read or does not hold a contract.
- *   A file of an earlier version of the program is an error too: without it a write could go to another path
- *   than the user expects.
+ * @throws InputError if the settings name a missing file, if a file cannot be read or holds no contract, or
+ *   if an earlier version of the program wrote it. Without this error, a write could go to another path than
+ *   the user expects.
  */
 export function readBoundContract(
   io: Io,
@@ -88,9 +92,9 @@ function contractPath(io: Io, { path }: BindingScope): string {
 }
 
 /**
- * Undefined if there is no such file.
+ * Returns undefined if there is no such file.
  *
- * @throws UsageError if it cannot be read or does not hold a contract.
+ * @throws InputError if it cannot be read or holds no contract.
  */
 function readContractFile(path: string, scope: BindingScope): BoundContract | undefined {
   try {
@@ -108,7 +112,7 @@ function unusable(path: string, why: string, { flags }: BindingScope): InputErro
   );
 }
 
-/** Replaces the stored contract, completely or not at all, and names it in its profile. */
+/** Replaces the stored contract atomically, and names it in its profile. */
 export async function writeContract(io: Io, scope: BindingScope, bound: BoundContract): Promise<void> {
   const path = contractPath(io, scope);
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
@@ -120,7 +124,7 @@ export async function writeContract(io: Io, scope: BindingScope, bound: BoundCon
   await editConfig(io, (config) => setValue(config, { profile, key: 'contract' }, scope.path));
 }
 
-/** Removes a contract and its name in the profile. Returns whether there was one. */
+/** Removes a contract and its name in the profile. Returns whether there was a contract. */
 export async function removeContract(io: Io, scope: BindingScope): Promise<boolean> {
   const path = contractPath(io, scope);
   const { unlink } = await import('node:fs/promises');
@@ -139,7 +143,7 @@ export async function removeContract(io: Io, scope: BindingScope): Promise<boole
   );
 }
 
-/** A contract as it is stored: the maps as JSON can hold them. */
+/** A contract as JSON. Maps are arrays. */
 interface StoredContract extends Omit<BoundContract, 'contract'>, Omit<Contract, 'operations' | 'missing'> {
   readonly version: number;
   readonly operations: readonly Operation[];
@@ -151,9 +155,9 @@ function toStored({ contract, ...binding }: BoundContract): StoredContract {
   return { version, ...binding, ...contract, operations, missing: [...contract.missing] };
 }
 
-function fromStored(stored: StoredContract): BoundContract {
-  if (stored?.version !== version) throw new Error('another version of this program wrote it');
-  const { origin, source, boundAt, operations, missing, ...contract } = stored;
+function fromStored(json: StoredContract): BoundContract {
+  if (json?.version !== version) throw new Error('another version of this program wrote it');
+  const { origin, source, boundAt, operations, missing, ...contract } = json;
   return {
     origin,
     source,

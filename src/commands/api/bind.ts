@@ -19,8 +19,8 @@ import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
 /**
- * Binds the active profile, or an origin, to a description. If any part of it is not valid, nothing is
- * stored.
+ * Binds the active profile or an origin to a description. Stores nothing if a part of the description or of
+ * `--map` is invalid.
  */
 export async function bindDescription(
   context: Context,
@@ -28,7 +28,7 @@ export async function bindDescription(
   map: readonly string[],
   withToken: boolean,
 ): Promise<void> {
-  checkOnline(context, 'api bind');
+  requireOnline(context, 'api bind');
   const maps = readMaps(map);
   const printer = await context.printer();
   await printer.check(view);
@@ -55,21 +55,20 @@ export async function bindDescription(
     const bound = { ...contract, basePath };
     await writeContract(context.io, scope, { contract: bound, origin, source: description.url, boundAt });
   }
-  // After the binding is kept, because a reader that leaves early ends the command.
+  // After the binding is stored, because a reader that leaves early ends the command.
   await show();
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   await context.warn(`${summary(matches)}; ${outcome}`);
   const tokenNote = credentialNote(settings, contract.credentialPlaces);
   if (tokenNote !== undefined) await context.warn(tokenNote);
-  checkTies(matches);
+  requireNoTies(matches);
 }
 
 /**
- * Removes the contract that applies to the base URL: that of the profile, or if it has none that of the
- * origin.
+ * Removes the contract that applies to the base URL: the contract of the profile, or else that of the origin.
  */
 export async function unbind(context: Context): Promise<void> {
-  checkOnline(context, 'api unbind');
+  requireOnline(context, 'api unbind');
   const baseUrl = context.settings.get('base-url');
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const { origin } = new URL(baseUrl);
@@ -82,7 +81,7 @@ export async function unbind(context: Context): Promise<void> {
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
-function checkOnline({ settings }: Context, command: string): void {
+function requireOnline({ settings }: Context, command: string): void {
   if (settings.offline)
     throw new UsageError(
       `${command}: the embedded store has the built-in contract`,
@@ -98,22 +97,23 @@ function noBaseUrl(command: string): UsageError {
 }
 
 /**
- * The values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title`.
+ * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title`.
  *
- * @throws UsageError for another form, an unknown operation or field, or one that is given twice.
+ * @throws UsageError if a value has another form, names an unknown operation or field, or names the same one
+ *   twice.
  */
 function readMaps(values: readonly string[]): Maps {
   const operations = new Map<OperationId, Route>();
   const fields = new Map<NounName, Map<string, string>>();
   for (const value of values) {
     const [, name, method = '', path = ''] = /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
-    const [, noun = '', field = '', written] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
+    const [, noun = '', field = '', wireName] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
     if (name !== undefined)
       setOnce(operations, findOperation(name, '--map'), { method: method.toUpperCase(), path });
-    else if (written !== undefined) {
-      const nounName = checkField(noun, field);
+    else if (wireName !== undefined) {
+      const nounName = requireNounOfField(noun, field);
       const names = fields.get(nounName) ?? new Map<string, string>();
-      setOnce(names, field, written);
+      setOnce(names, field, wireName);
       fields.set(nounName, names);
     } else
       throw new UsageError(
@@ -129,8 +129,12 @@ function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, valu
   map.set(key, value);
 }
 
-/** Returns the noun. @throws UsageError if there is no such noun, or its records have no such field. */
-function checkField(noun: string, field: string): NounName {
+/**
+ * Returns the noun of a field.
+ *
+ * @throws UsageError if the noun does not exist, or its records lack the field.
+ */
+function requireNounOfField(noun: string, field: string): NounName {
   const names = Object.keys(nouns) as NounName[];
   const match = names.find((name) => name === noun);
   if (match === undefined)
@@ -143,17 +147,17 @@ function checkField(noun: string, field: string): NounName {
 /** The address that a binding is for. */
 interface BindingAddress {
   readonly origin: string;
-  /** The path below which the operations lie, if the base URL has none: `/v1`; empty for none. */
+  /** The path, such as `/v1`, to append to a base URL without a path of its own. May be empty. */
   readonly basePath: string;
   /** A line that tells the user about the address. */
   readonly note: string | undefined;
 }
 
 /**
- * The base URL that is set, below the path of the description's first server of that origin; else the first
- * server of the description, else the origin that the description came from.
+ * Finds the address of a binding: the base URL, with the path of the description's server at that origin, or
+ * else the first server of the description, or else the origin of the description.
  *
- * @throws UsageError if there is none: a binding belongs to an address.
+ * @throws UsageError if there is no address.
  */
 function addressOf(settings: Settings, description: Description): BindingAddress {
   const baseUrl = settings.get('base-url');
@@ -164,7 +168,7 @@ function addressOf(settings: Settings, description: Description): BindingAddress
   const address = baseUrl ?? servers[0] ?? (/^https?:/.test(url) ? new URL(url).origin : undefined);
   if (address === undefined) throw noBaseUrl('api bind');
   const { origin } = new URL(address);
-  const server = servers.find((other) => new URL(other).origin === origin);
+  const server = servers.find((url) => new URL(url).origin === origin);
   const hasPath = baseUrl !== undefined && pathOf(baseUrl) !== '';
   const basePath = server === undefined || hasPath ? '' : pathOf(server);
   const notes = [
@@ -177,16 +181,16 @@ function addressOf(settings: Settings, description: Description): BindingAddress
   return { origin, basePath, note: notes.find((note) => note !== false) };
 }
 
-/** The path of a URL without a trailing slash; empty for none. */
+/** Returns the path of a URL without a trailing slash. */
 function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
 }
 
 /**
- * A note about the place of the token in requests, because a service that expects it in another place refuses
- * every request. Undefined if the token is sent in the usual place.
+ * Makes a note about the place of the token in requests, because a service that expects the token in another
+ * place refuses every request. Returns undefined if the token has the usual place.
  *
- * @param places those of the description.
+ * @param places the places of the description.
  */
 function credentialNote(settings: Settings, places: readonly CredentialPlace[]): string | undefined {
   const [first] = places;
@@ -199,10 +203,14 @@ function credentialNote(settings: Settings, places: readonly CredentialPlace[]):
     const profile = source === 'profile' ? settings.profile?.value : undefined;
     return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
   });
-  return `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`;
+  return (
+    `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ` +
+    `${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`
+  );
 }
 
-function checkTies(matches: Matches): void {
+/** @throws CliError if several operations fit the same operation of the table. */
+function requireNoTies(matches: Matches): void {
   const ties = [...matches].flatMap(([id, match]) =>
     match.state === 'ambiguous' ? [{ id, routes: match.operations }] : [],
   );
@@ -215,7 +223,7 @@ function checkTies(matches: Matches): void {
   });
 }
 
-/** `9 of 20 operations bound`, and which ones the description lacks. */
+/** Counts the bound operations, and lists those that the description lacks: `9 of 20 operations bound; …`. */
 function summary(matches: Matches): string {
   const idsOf = (state: Match['state']) =>
     [...matches].flatMap(([id, match]) => (match.state === state ? id : []));
@@ -238,7 +246,10 @@ const view: View<MatchRecord> = {
   ],
 };
 
-/** The operations that the description has, bound or not. One that nearly fits is shown with its path. */
+/**
+ * Lists the operations that the description has, bound or not. A near miss has the path of the nearest
+ * operation.
+ */
 function toMatchRecords(matches: Matches) {
   return [...matches].flatMap(([operation, match]) => {
     if (match.state === 'missing') return [];

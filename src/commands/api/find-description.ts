@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 
-/** The paths where servers often have their description, in the order in which they are tried. */
+/** The usual paths of descriptions, in the order in which they are tried. */
 const usualPaths = [
   '/openapi.json',
   '/openapi.yaml',
@@ -24,11 +24,11 @@ const usualPaths = [
 const accept = 'application/openapi+json, application/json, application/yaml, */*;q=0.5';
 
 /**
- * Finds and reads the description of the service at a URL: the first of the document there, the one that its
- * answer links to, and those at the usual paths below the URL and its origin. It sends nothing to another
- * origin.
+ * Finds and reads the description of the service at a URL. Tries the URL itself, then the link in its answer,
+ * then the usual paths below the URL and its origin. Sends nothing to another origin.
  *
- * @throws UsageError that lists what was tried; CliError if the service does not answer.
+ * @throws UsageError that lists the attempts.
+ * @throws CliError if the service does not answer.
  */
 export async function findDescription(
   context: Context,
@@ -80,7 +80,7 @@ function get(client: Client, path: string, retries?: number): Promise<RawRespons
   return client.request({ method: 'GET', path, headers: { accept } }, { retries });
 }
 
-/** The text of a document that the description refers to. */
+/** Reads a document that the description refers to. @throws InputError if the document has another origin. */
 async function readOther(client: Client, url: string): Promise<string> {
   if (!URL.canParse(url) || new URL(url).origin !== client.baseUrl)
     throw forbiddenReference(url, 'a description may refer to documents of its own origin only');
@@ -89,7 +89,7 @@ async function readOther(client: Client, url: string): Promise<string> {
   return decodeText(body, url);
 }
 
-/** The answer at a URL, or why there is none. */
+/** Requests a URL. Returns the response, or a clause that says why there is none. */
 async function tryUrl(client: Client, url: string): Promise<RawResponse | string> {
   if (new URL(url).origin !== client.baseUrl) return 'of another origin';
   return get(client, url, 0).catch((error: unknown) => {
@@ -99,8 +99,8 @@ async function tryUrl(client: Client, url: string): Promise<RawResponse | string
 }
 
 /**
- * The description in an answer, or why there is none. Many servers answer 200 with a web page, so it must
- * parse and contain `openapi` or `swagger`.
+ * Parses the description in a response, or returns a clause that says why there is none. Many servers answer
+ * 200 with a web page, so a description must parse and contain `openapi` or `swagger`.
  */
 async function documentIn(response: RawResponse | string, url: string): Promise<JsonObject | string> {
   if (typeof response === 'string') return response;

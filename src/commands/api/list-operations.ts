@@ -5,7 +5,9 @@ import type { View } from '../../output/columns.ts';
 import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
-/** An operation as it is printed. If the service lacks it, only its tag and the reason are known. */
+/**
+ * An operation as it is printed. If the service lacks the operation, only its tag and the reason are known.
+ */
 type OperationRecord = ReturnType<typeof toOperationRecord>;
 
 const view: View<OperationRecord> = {
@@ -55,17 +57,20 @@ function toOperationRecord(id: OperationId, contract: Contract) {
 }
 
 /**
- * The operation of this name, ignoring case.
+ * Finds an operation by its name, ignoring case.
  *
- * @throws UsageError that lists similar names, or all.
+ * @param subject the flag that names the operation, for the message.
+ * @throws UsageError that lists similar names, or all names.
  */
-export function findOperation(name: string, what: string): OperationId {
+export function findOperation(name: string, subject: string): OperationId {
   const id = operationIds.find((operationId) => operationId.toLowerCase() === name.toLowerCase());
   if (id) return id;
   const noun = name.replace(/^[a-z]+(?=[A-Z])/, '').toLowerCase();
-  const near = operationIds.filter((other) => noun !== '' && other.toLowerCase().includes(noun.slice(0, 3)));
+  const near = operationIds.filter(
+    (operationId) => noun !== '' && operationId.toLowerCase().includes(noun.slice(0, 3)),
+  );
   throw new UsageError(
-    `${what} ${name}: there is no such operation`,
+    `${subject} ${name}: there is no such operation`,
     `one of ${(near.length > 0 ? near : operationIds).join(', ')}`,
   );
 }

@@ -19,25 +19,27 @@ import { showRequests } from '../../records/show-requests.ts';
 interface RequestArguments {
   readonly method: string;
   readonly path: string;
-  /** Each as `key=value` or `key:=json`. */
+  /** The values of `-f`, such as `key=value` or `key:=json`. */
   readonly fields: readonly string[];
   /** A file, or `-` for stdin. */
   readonly input: string | undefined;
-  /** True to print the status line and the headers too. */
+  /** Whether to print the status line and the headers too. */
   readonly include: boolean;
 }
 
 /** Control characters for layout, which a terminal may show. */
 const layout = '\n\t';
 
-/** Sends a request and prints the body of the response unchanged; a status of 400 or above is then an error. */
+/**
+ * Sends a request and prints the body of the response unchanged; a status of 400 or above is then an error.
+ */
 export async function sendRaw(context: Context, args: RequestArguments): Promise<void> {
   const { path, input, include } = args;
   const { flags, io } = context;
   const method = args.method.toUpperCase();
-  if (!rawMethods.some((other) => other === method))
+  if (!rawMethods.some((rawMethod) => rawMethod === method))
     throw new UsageError(`api request ${args.method}: is not a method`, `one of ${rawMethods.join(', ')}`);
-  const fields = args.fields.map(readField);
+  const fields = args.fields.map(parseField);
   if (flags.output !== undefined && flags.output !== 'json')
     throw new UsageError(
       `--output ${flags.output}: api request prints the body as it came`,
@@ -100,7 +102,7 @@ async function printBody({ io }: Context, { body, headers }: RawResponse): Promi
 /** The longest body that is sent, in bytes. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
-/** The bytes of a file, or of stdin for `-`. @throws UsageError if the file cannot be read. */
+/** Reads a file, or stdin for `-`. @throws UsageError if the file cannot be read. */
 async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array> {
   try {
     if (input === '-') return await collectBytes(io.stdin.bytes(), maxBodyBytes);
@@ -114,19 +116,19 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
 interface RawField {
   readonly key: string;
   readonly text: string;
-  /** True for `key:=json`. */
+  /** Whether the field has the form `key:=json`. */
   readonly isJson: boolean;
 }
 
-/** @throws UsageError if it is neither `key=value` nor `key:=json`. */
-function readField(written: string): RawField {
-  const [, key, colon, text] = /^([^=]*?)(:?)=(.*)$/s.exec(written) ?? [];
-  if (key === undefined || key === '' || text === undefined)
-    throw new UsageError(`-f ${written}: must be key=value, or key:=json`);
-  return { key, text, isJson: colon === ':' };
+/** Parses a value of `-f`. @throws UsageError if the value is neither `key=value` nor `key:=json`. */
+function parseField(text: string): RawField {
+  const [, key, colon, value] = /^([^=]*?)(:?)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || key === '' || value === undefined)
+    throw new UsageError(`-f ${text}: must be key=value, or key:=json`);
+  return { key, text: value, isJson: colon === ':' };
 }
 
-/** The fields as a JSON object, each with its type in the operation. @throws UsageError for invalid JSON. */
+/** Makes a JSON object of fields, with the types of the operation. @throws UsageError for invalid JSON. */
 function bodyOf(fields: readonly RawField[], operation: Operation | undefined): string {
   const types = operation?.body ? bodyTypes(operation.body.name) : new Map<string, string>();
   const values = fields.map((field) => {
@@ -146,7 +148,7 @@ function toValue({ key, text, isJson }: RawField, type: string | undefined): Jso
   }
 }
 
-/** The operation of the contract with the method and path of a raw request, if there is one. */
+/** Finds the operation of the contract with the method and the path of a request. */
 function operationAt({ contract, baseUrl }: Client, method: string, path: string): Operation | undefined {
   const below = path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
   const [barePath = ''] = below.split(/[?#]/);
@@ -160,6 +162,6 @@ function fitsTemplate(path: string, template: string): boolean {
   const expected = template.split('/');
   return (
     parts.length === expected.length &&
-    expected.every((part, at) => (part.startsWith('{') ? parts[at] !== '' : part === parts[at]))
+    expected.every((part, index) => (part.startsWith('{') ? parts[index] !== '' : part === parts[index]))
   );
 }

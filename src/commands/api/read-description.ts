@@ -15,11 +15,12 @@ import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /**
- * Reads a description, with the documents that it refers to: for a file those in its own folder, for a URL
- * those of its own origin. If the URL is not a description itself, a link or a well-known path leads to one.
+ * Reads a description and the documents that it refers to. A file may refer to files in its own folder, a URL
+ * to its own origin. If the URL is not a description itself, a link or a usual path leads to one.
  *
- * @param argument a file, a URL, `-` for stdin; undefined for the base URL.
- * @throws UsageError if there is none, or it cannot be read; CliError if the service does not answer.
+ * @param argument a file, a URL, or `-` for stdin. Undefined means the base URL.
+ * @throws InputError if there is no description, or it cannot be read.
+ * @throws CliError if the service does not answer.
  */
 export async function readDescriptionAt(
   context: Context,
@@ -51,9 +52,9 @@ export async function readDescriptionAt(
 }
 
 /**
- * The text of a file that a description refers to.
+ * Reads a file that a description refers to.
  *
- * @throws UsageError if it is not in the description's folder.
+ * @throws InputError if it is not in the folder of the description.
  */
 async function readBeside(folder: string, url: string): Promise<string> {
   const why = 'a file may refer to files in its own folder only';
@@ -70,7 +71,7 @@ async function readBeside(folder: string, url: string): Promise<string> {
   return readText(path, readWhole(real, maxBytes));
 }
 
-/** @throws UsageError if it cannot be the URL of a file. */
+/** Converts a file URL or a path to an absolute path. @throws InputError for an invalid file URL. */
 function toPath(location: string, folder: string): string {
   try {
     return location.startsWith('file:') ? fileURLToPath(location) : resolve(folder, location);
