@@ -1,6 +1,6 @@
 import { Command, Help, Option } from 'commander';
 import { type OperationId, operations } from '../api/operations.ts';
-import { fold, leastRoom } from '../output/fold.ts';
+import { foldProse, leastRoom } from '../output/fold.ts';
 import type { Io } from '../process/io.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { type Block, formatBlock, formatTopic, type Item, readTopics, topicNames } from './topics.ts';
@@ -71,7 +71,7 @@ export function helpOf(place: CommandPlace, width: number, styleTitle = (title: 
     minWidthToWrap: leastRoom,
     commandUsage: () => page.usage(),
     subcommandTerm: (verb: Command) => [verb.name(), ...verb.aliases()].join(', '),
-    boxWrap: (text: string, room: number) => fold(text, room),
+    boxWrap: (text: string, room: number) => foldProse(text, room),
     styleTitle,
   });
   const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');

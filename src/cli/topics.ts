@@ -1,5 +1,5 @@
 import { describeKey, programVariables, settingKeys, variableName } from '../config/keys.ts';
-import { fold, leastRoom } from '../output/fold.ts';
+import { foldProse, leastRoom } from '../output/fold.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
@@ -67,7 +67,7 @@ export function formatTopic({ title, blocks }: Topic, width: number): string {
 
 /** Folds a block to a width. */
 export function formatBlock(block: Block, width: number): string {
-  if (typeof block === 'string') return fold(block, width);
+  if (typeof block === 'string') return foldProse(block, width);
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
   const { title, items } = block;
   const margin = title === undefined ? 0 : 2;
@@ -80,7 +80,7 @@ export function formatBlock(block: Block, width: number): string {
   const lines = items.map(([term, meaning]) => {
     const gap =
       term.length <= termWidth ? ' '.repeat(termWidth - term.length + 2) : `\n${' '.repeat(indent)}`;
-    return `${' '.repeat(margin)}${term}${gap}${fold(meaning, width, indent)}`;
+    return `${' '.repeat(margin)}${term}${gap}${foldProse(meaning, width, indent)}`;
   });
   return [...(title === undefined ? [] : [title]), ...lines].join('\n');
 }

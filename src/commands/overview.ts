@@ -100,7 +100,7 @@ function petsSection(printer: Printer, pets: NonNullable<Overview['pets']>, bloc
   }));
   const most = Math.max(1, ...[...statuses, ...categories].map(({ total }) => total));
   const columns: readonly Column<Share>[] = [
-    { name: 'name', value: ({ name }) => name, status: true },
+    { name: 'name', value: ({ name }) => name, isStatus: true },
     { name: 'total', value: ({ total }) => groupDigits(total), align: 'right' },
     { name: 'bar', value: ({ total }) => block.repeat(Math.ceil((total / most) * barWidth)) },
   ];
@@ -140,7 +140,7 @@ function ordersSection(printer: Printer, { open, overdue, next }: NonNullable<Ov
     { name: 'name', value: ({ name }) => name },
     { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
     { name: 'shipDate', value: ({ shipDate }) => shipDate, time: 'near' },
-    { name: '', value: ({ overdue }) => (overdue ? 'overdue' : undefined), status: true },
+    { name: '', value: ({ overdue }) => (overdue ? 'overdue' : undefined), isStatus: true },
   ];
   return {
     title: `Open orders: ${groupDigits(open)}${overdue > 0 ? `, ${groupDigits(overdue)} overdue` : ''}`,

@@ -28,7 +28,7 @@ interface ListedProfile {
 }
 
 const view: View<ListedProfile> = {
-  noun: 'profiles',
+  plural: 'profiles',
   columns: [
     ...propertyColumns(['name']),
     { name: 'active', value: ({ active }) => (active ? '*' : '') },
@@ -139,7 +139,7 @@ const show = verb({
     if (name === undefined)
       throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
     const record = { name, active: name === active?.value, ...valuesOf(context, name) };
-    await printer.record(record, { noun: 'settings', columns: propertyColumns(Object.keys(record)) });
+    await printer.record(record, { plural: 'settings', columns: propertyColumns(Object.keys(record)) });
   },
 });
 

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { fold } from '../output/fold.ts';
+import { foldProse } from '../output/fold.ts';
 import { plainStyle, type Style, withoutColor } from '../output/style.ts';
 import { InterruptedError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
@@ -25,13 +25,13 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
   const foldQuestion = (question: string) => {
     const { width } = io.stderr;
-    return fold(sanitize(question), width && width - roomForAnswer, markWidth);
+    return foldProse(sanitize(question), width && width - roomForAnswer, markWidth);
   };
   return {
     text(question, check) {
       const validate = async (text: string) => {
         const why = await check?.(text);
-        return why === undefined || fold(sanitize(why), io.stderr.width, markWidth);
+        return why === undefined || foldProse(sanitize(why), io.stderr.width, markWidth);
       };
       return ask((streams) => input({ message: foldQuestion(question), validate }, streams));
     },

@@ -7,24 +7,24 @@ export interface Column<Entity> {
   /** The cell's value; undefined and null print as nothing. */
   value(record: Entity): JsonValue | undefined;
   readonly align?: 'left' | 'right';
-  /** True if the cell is a pet status or the status of a check, which has a colour. */
-  readonly status?: true;
-  /** Set if the cell is a time in RFC 3339: a terminal shows it as local time with its distance from now, or only that. */
+  /** Whether the cell is a state, such as `sold` or `fail`, and is printed in its colour. */
+  readonly isStatus?: true;
+  /** Set if the cell is an RFC 3339 time. A terminal shows the local time and the distance from now, or only the distance. */
   readonly time?: 'near' | 'distance';
-  /** Shown only if `--fields` names it. */
-  readonly extra?: true;
-  /** Left out if the terminal is too narrow for all columns, and `--fields` does not name it. */
-  readonly spare?: true | undefined;
+  /** Whether the column is printed only if `--fields` names it. */
+  readonly isHidden?: true;
+  /** Whether a terminal that is too narrow drops the column. A column that `--fields` names is never dropped. */
+  readonly isDroppable?: true | undefined;
 }
 
-/** How the records of one noun are shown: its columns in order; the first holds the id. */
+/** The columns in which records are printed, in order. The first holds the id. */
 export interface View<Entity> {
-  /** Plural, for `no pets`. */
-  readonly noun: string;
+  /** The records in the plural, for messages such as `no pets`. */
+  readonly plural: string;
   readonly columns: readonly Column<Entity>[];
 }
 
-/** Columns that show the properties of these names. */
+/** Returns a column for each name, which prints the property of that name. */
 export function propertyColumns<Name extends string>(
   names: readonly Name[],
 ): Column<{ readonly [Key in Name]?: JsonValue | undefined }>[] {
@@ -32,32 +32,32 @@ export function propertyColumns<Name extends string>(
 }
 
 /**
- * The columns that `--fields` names, in its order; without it the view's own.
+ * Returns the columns to print: those that `--fields` names, in its order, or all columns that are not hidden.
  *
- * @throws UsageError that lists the available fields.
+ * @throws UsageError if the view has no such field; the message lists the fields.
  */
 export function pickColumns<Entity>(
   view: View<Entity>,
   fields: readonly string[] | undefined,
 ): Column<Entity>[] {
-  if (!fields) return view.columns.filter(({ extra }) => !extra);
-  return fields.map((field) => ({ ...findColumn(view, '--fields', field), spare: undefined }));
+  if (!fields) return view.columns.filter(({ isHidden }) => !isHidden);
+  return fields.map((field) => ({ ...findColumn(view, '--fields', field), isDroppable: undefined }));
 }
 
-/** The record with only these columns as its fields. */
+/** Returns an object with a field for each column. */
 export function pickFields<Entity>(columns: readonly Column<Entity>[], record: Entity): JsonObject {
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
 }
 
-/** The column that a flag names. */
+/** Finds the column that a flag names. */
 function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
   const column = view.columns.find((candidate) => candidate.name === name);
   if (column) return column;
   const names = view.columns.map((candidate) => candidate.name).join(', ');
-  throw new UsageError(`${flag}: no field '${name}'; ${view.noun} have ${names}`);
+  throw new UsageError(`${flag}: no field '${name}'; ${view.plural} have ${names}`);
 }
 
-/** A cell as text; objects and arrays as JSON. */
+/** Prints the value of a cell as text: objects and arrays as JSON, undefined and null as nothing. */
 export function cellText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
@@ -67,10 +67,11 @@ export function cellText(value: JsonValue | undefined): string {
 type Cell = JsonValue | undefined;
 
 /**
- * Compares records by one column: numbers by value, text by code unit; missing values come last in both directions.
+ * Creates the comparison of records by one column. It compares numbers by value and text by code unit. Missing values come
+ * last in both directions.
  *
  * @param sort `name` or `-name`.
- * @throws UsageError for a field that the view lacks.
+ * @throws UsageError if the view has no such field.
  */
 export function compareBy<Entity>(view: View<Entity>, sort: string): (left: Entity, right: Entity) => number {
   const descends = sort.startsWith('-');

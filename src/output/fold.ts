@@ -12,7 +12,7 @@ export const leastRoom = 16;
  * @param width of the terminal; undefined if the text is not to be folded.
  * @param indent column at which the text and its further lines begin.
  */
-export function fold(text: string, width: number | undefined, indent = 0): string {
+export function foldProse(text: string, width: number | undefined, indent = 0): string {
   const room = (width ?? 0) - indent;
   if (room < leastRoom) return text;
   const lines = text
@@ -26,15 +26,15 @@ export function fold(text: string, width: number | undefined, indent = 0): strin
  *
  * @param indent columns before the text, such as those of `error: `.
  */
-export function prose({ mask, stderr }: Pick<Io, 'mask' | 'stderr'>, text: string, indent = 0): string {
-  return fold(sanitize(mask(text)), stderr.width, indent);
+export function toProse({ mask, stderr }: Pick<Io, 'mask' | 'stderr'>, text: string, indent = 0): string {
+  return foldProse(sanitize(mask(text)), stderr.width, indent);
 }
 
 /**
  * Lines of at most `width` columns: broken at spaces, a longer word after a `/` or the like, a longer piece of it
  * between characters. A single character stays whole even if it is wider.
  */
-export function wrap(text: string, width: number, measure: Measure): string[] {
+export function wrapLines(text: string, width: number, measure: Measure): string[] {
   if (measure(text) <= width) return [text];
   const pieces = text.split(' ').flatMap((word, at) => {
     const [first = '', ...rest] = cutWord(word, width, measure);
@@ -43,7 +43,7 @@ export function wrap(text: string, width: number, measure: Measure): string[] {
   return fillLines(pieces, width, measure);
 }
 
-/** The longest piece of a text that `wrap` keeps whole if it can. */
+/** The longest piece of a text that `wrapLines` keeps whole if it can. */
 export function longestPiece(text: string, measure: Measure): number {
   return text.split(' ').reduce((longest, word) => {
     return piecesOf(word).reduce((most, piece) => Math.max(most, measure(piece)), longest);

@@ -36,7 +36,7 @@ export interface Writer<Entity> {
 }
 
 /** One document: an array, or a lone object; indented on a terminal, compact elsewhere. */
-export function jsonWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export function createJsonWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   const indent = job.isTerminal ? 2 : 0;
   const toText = (record: Entity) => printJson(job.value(record), indent);
   if (job.shape === 'record') return { print: (records) => records.map(toText).join(''), end: () => '\n' };
@@ -54,7 +54,7 @@ export function jsonWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
 }
 
 /** One record per line. */
-export function jsonLinesWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export function createJsonLinesWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   return {
     print: (records) => records.map((record) => `${printJson(job.value(record))}\n`).join(''),
     end: () => '',
@@ -62,7 +62,7 @@ export function jsonLinesWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
 }
 
 /** A sequence of mappings, or a lone mapping. */
-export function yamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export function createYamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   let isEmpty = true;
   return {
     async print(records) {
@@ -79,9 +79,9 @@ export function yamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
  * RFC 4180, but lines end in LF. Newlines and tabs are kept, other controls become visible escapes. Text that a
  * spreadsheet would run as a formula gets a leading `'`.
  */
-export function csvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export function createCsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   const exceptions = keptInCsv(job);
-  return delimitedWriter(job, ',', (value) => {
+  return createDelimitedWriter(job, ',', (value) => {
     const text = typeof value === 'string' ? withGuard(value) : cellText(value);
     return quoteCell(sanitizeExcept(text, exceptions), ',');
   });
@@ -123,13 +123,13 @@ export function tsvCell(text: string): string {
 }
 
 /** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
-export function tsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export function createTsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   const exceptions = keptInFiles(job);
-  return delimitedWriter(job, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), exceptions));
+  return createDelimitedWriter(job, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), exceptions));
 }
 
 /** One id per line: the first column. A record without an id is left out, and a warning counts such records. */
-export function idsWriter<Entity>({ columns: [column] }: PrintJob<Entity>): Writer<Entity> {
+export function createIdsWriter<Entity>({ columns: [column] }: PrintJob<Entity>): Writer<Entity> {
   let missing = 0;
   const line = (record: Entity) => {
     const text = sanitize(cellText(column?.value(record)));
@@ -154,7 +154,7 @@ function keptInFiles({ isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>): str
   return isTerminal ? '' : '\u200c\u200d\r';
 }
 
-function delimitedWriter<Entity>(
+function createDelimitedWriter<Entity>(
   { columns, header }: PrintJob<Entity>,
   delimiter: string,
   toCell: (value: JsonValue | undefined) => string,

@@ -1,7 +1,7 @@
 import { type LifecycleNotice, lifecycleLines } from '../api/lifecycle.ts';
 import type { OperationId } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
-import { prose } from './fold.ts';
+import { toProse } from './fold.ts';
 
 /** What a command prints for a person on stderr, beside progress and errors. */
 export interface Notices {
@@ -44,7 +44,7 @@ export function createNotices(options: NoticesOptions): Notices {
     return lines;
   };
   const print = async (line: string) => {
-    if (!isQuiet) await io.stderr.write(`${prose(io, line)}\n`).catch(() => {});
+    if (!isQuiet) await io.stderr.write(`${toProse(io, line)}\n`).catch(() => {});
   };
   return {
     print,

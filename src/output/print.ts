@@ -3,19 +3,19 @@ import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
 import { FieldsListedError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from './columns.ts';
-import { prose } from './fold.ts';
+import { toProse } from './fold.ts';
 import {
-  csvWriter,
-  idsWriter,
-  jsonLinesWriter,
-  jsonWriter,
+  createCsvWriter,
+  createIdsWriter,
+  createJsonLinesWriter,
+  createJsonWriter,
+  createTsvWriter,
+  createYamlWriter,
   type PrintJob,
-  tsvWriter,
   type Writer,
-  yamlWriter,
 } from './formats.ts';
 import { createStyle } from './style.ts';
-import { alignedWriter, tableWriter } from './table.ts';
+import { createAlignedWriter, createTableWriter } from './table.ts';
 
 // From records to text: `columns.ts` says how the records of a noun are printed, and this file prints them with a writer of
 // `formats.ts` or `table.ts`. `width.ts` measures text, `fold.ts` breaks lines, `style.ts` colours them, and `near-time.ts`
@@ -43,13 +43,13 @@ interface ListOptions {
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
 const writers: Readonly<Record<OutputFormat, <Entity>(job: PrintJob<Entity>) => Writer<Entity>>> = {
-  table: (job) => (job.isTerminal ? tableWriter(job) : alignedWriter(job)),
-  json: jsonWriter,
-  jsonl: jsonLinesWriter,
-  csv: csvWriter,
-  tsv: tsvWriter,
-  yaml: yamlWriter,
-  ids: idsWriter,
+  table: (job) => (job.isTerminal ? createTableWriter(job) : createAlignedWriter(job)),
+  json: createJsonWriter,
+  jsonl: createJsonLinesWriter,
+  csv: createCsvWriter,
+  tsv: createTsvWriter,
+  yaml: createYamlWriter,
+  ids: createIdsWriter,
 };
 const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];
 const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
@@ -79,7 +79,7 @@ export class Printer {
    *
    * @throws UsageError for a field that the view lacks; FieldsListedError after `--fields help` has been answered.
    */
-  async check<Entity>(view: View<Entity>): Promise<void> {
+  async requireColumns<Entity>(view: View<Entity>): Promise<void> {
     const { fields, sort } = this.options;
     if (fields?.length === 1 && fields[0] === 'help') {
       await this.io.stdout.write(view.columns.map(({ name }) => `${name}\n`).join(''));
@@ -90,7 +90,7 @@ export class Printer {
   }
 
   async record<Entity>(record: Entity, view: View<Entity>): Promise<void> {
-    await this.check(view);
+    await this.requireColumns(view);
     await this.print([[record]], view, writers[this.format], 'record');
   }
 
@@ -100,10 +100,10 @@ export class Printer {
     { limit, isLive = false }: ListOptions = {},
   ): Promise<void> {
     const { sort } = this.options;
-    await this.check(view);
+    await this.requireColumns(view);
     const sortedPages = sort === undefined ? pages : sorted(pages, compareBy(view, sort));
     const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
-    const toWriter = isLive && this.format === 'table' ? alignedWriter<Entity> : writers[this.format];
+    const toWriter = isLive && this.format === 'table' ? createAlignedWriter<Entity> : writers[this.format];
     await this.print(printedPages, view, toWriter, 'list');
   }
 
@@ -133,7 +133,7 @@ export class Printer {
     header = this.options.header,
   ): Promise<string> {
     if (records.length === 0) return '';
-    return alignedWriter({ ...(await this.jobOf(columns, 'list')), header }).print(records);
+    return createAlignedWriter({ ...(await this.jobOf(columns, 'list')), header }).print(records);
   }
 
   private async print<Entity>(
@@ -152,9 +152,9 @@ export class Printer {
     );
     const count = await writeAll(io, pages, writer);
     if (quiet) return;
-    const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.notice?.()];
+    const forPeople = [count === 0 && format === 'table' && `no ${view.plural}`, writer.notice?.()];
     const lines = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
-    for (const line of lines) if (line) await io.stderr.write(`${prose(io, line)}\n`);
+    for (const line of lines) if (line) await io.stderr.write(`${toProse(io, line)}\n`);
   }
 
   private async jobOf<Entity>(

@@ -1,6 +1,6 @@
 import { sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
-import { longestPiece, wrap } from './fold.ts';
+import { longestPiece, wrapLines } from './fold.ts';
 import type { PrintJob, Writer } from './formats.ts';
 import { nearTime, timeDistance } from './near-time.ts';
 import { paintStatus } from './style.ts';
@@ -14,7 +14,7 @@ const maxLines = 1000;
  * A table for a terminal: framed, its cells wrapped to fit. It holds all records back until their widths are known. A
  * list of more than 300 records is printed as aligned columns instead, page by page.
  */
-export function tableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export function createTableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   let buffer: Entity[] = [];
   let aligned: Writer<Entity> | undefined;
   let notice: string | undefined;
@@ -24,7 +24,7 @@ export function tableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
     if (left.length > 0 && buffer.length > 0)
       notice = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
     if (frame !== undefined) return frame;
-    const writer = alignedWriter({ ...job, columns });
+    const writer = createAlignedWriter({ ...job, columns });
     return (await writer.print(buffer)) + (await writer.end());
   };
   return {
@@ -34,10 +34,10 @@ export function tableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
       if (buffer.length <= maxFramed) return '';
       const first = buffer;
       buffer = [];
-      aligned = alignedWriter(job);
+      aligned = createAlignedWriter(job);
       return aligned.print(first);
     },
-    end: () => aligned?.end() ?? (buffer.length > 0 ? drawBuffer() : alignedWriter(job).end()),
+    end: () => aligned?.end() ?? (buffer.length > 0 ? drawBuffer() : createAlignedWriter(job).end()),
     abandon: () => (buffer.length > 0 ? drawBuffer() : ''),
     notice: () => notice,
   };
@@ -47,7 +47,7 @@ export function tableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
  * Columns separated by two spaces, nothing cut, no trailing spaces. A column is as wide as its widest cell so far,
  * because the first lines are printed before the last ones are known.
  */
-export function alignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export function createAlignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   const { columns, header, style } = job;
   const names = columns.map(({ name }) => name);
   const widths = names.map((name) => (header ? name.length : 0));
@@ -58,9 +58,9 @@ export function alignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
     for (const texts of lines)
       for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
     const fill = (text: string, at: number) => {
-      const { align, status } = columns[at] ?? {};
+      const { align, isStatus } = columns[at] ?? {};
       const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
-      const painted = status ? paintStatus(style, text) : text;
+      const painted = isStatus ? paintStatus(style, text) : text;
       return align === 'right' ? space + painted : painted + space;
     };
     const toLine = (texts: readonly string[]) =>
@@ -108,12 +108,12 @@ async function drawFrame<Entity>(
   const cells = job.columns.map((column) => records.map((record) => safeText(job, column, record)));
   const measure = await createMeasure(cells.flat());
   const all = job.columns.map((column, at) => toFrameColumn(column, cells[at] ?? [], header, measure));
-  const frameColumns = withoutSpare(all, job.width);
+  const frameColumns = fitColumns(all, job.width);
   const columns = frameColumns.map(({ column }) => column);
   const widths = fitWidths(frameColumns, roomFor(frameColumns.length, job.width));
   if (!widths) return { columns, frame: undefined };
   const wrapColumn = (texts: readonly string[], at: number) =>
-    texts.map((text) => wrap(text, widths[at] ?? leastWidth, measure));
+    texts.map((text) => wrapLines(text, widths[at] ?? leastWidth, measure));
   const wrapped = frameColumns.map(({ texts }, at) => wrapColumn(texts, at));
   // Each line is a row of its own, because cli-table3 takes quadratic time for the lines of a cell too.
   const lines = records.flatMap((_, index) => {
@@ -135,7 +135,7 @@ async function drawFrame<Entity>(
     style: { head: [], border: [], compact: true },
   });
   for (const line of lines)
-    table.push(line.map((text, at) => (columns[at]?.status ? paintStatus(style, text) : text)));
+    table.push(line.map((text, at) => (columns[at]?.isStatus ? paintStatus(style, text) : text)));
   return { columns, frame: `${table.toString()}\n` };
 }
 
@@ -152,16 +152,16 @@ function toFrameColumn<Entity>(
   return { column, texts, wordWidth, width: widest(measure) };
 }
 
-/** The columns that fit with no word cut; spare columns are left out from the last one on. */
-function withoutSpare<Entity>(
+/** Drops droppable columns, the last first, until the columns fit without a cut word or no droppable column is left. */
+function fitColumns<Entity>(
   frameColumns: readonly FrameColumn<Entity>[],
   width: number,
 ): readonly FrameColumn<Entity>[] {
   const needed = frameColumns.reduce((total, { wordWidth }) => total + wordWidth, 0);
-  const spare = frameColumns.findLastIndex(({ column }) => column.spare);
-  return needed <= roomFor(frameColumns.length, width) || spare === -1
+  const droppable = frameColumns.findLastIndex(({ column }) => column.isDroppable);
+  return needed <= roomFor(frameColumns.length, width) || droppable === -1
     ? frameColumns
-    : withoutSpare(frameColumns.toSpliced(spare, 1), width);
+    : fitColumns(frameColumns.toSpliced(droppable, 1), width);
 }
 
 /**
@@ -177,14 +177,14 @@ function fitWidths<Entity>(
   const limitsOfWords = frameColumns.map(({ wordWidth }) => wordWidth);
   // The first column identifies the record.
   const limitsOfText = frameColumns.map(({ column, wordWidth }, at) =>
-    at === 0 || column.align === 'right' || column.status ? wordWidth : 4,
+    at === 0 || column.align === 'right' || column.isStatus ? wordWidth : 4,
   );
   for (const limits of [limitsOfWords, limitsOfText, widths.map(() => leastWidth)])
     for (; excess > 0; excess -= 1) {
-      const spare = widths.map((width, at) => (width > (limits[at] ?? 0) ? width : 0));
-      const widest = spare.indexOf(Math.max(...spare));
-      if (!spare[widest]) break;
-      widths[widest] = spare[widest] - 1;
+      const shrinkable = widths.map((width, at) => (width > (limits[at] ?? 0) ? width : 0));
+      const widest = shrinkable.indexOf(Math.max(...shrinkable));
+      if (!shrinkable[widest]) break;
+      widths[widest] = shrinkable[widest] - 1;
     }
   return excess > 0 ? undefined : widths;
 }

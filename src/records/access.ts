@@ -29,7 +29,7 @@ export async function openAccess(
   use: ClientUse = 'records',
 ): Promise<Access> {
   const operation = offeredOperation(await context.contract(), operationId);
-  await (await context.printer()).check(viewOf(noun, operation));
+  await (await context.printer()).requireColumns(viewOf(noun, operation));
   const client = await context.client(use);
   return { context, client, noun, names: new Names(context, client), operation };
 }

@@ -21,7 +21,7 @@ interface FieldKindRules {
   /** Whether a person may leave a question for it empty. */
   readonly isOptional?: true;
   /** How its column is printed. */
-  readonly column?: Pick<Column<JsonObject>, 'align' | 'status' | 'time'>;
+  readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'time'>;
 }
 
 const asText = (text: string) => text;
@@ -30,7 +30,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   name: { placeholder: 'name', parse: parseText, parseCell: asText },
   text: { placeholder: 'text', parse: asText, isOptional: true },
   reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
-  status: { placeholder: 'status', choices: petStatuses, parse: asText, column: { status: true } },
+  status: { placeholder: 'status', choices: petStatuses, parse: asText, column: { isStatus: true } },
   quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
   date: { placeholder: 'date', parse: parseDate, isOptional: true, column: { time: 'near' } },
   truth: { parse: parseTruth },

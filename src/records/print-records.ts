@@ -18,7 +18,7 @@ interface NamedView {
 }
 
 /**
- * Opens the view of a noun. A table on a terminal has the column of names even if the column is `extra`.
+ * Opens the view of a noun. A table on a terminal has the column of names even if the column is hidden elsewhere.
  *
  * @param isList whether all records are printed. If so, all names are read, and the reading begins at once.
  */
@@ -27,14 +27,15 @@ export async function openView(
   isList: boolean,
 ): Promise<NamedView> {
   const nameById = new Map<bigint, string>();
-  const { noun: plural, columns } = viewOf(noun, operation, nameById);
+  const { plural, columns } = viewOf(noun, operation, nameById);
   const printer = await context.printer();
   const { field = '', column: nameColumn = '' } = noun.reference ?? {};
   const isOnTerminal = printer.format === 'table' && context.io.stdout.isTerminal;
-  const usualColumns = columns.map(({ extra, ...column }) =>
-    extra && !(isOnTerminal && column.name === nameColumn) ? { ...column, extra } : column,
+  const isShown = (name: string) => isOnTerminal && name === nameColumn;
+  const shownColumns = columns.map(({ isHidden, ...column }) =>
+    isHidden && !isShown(column.name) ? { ...column, isHidden } : column,
   );
-  const view = { noun: plural, columns: usualColumns };
+  const view = { plural, columns: shownColumns };
   const referenceNoun = referenceFields[field];
   if (referenceNoun === undefined || !printer.shows(view, nameColumn))
     return { view, readNames: async () => undefined };

@@ -125,18 +125,18 @@ export function viewOf(
     const column = columnFor(field);
     if (field.name !== reference?.field) return [column];
     const { column: name } = reference;
-    if (name !== column.name) return [column, { name, value: nameOf, extra: true } as const];
+    if (name !== column.name) return [column, { name, value: nameOf, isHidden: true } as const];
     // A service may send the name of a category beside its id.
     return [{ name, value: (record: JsonObject) => record[name] ?? nameOf(record) ?? column.value(record) }];
   });
   const isShown = (name: string) => columns.some((column) => column.name === name);
   const further = (operation?.records.furtherFields ?? []).filter((name) => !isShown(name));
-  const extra: ColumnField[] = [
+  const hiddenFields: ColumnField[] = [
     ...fields.filter(({ name }) => !isShown(name)).map(({ name, kind }) => ({ name, kind })),
     ...further.map((name) => ({ name, kind: 'text' }) as const),
   ];
-  const extraColumns = extra.map((field) => ({ ...columnFor(field), extra: true }) as const);
-  return { noun: plural, columns: [...columns, ...extraColumns] };
+  const hiddenColumns = hiddenFields.map((field) => ({ ...columnFor(field), isHidden: true }) as const);
+  return { plural, columns: [...columns, ...hiddenColumns] };
 }
 
 /** The names of the columns of a noun. */

@@ -3,7 +3,7 @@ import { collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, type View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
-import { fold } from '../output/fold.ts';
+import { foldProse } from '../output/fold.ts';
 import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
@@ -58,7 +58,7 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
       const waitMs = Math.max(intervalMs, retryAfterMs);
       const cause = `${clock(context)}: ${errorSentence(error)}; the next poll is in ${Math.round(waitMs / 1000)} s`;
       const { red } = await context.style('stdout');
-      const folded = fold(sanitize(cause), context.io.stdout.width).split('\n');
+      const folded = foldProse(sanitize(cause), context.io.stdout.width).split('\n');
       await screen.draw([...folded.map(red), ...lines]);
       return waitMs;
     }

@@ -1,4 +1,4 @@
-import { fold } from '../../output/fold.ts';
+import { foldProse } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
 import type { Verdict } from '../check.ts';
@@ -45,10 +45,10 @@ function faultText({ first, subject, ids }: Cause, { style, width }: Layout): st
   const lines = details.map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
     // A request stays on one line, so that it can be copied.
-    const folded = label === 'request' ? text : fold(text, width, indent);
+    const folded = label === 'request' ? text : foldProse(text, width, indent);
     return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${folded}\n`;
   });
-  const head = fold(`${subject}: ${reasonText(first)}`, width, detailIndent);
+  const head = foldProse(`${subject}: ${reasonText(first)}`, width, detailIndent);
   return `${stateCell(first.state, style)}  ${head}\n${lines.join('')}`;
 }
 
@@ -58,7 +58,7 @@ function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): str
   const idWidth = Math.max(...begunVerdicts.map(({ id }) => id.length), '00 checks'.length);
   const line = ({ state, elapsedMs }: Verdict, id: string, text: string) => {
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
-    const folded = fold(text, width, stateWidth + idWidth + timeWidth + 3 * gapWidth);
+    const folded = foldProse(text, width, stateWidth + idWidth + timeWidth + 3 * gapWidth);
     const cells = [
       stateCell(state, style),
       id.padEnd(idWidth),

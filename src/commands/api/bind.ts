@@ -31,7 +31,7 @@ export async function bindDescription(
   requireOnline(context, 'api bind');
   const maps = readMaps(map);
   const printer = await context.printer();
-  await printer.check(view);
+  await printer.requireColumns(view);
   const description = await readDescriptionAt(context, location, withToken);
   if (description.convertedFrom !== undefined)
     await context.warn(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
@@ -236,7 +236,7 @@ function summary(matches: Matches): string {
 type MatchRecord = ReturnType<typeof toMatchRecords>[number];
 
 const view: View<MatchRecord> = {
-  noun: 'operations',
+  plural: 'operations',
   columns: [
     { name: 'operation', value: ({ operation }) => operation },
     { name: 'state', value: ({ state }) => state },

@@ -11,18 +11,18 @@ import { printJson } from '../../process/exact-json.ts';
 type OperationRecord = ReturnType<typeof toOperationRecord>;
 
 const view: View<OperationRecord> = {
-  noun: 'operations',
+  plural: 'operations',
   columns: [
     { name: 'operation', value: ({ operation }) => operation },
     { name: 'method', value: ({ method }) => method },
     { name: 'path', value: ({ path }) => path },
     { name: 'stability', value: ({ stability }) => stability },
     { name: 'deprecated', value: ({ deprecated }) => deprecated },
-    { name: 'tag', value: ({ tag }) => tag, extra: true },
-    { name: 'source', value: ({ source }) => source, extra: true },
-    { name: 'sunset', value: ({ sunset }) => sunset, extra: true },
-    { name: 'tryIt', value: ({ tryIt }) => tryIt, extra: true },
-    { name: 'why', value: ({ why }) => why, extra: true },
+    { name: 'tag', value: ({ tag }) => tag, isHidden: true },
+    { name: 'source', value: ({ source }) => source, isHidden: true },
+    { name: 'sunset', value: ({ sunset }) => sunset, isHidden: true },
+    { name: 'tryIt', value: ({ tryIt }) => tryIt, isHidden: true },
+    { name: 'why', value: ({ why }) => why, isHidden: true },
   ],
 };
 
@@ -33,7 +33,7 @@ const view: View<OperationRecord> = {
  */
 export async function listOperations(context: Context, all: boolean): Promise<void> {
   const contract = await context.contract();
-  const columns = all ? view.columns.map(({ extra: _, ...column }) => column) : view.columns;
+  const columns = all ? view.columns.map(({ isHidden: _, ...column }) => column) : view.columns;
   const records = operationIds.map((id) => toOperationRecord(id, contract));
   await (await context.printer()).records([records], { ...view, columns });
   for (const [id, { why, isMappable }] of contract.missing)

@@ -49,7 +49,7 @@ export const explain = verb({
       ...explainPaths(context.io),
     ];
     await printer.records([records], {
-      noun: 'settings',
+      plural: 'settings',
       columns: propertyColumns(['key', 'value', 'source', 'origin']),
     });
   },

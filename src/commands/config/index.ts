@@ -46,7 +46,7 @@ const list = verb({
   async run(context) {
     const printer = await context.printer();
     await printer.records([storedValues(readConfigFile(context.io))], {
-      noun: 'settings in the config file',
+      plural: 'settings in the config file',
       columns: propertyColumns(['key', 'value']),
     });
   },
@@ -212,7 +212,7 @@ const path = verb({
       ...(place === 'offline-store' && { origin }),
     }));
     const columns = propertyColumns(origin === undefined ? ['what', 'path'] : ['what', 'path', 'origin']);
-    await (await context.printer()).records([records], { noun: 'paths', columns });
+    await (await context.printer()).records([records], { plural: 'paths', columns });
   },
 });
 

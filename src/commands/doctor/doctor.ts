@@ -3,7 +3,7 @@ import { toSafe } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
-import { fold } from '../../output/fold.ts';
+import { foldProse } from '../../output/fold.ts';
 import { paintStatus, type Style } from '../../output/style.ts';
 import { exitCodes } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
@@ -19,7 +19,7 @@ export const doctor = action({
   async run(context) {
     const { io, flags, liveLine } = context;
     const printer = await context.printer();
-    await printer.check(rowsView);
+    await printer.requireColumns(rowsView);
     // A terminal gets each row at once, unless --fields or --sort needs all of them.
     const isLive =
       printer.format === 'table' &&
@@ -60,10 +60,10 @@ interface Row {
 }
 
 const rowsView: View<Row> = {
-  noun: 'checks',
+  plural: 'checks',
   columns: [
     { name: 'check', value: ({ check }) => check },
-    { name: 'state', value: ({ state }) => state, status: true },
+    { name: 'state', value: ({ state }) => state, isStatus: true },
     { name: 'reason', value: ({ reason }) => reason },
     { name: 'hint', value: ({ hint }) => hint },
   ],
@@ -92,5 +92,5 @@ function rowLine({ state, check, reason, hint }: Row, style: Style, width?: numb
   const paint = state === 'skip' ? style.dim : (text: string) => text;
   const word = paintStatus(style, state, state.padEnd(stateWidth));
   const text = sanitize(hint === null ? reason : `${reason}; ${hint}`);
-  return `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(text, width, indent))}\n`;
+  return `${word}  ${check.padEnd(nameWidth)}  ${paint(foldProse(text, width, indent))}\n`;
 }

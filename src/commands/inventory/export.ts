@@ -18,10 +18,10 @@ const expected: Column<JsonObject> = {
 export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
   const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
   const names = new Map<bigint, string>();
-  const { noun, columns } = viewOf(recordNouns.inventory, undefined, names);
+  const { plural, columns } = viewOf(recordNouns.inventory, undefined, names);
   const at = columns.findIndex(({ name }) => name === 'quantity') + 1;
-  const view = { noun, columns: withExpected ? columns.toSpliced(at, 0, expected) : columns };
-  await printer.check(view);
+  const view = { plural, columns: withExpected ? columns.toSpliced(at, 0, expected) : columns };
+  await printer.requireColumns(view);
   const client = await context.client();
   if (printer.shows(view, 'name')) {
     const { nameById, note } = await new Names(context, client).namesOf('pets');

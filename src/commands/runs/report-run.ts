@@ -6,7 +6,7 @@ import { rowWords } from '../../bulk/value-access.ts';
 import { otherCountCode } from '../../bulk/write-row.ts';
 import { type Context, followUpCommand } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { wrap } from '../../output/fold.ts';
+import { wrapLines } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
@@ -115,7 +115,7 @@ const reportedStates: readonly RowState[] = [...rowStates.slice(1), 'unprocessed
 
 /** For formats with columns: one line for the run. */
 export const summaryView: View<JsonObject> = {
-  noun: 'runs',
+  plural: 'runs',
   columns: [
     ...['run', 'name', 'target', 'rows', ...reportedStates],
     ...['requests', 'retries', 'seconds', 'rowsPerSecond'],
@@ -177,7 +177,7 @@ function summaryText(report: Report, { counts: all }: RunTotals, style: Style, c
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
     const text = exampleText(example, rowWords(noun).record);
-    const folded = wrap(text, Math.max(20, columns - 4), (word) => word.length);
+    const folded = wrapLines(text, Math.max(20, columns - 4), (word) => word.length);
     lines.push(...folded.map((line) => style.dim(`    ${line}`)));
   }
   if (!isResumed) lines.push(style.dim(`run ${id}`));

@@ -74,7 +74,7 @@ export async function runSession(
   lock: TargetLock,
 ): Promise<void> {
   const { header, journal } = run;
-  await (await context.printer()).check(summaryView);
+  await (await context.printer()).requireColumns(summaryView);
   if (journal) await lock.nameRun(journal.id);
   const { cwd: folder } = context.io;
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');

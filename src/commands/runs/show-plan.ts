@@ -43,13 +43,13 @@ const maxNames = 100;
  * @param hasProblems whether rows that cannot be written are among them.
  */
 function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): View<ChangeRecord> {
-  const problems = hasProblems ? {} : ({ extra: true } as const);
+  const problems = hasProblems ? {} : ({ isHidden: true } as const);
   const isCount = noun === 'inventory';
   const removed = isForPeople ? 'removed' : null;
   const shownValue = (value: Value | undefined, other: Value | undefined) =>
     isForPeople && typeof value === 'object' ? fieldsText(value, other) : value;
   return {
-    noun: 'changes',
+    plural: 'changes',
     columns: [
       idColumn(noun),
       ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: ChangeRecord) => name }] : []),
@@ -60,9 +60,9 @@ function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): 
         ...(isCount && { align: 'right' }),
       },
       ...(isCount ? [changeColumn(isForPeople)] : []),
-      { name: 'state', value: ({ state }) => state, status: true, ...problems },
+      { name: 'state', value: ({ state }) => state, isStatus: true, ...problems },
       { name: 'reason', value: ({ reason }) => reason, ...problems },
-      { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
+      { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],
   };
 }
@@ -94,7 +94,7 @@ function fieldsText(value: Value, other: Value | undefined): string {
 /** Checks `--fields` and `--sort` for a plan before anything is sent. @see Printer.check */
 export async function checkPlanView(context: Context, noun: NounName): Promise<void> {
   const printer = await context.printer();
-  await printer.check(changesView(noun, printer.format === 'table'));
+  await printer.requireColumns(changesView(noun, printer.format === 'table'));
 }
 
 /** Prints the plan on stdout, in the format asked for: what is written, and what cannot be. */

@@ -34,26 +34,26 @@ interface RunRecord extends Readonly<Record<RowState, number>> {
 
 /** @param isTerminal whether the rows are to fit a terminal of 80 columns. */
 const runsView = (isTerminal: boolean): View<RunRecord> => ({
-  noun: 'runs',
+  plural: 'runs',
   columns: [
     { name: 'id', value: ({ id }) => id },
     { name: 'kind', value: ({ kind }) => kind },
     { name: 'noun', value: ({ noun }) => noun },
     { name: 'file', value: ({ file }) => (isTerminal ? shorten(file, 17) : file) },
     { name: 'started', value: ({ started }) => started, time: 'distance' },
-    { name: 'state', value: ({ state }) => state, status: true },
+    { name: 'state', value: ({ state }) => state, isStatus: true },
     countColumn('rows'),
     countColumn('applied'),
-    { ...countColumn('failed'), spare: true },
-    { ...countColumn('unknown'), spare: true },
-    { ...countColumn('unchanged'), spare: true },
-    { ...countColumn('unprocessed'), spare: true },
-    { ...countColumn('unsettled'), spare: true },
-    { ...countColumn('invalid'), extra: true },
-    { ...countColumn('skipped'), extra: true },
-    { name: 'target', value: ({ target }) => target, spare: true },
-    { name: 'delivery', value: ({ delivery }) => delivery, spare: true },
-    { name: 'undoneBy', value: ({ undoneBy }) => undoneBy, extra: true },
+    { ...countColumn('failed'), isDroppable: true },
+    { ...countColumn('unknown'), isDroppable: true },
+    { ...countColumn('unchanged'), isDroppable: true },
+    { ...countColumn('unprocessed'), isDroppable: true },
+    { ...countColumn('unsettled'), isDroppable: true },
+    { ...countColumn('invalid'), isHidden: true },
+    { ...countColumn('skipped'), isHidden: true },
+    { name: 'target', value: ({ target }) => target, isDroppable: true },
+    { name: 'delivery', value: ({ delivery }) => delivery, isDroppable: true },
+    { name: 'undoneBy', value: ({ undoneBy }) => undoneBy, isHidden: true },
   ],
 });
 
@@ -71,7 +71,7 @@ interface Filter {
 export async function printRuns(context: Context, { limit, pet }: Filter): Promise<void> {
   const printer = await context.printer();
   const view = runsView(context.io.stdout.isTerminal && printer.format === 'table');
-  await printer.check(view);
+  await printer.requireColumns(view);
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
   await printer.records(readRuns(context, petId), view, { limit });
@@ -117,7 +117,7 @@ interface OutcomeRecord {
 }
 
 const outcomesView = (noun: NounName): View<OutcomeRecord> => ({
-  noun: 'rows',
+  plural: 'rows',
   columns: [
     idColumn(noun),
     { name: 'before', value: ({ before }) => before, align: 'right' },
@@ -125,10 +125,10 @@ const outcomesView = (noun: NounName): View<OutcomeRecord> => ({
     ...(noun === 'inventory'
       ? [{ name: 'change', value: ({ change }: OutcomeRecord) => change, align: 'right' } as const]
       : []),
-    { name: 'state', value: ({ state }) => state, status: true },
-    { name: 'code', value: ({ reason }) => reason?.code, spare: true },
-    { name: 'message', value: ({ reason }) => reason?.message, spare: true },
-    { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
+    { name: 'state', value: ({ state }) => state, isStatus: true },
+    { name: 'code', value: ({ reason }) => reason?.code, isDroppable: true },
+    { name: 'message', value: ({ reason }) => reason?.message, isDroppable: true },
+    { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
   ],
 });
 
@@ -138,7 +138,7 @@ export async function printRun(context: Context, run: string): Promise<void> {
   const folder = runFolderOf(context);
   const { state, header } = findRun(await listRuns(folder), run);
   const view = outcomesView(header.noun);
-  await printer.check(view);
+  await printer.requireColumns(view);
   const image = await readRun(folder, run);
   await printer.records(inPages(outcomesOf(image, state === 'running')), view);
 }

@@ -178,7 +178,7 @@ async function printList(context: Context, checks: readonly Check[]): Promise<vo
     stability: operation?.stability ?? null,
   }));
   const columns = propertyColumns(['id', 'operation', 'stability']);
-  await printer.records([rows], { noun: 'checks', columns });
+  await printer.records([rows], { plural: 'checks', columns });
 }
 
 /** Runs work that a signal does not end at once: the work has one more second, because a pipe may have no reader. */
