@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { type Shape, shapedService } from '../helpers/shaped-service.ts';
 
-// A service of each shape that `api bind` covers, under the same commands: what they print is as if it had our own shape.
+// The same commands against services of every shape that `api bind` covers. The output is the same as for our
+// own shape.
 
 type Fields = Record<string, unknown>;
 
@@ -18,7 +19,7 @@ const integer = (name: string, more: object = {}) => ({
 const numberOf = (url: URL, name: string, fallback: number) => Number(url.searchParams.get(name) ?? fallback);
 const categories = ['', 'Dogs', 'Cats'];
 
-/** A list of two records a page, the first of which is asked for by a number. */
+/** A list with two records a page. A number requests the first page. */
 const paged = (name: string, first: number): Pick<Shape, 'page'> => ({
   page(records, url) {
     const size = numberOf(url, 'size', 2);
@@ -33,7 +34,7 @@ const cursor = (records: object[], url: URL, name = 'cursor') => {
 const fromCursor: Shape['page'] = (records, url) =>
   records.slice(numberOf(url, 'cursor', 0), numberOf(url, 'cursor', 0) + 2);
 
-/** Two records a page, and the text in the body that asks for the next by a parameter. */
+/** A list with two records a page. A text in the body requests the next page through a parameter. */
 const byText = (name: string, toBody: (data: object[], next: string | null) => object): Shape => ({
   parameters: [{ name, in: 'query', schema: { type: 'string' } }],
   page: (records, url) => records.slice(numberOf(url, name, 0), numberOf(url, name, 0) + 2),
@@ -140,14 +141,14 @@ const strange = [
   { name: 'complete', in: 'query', schema: { type: 'string' } },
 ];
 
-/** Every fourth shape also has parameters whose names are known and whose types are not. */
+/** Every fourth shape also has parameters with known names and unknown types. */
 const scenes = Object.entries(shapes).map(([name, shape], at): [string, Shape] => {
   const names = new Set(shape.parameters?.map((parameter) => (parameter as { name: string }).name));
   const further = at % 4 === 0 ? strange.filter((parameter) => !names.has(parameter.name)) : [];
   return [name, { ...shape, parameters: [...(shape.parameters ?? []), ...further] }];
 });
 
-/** A bound service of a shape. */
+/** Starts a service of a shape and binds it. */
 async function open(shape: Shape) {
   const service = await shapedService(shape);
   const { run, done } = await bindTo(service, undefined, {}, shape.maps);

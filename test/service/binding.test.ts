@@ -8,14 +8,14 @@ import { type Run, runCli } from '../helpers/run-cli.ts';
 import { cliPath, nodeBinary, spawnCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-// What `api bind` stores, for what it applies, and what it says.
+// `api bind` stores a binding for a profile or an origin, and reports the matches.
 
 let folder: string;
 beforeEach(() => {
   folder = temporaryFolder();
 });
 
-/** Runs a command; `words` is its stderr with single spaces. */
+/** Runs a command. `words` is its stderr with single spaces. */
 async function run(line: string | readonly string[], address = 'http://service.test') {
   const argv = typeof line === 'string' ? line.split(' ') : line;
   const result = await runCli(argv, { env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_BASE_URL: address } });
@@ -33,7 +33,7 @@ async function file(name: string, content: unknown): Promise<string> {
   return path;
 }
 
-/** Where the operation `listOrders` comes from. */
+/** Returns the source of the operation `listOrders`. */
 async function sourceOf(flags = '', address?: string): Promise<unknown> {
   return rows(await run(`api operations -o json ${flags}`.trim(), address)).listOrders?.source;
 }
@@ -148,7 +148,7 @@ describe('a binding', () => {
     });
   });
 
-  test('has near misses, which `api operations` lists with their --map line', async () => {
+  test('has near misses, which `api operations` lists with their --map flag', async () => {
     const get = { responses: {} };
     const paths = { '/store/orders': { get }, '/v2/pets/{petId}': { get } };
     await run(['api', 'bind', await file('near.json', { openapi: '3.1.0', paths })]);

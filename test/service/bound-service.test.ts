@@ -5,12 +5,12 @@ import { ambiguous, warehouse } from '../helpers/descriptions.ts';
 import { type RecordingServer, recordingServer, type Seen } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 
-// What a bound service is sent beyond the shapes of adapting.test.ts: its own paths and methods, what its bodies require,
-// and nothing that it would refuse.
+// A bound service gets requests at its own paths, by its own methods and with the fields that it requires. It
+// gets no request that it would refuse. The shapes of lists and records are in adapting.test.ts.
 
 const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available', friends: [] };
 
-/** The service that the description `warehouse` is of. */
+/** The service of the description `warehouse`. */
 const warehouseServer = (headers = {}) =>
   recordingServer({}, ({ method, path, body }: Seen) => {
     if (path.startsWith('/kinds')) return { body: [{ id: 1, name: 'Dogs' }] };
@@ -22,7 +22,7 @@ const warehouseServer = (headers = {}) =>
     return { status: method === 'POST' ? 201 : 200, headers, body: changed };
   });
 
-/** Bodies of what was sent with a method. */
+/** Returns the bodies of the requests with a method. */
 function bodies({ seen }: RecordingServer, method: string): string[] {
   return seen.filter((request) => request.method === method).map(({ body }) => body);
 }
@@ -186,7 +186,7 @@ test('a service that requires If-Match gets the ETag of the record as it was rea
   expect((await run('inventory set 1 5')).words).toContain('the header If-Match is required');
 });
 
-test('a service that requires the id in the body too gets it there', async () => {
+test('a service that requires the id in the body too gets the id in the body', async () => {
   const pet = json(record({ id: integer, name: text, categoryId: integer }));
   const responses = { 200: pet };
   await using service = await recordingServer({}, ({ body }) => ({
@@ -261,7 +261,7 @@ test.each<[mediaType: string, schema: object, sent: string | undefined]>([
   },
 );
 
-test('a field that is called like one of ours and means something else goes back as it came', async () => {
+test('an update sends back a field with one of our names but another meaning as it came', async () => {
   await using service = await recordingServer({}, ({ body }) => ({
     body: body === '' ? { id: 1, title: 'Rex', name: 'tag 7', category: 'x' } : JSON.parse(body),
   }));
@@ -298,7 +298,7 @@ test('a service that takes the name of a category in place of its id can create 
   expect(service.seen).toEqual([]);
 });
 
-test('a new entry has no status if the service does not ask for it, of a bulk run neither', async () => {
+test('a new entry has no status if the service does not take it, in a bulk run either', async () => {
   await using service = await recordingServer({}, ({ method, path }) => {
     if (path.startsWith('/pets')) return { body: rex };
     return { status: method === 'POST' ? 201 : 404 };

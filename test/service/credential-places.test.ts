@@ -7,7 +7,7 @@ import { type Run, runCli } from '../helpers/run-cli.ts';
 const token = 'a secret+key';
 const rex = { id: 1, name: 'Rex', categoryId: 1, status: 'sold' };
 
-/** The description of the table with these security schemes. */
+/** Adds security schemes to the description of the table. */
 function description(schemes: Record<string, unknown>): object {
   const document = toOpenApi();
   return {
@@ -17,7 +17,7 @@ function description(schemes: Record<string, unknown>): object {
   };
 }
 
-/** A service that has these security schemes, bound, and the program run against it with a token. */
+/** Binds a service with these security schemes, and runs the program against it with a token. */
 async function secured(schemes: Record<string, unknown>, answer: (seen: Seen) => Reply) {
   const server = await recordingServer({ '/openapi.json': description(schemes) }, answer);
   const bound = await bindTo(server, undefined, { PETSTORE_TOKEN: token });

@@ -8,7 +8,7 @@ import { runCli } from '../helpers/run-cli.ts';
 import { cliPath, nodeBinary } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-// What `api bind` reads as a description, and what it refuses in one line.
+// `api bind` reads descriptions, and refuses other documents in one line.
 
 let folder: string;
 beforeEach(() => {
@@ -25,7 +25,7 @@ const pet = {
   properties: { id: { type: 'integer' }, name: { type: 'string' }, categoryId: { type: 'integer' } },
 };
 
-/** Writes a document and those that it refers to, and binds it; `bound` are the operations. */
+/** Writes a document and the documents that it refers to, and binds it. `bound` has the operations. */
 async function bind(document: unknown, others: Readonly<Record<string, string>> = {}) {
   const content = typeof document === 'string' ? document : JSON.stringify(document);
   for (const [name, text] of Object.entries({ ...others, 'openapi.json': content })) {
@@ -62,7 +62,7 @@ one:
   expect(bound).toEqual(['listPets', 'getPet']);
 });
 
-test('a reference in a cycle is followed once, and one in an example is ignored', async () => {
+test('a reference in a cycle is followed once, and a reference in an example is ignored', async () => {
   const items = { $ref: '#/components/schemas/Pet' };
   const example = { 'application/json': { example: { $ref: '#/nowhere' } } };
   const paths = {
@@ -117,7 +117,7 @@ test.each<[what: string, document: unknown, why: string | RegExp]>([
   expect(message.length).toBeLessThan(300);
 });
 
-test('a description that refers to a pipe is refused, and one from a pipe of the shell is read', async () => {
+test('a description that refers to a pipe is refused, and a description from a pipe of the shell is read', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe.yaml')]);
   expect((await bind(referring('pipe.yaml'))).message).toContain('is not a regular file');
   writeFileSync(join(folder, 'sparse.json'), JSON.stringify(sparse));

@@ -4,7 +4,7 @@ import { type Reply, recordingServer, type Seen } from '../helpers/recording-ser
 import { type Run, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** Looks for a description and binds it, without storing what was bound. */
+/** Finds a description and binds it, without storing the binding. */
 function bind(...argv: string[]): Promise<Run> {
   return runCli(['api', 'bind', ...argv, '--dry-run', '--retries', '0']);
 }

@@ -5,12 +5,12 @@ import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { type Shape, shapedService } from '../helpers/shaped-service.ts';
 
-// A list is read to its end, or a message says that it may be cut; and it ends.
+// The program reads a list to its end, or a message says that the list may be cut. Every list ends.
 
 const firstTwo: Shape['page'] = (records) => records.slice(0, 2);
 const inQuery = (name: string, schema: object) => ({ name, in: 'query', schema });
 
-/** Lists of five that are cut after two, in ways that no request can go beyond. */
+/** Lists of five records that are cut after two. No request can get the rest. */
 const cut: Record<string, Shape> = {
   'a cursor in a header': {
     page: firstTwo,
@@ -118,7 +118,7 @@ test('a filter that is required, or has a default, is asked for each of its valu
   }
 });
 
-/** Only pets of category 1, unless another is asked for. */
+/** Lists the pets of category 1, unless the request names another category. */
 const firstCategory: Shape['page'] = (records, url) =>
   url.pathname === '/pets'
     ? records.filter(({ categoryId }) => categoryId === Number(url.searchParams.get('categoryId') ?? 1))
@@ -174,7 +174,7 @@ test.each<
 >([
   ['a next link that was followed before', (count) => ['2', count], 2, 'the link to the next page repeats'],
   ['a page that repeats the one before', (count) => [`${count}`, 1], 2, 'the page repeats the one before'],
-  // Our own contract orders them.
+  // The built-in contract orders the records by id.
   [
     'ids that do not grow',
     (count) => [`${count}`, 10 - count, 100],

@@ -4,7 +4,7 @@ import { operationIds } from '../../src/api/operations.ts';
 import { warehouse } from '../helpers/descriptions.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
-// Which operation of a description is bound as which of ours: a wrong one is worse than none.
+// `api bind` matches the operations of a description with ours. A wrong match is worse than none.
 
 const integer = { type: 'integer' };
 const text = { type: 'string' };
@@ -32,10 +32,10 @@ const ref = (name: string) =>
     : { $ref: `#/components/schemas/${name}` };
 
 /**
- * A description with an operation on each line, `METHOD path [body] [: answer]`, and what is to be bound. A line that
- * ends with `= operation` is to be bound as that one.
+ * A description with an operation on each line, `METHOD path [body] [: answer]`, and the expected binding. A
+ * line that ends with `= operation` must be bound as this operation.
  *
- * @param more fields of operations, by their method and path.
+ * @param more fields of operations, by method and path.
  */
 function describe(lines: readonly string[], more: Readonly<Record<string, object>> = {}) {
   const paths: Record<string, Record<string, object>> = {};
@@ -67,7 +67,10 @@ interface Row {
   readonly why: string;
 }
 
-/** What is bound, `METHOD path` by operation, and the reasons for what is not. */
+/**
+ * Returns the bound routes, `METHOD path` by operation, and the reasons why the other operations are not
+ * bound.
+ */
 async function bind(document: unknown, ...flags: string[]) {
   const stdin = typeof document === 'string' ? document : JSON.stringify(document);
   const argv = ['api', 'bind', '-', '--base-url', 'http://service.test', '--dry-run', '-o', 'json', ...flags];
@@ -175,7 +178,7 @@ test.each<[name: string, lines: readonly string[], more?: Record<string, object>
   expect((await bind(document)).bound).toEqual(bound);
 });
 
-test('the document of the table is bound to the table itself, and the two operations of a bare one', async () => {
+test('the document of the table is bound to the table itself, and a bare document has two bound operations', async () => {
   expect(Object.keys((await bind(toOpenApi())).bound)).toEqual(operationIds);
   const bare = { '/pets/{petId}': { get: { responses: {} } }, '/store/orders': { get: { responses: {} } } };
   const { bound } = await bind({ openapi: '3.0.0', paths: bare });

@@ -3,8 +3,8 @@ import { createRandom, pick as pickFrom } from '../../src/server/seed.ts';
 import { bindTo } from '../helpers/bound.ts';
 import { type Shape, shapedService } from '../helpers/shaped-service.ts';
 
-// The role of a list's parameter follows from its name and its type. The descriptions here are not friendly: they have
-// parameters of any name and type, of which at most one plays each role.
+// The name and the type of a parameter decide its role in a list. These descriptions have parameters of any
+// name and type. At most one parameter has each role.
 
 interface Parameter {
   readonly name: string;
@@ -37,7 +37,7 @@ const others = [
   'pet_status',
   'expand',
 ];
-/** Types that are no page size, no position and no filter, whatever the name is. */
+/** Types that give a parameter no role, whatever its name is. */
 const strange = [
   { type: 'string', format: 'date' },
   { type: 'string', format: 'date-time' },
@@ -78,7 +78,7 @@ function makeCase(seed: number): Case {
       kind === 'cursor' ? { type: 'string' } : { type: 'integer', minimum: kind === 'page' ? 1 : 0 };
     add(position, plain, kind !== 'cursor' && random() < 0.3);
   }
-  // Of several that could be the page size, the first in the order of `sizes` is meant.
+  // If several parameters can be the page size, the first in the order of `sizes` is.
   const meant = sizes.filter(() => random() < 0.25);
   for (const name of meant)
     add(name, { type: 'integer', minimum: 1, maximum: kind === 'none' ? 50 : pick([2, 3, 50]) });
@@ -90,7 +90,7 @@ function makeCase(seed: number): Case {
   return { kind, parameters: shuffled, size: meant[0], position };
 }
 
-/** The service of a case: two records a page if nothing is asked for, and all of them if its list has no pages. */
+/** The service of a case. It answers two records a page, or all records if its list has no pages. */
 function shapeOf({ kind, parameters, size, position }: Case): Shape {
   const at = kind === 'link' ? 'next' : position;
   const range = (url: URL): [start: number, end: number] => {
@@ -119,7 +119,7 @@ function shapeOf({ kind, parameters, size, position }: Case): Shape {
   };
 }
 
-/** Why a description forbids a query, if it does. */
+/** Finds the reason why a description forbids a query. */
 function fault({ kind, parameters, size }: Case, path: string): string | undefined {
   const query = [...new URL(path, 'http://service.test').searchParams];
   const sent = query.map(([name]) => name);
@@ -146,7 +146,7 @@ function fault({ kind, parameters, size }: Case, path: string): string | undefin
 }
 
 test.each(Array.from({ length: 60 }, (_, at) => at + 1))(
-  'each role is played by one parameter, and no request is one that the description forbids: case %i',
+  'at most one parameter has each role, and the description allows every request: case %i',
   async (seed) => {
     const scene = makeCase(seed);
     await using service = await shapedService(shapeOf(scene));
@@ -193,7 +193,7 @@ test('a date is not a cursor: names are found without a warning', async () => {
   expect(await run('pets get Pet5 -o ids')).toMatchObject({ code: 0, stdout: '5\n', stderr: '' });
 });
 
-test('a parameter that is required and plays no role keeps the operation unbound', async () => {
+test('an operation stays unbound if a required parameter has no role', async () => {
   const limits = [inQuery('limit', integer), inQuery('size', { type: 'string' }, { required: true })];
   await using service = await shapedService({ parameters: limits });
   const { run } = await bindTo(service);
@@ -202,7 +202,7 @@ test('a parameter that is required and plays no role keeps the operation unbound
   expect(refused.words).toContain('it needs the query parameter size, which petstore has no value for');
 });
 
-test('pages are not asked for beyond the number that the description allows', async () => {
+test('no page beyond the largest number of the description is requested', async () => {
   const parameters = [inQuery('page', { ...integer, minimum: 1, maximum: 2 }), inQuery('size', integer)];
   const page: Shape['page'] = (records, url) => {
     const at = Number(url.searchParams.get('page') ?? 1) - 1;

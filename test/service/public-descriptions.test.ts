@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Bound, bindTo } from '../helpers/bound.ts';
 import { validatingService } from '../helpers/validating-service.ts';
 
-// Descriptions of others, against services that validate every request and every answer with the description itself.
+// Public descriptions, with services that validate every request and every response with the description
+// itself.
 
 async function open(file: string) {
   const service = await validatingService(`test/fixtures/${file}`);
@@ -15,7 +16,7 @@ async function open(file: string) {
   return { service, ...bound, data: dataOf(bound) };
 }
 
-/** What commands print as JSON; they must succeed. */
+/** Returns the JSON output of commands, which must succeed. */
 function dataOf({ done }: Bound) {
   return async (line: string, stdin?: string) => JSON.parse(await done(`${line} -o json`, stdin));
 }

@@ -7,7 +7,7 @@ import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** Runs `api request` against a service that always gives the same answer; `seen` are its requests. */
+/** Runs `api request` against a service that always gives the same response. `seen` has its requests. */
 async function send(
   argv: readonly string[],
   reply: Reply = { body: { ok: true } },

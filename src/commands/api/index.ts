@@ -11,9 +11,9 @@ export const examples = [
 const operations = verb({
   name: 'operations',
   aliases: ['ls'],
-  summary: 'List the operations of the service and where each comes from',
+  summary: 'List the operations of the service and the source of each',
   description:
-    'Lists the operations of the service, each with its method and path; one that the service lacks has none. --all also shows where an operation comes from (stated by the specification of the service, chosen by this program, bound to the description of a service, or missing from it), its life cycle, and why it is missing.',
+    'Lists the operations of the service, each with its method and path. An operation that the service lacks has neither. --all also shows the source of each operation (stated by the specification of the service, chosen by this program, bound to the description of a service, or missing from it), its life cycle, and why it is missing.',
   examples: [
     'petstore api operations',
     'petstore api operations --all',
@@ -40,7 +40,7 @@ const bind = verb({
   name: 'bind',
   summary: "Follow a service's own OpenAPI description",
   description: [
-    'Reads an OpenAPI 3.0, 3.1 or Swagger 2.0 description, JSON or YAML, finds in it the operations that this program knows, and stores what it found for the active profile, or without one for the origin of the base URL. From then on every command that calls that origin follows it. What was bound, what was not, and why is shown.',
+    'Reads an OpenAPI 3.0, 3.1 or Swagger 2.0 description, JSON or YAML, finds the operations that this program knows, and stores the binding for the active profile, or without one for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not.',
     'The URL of a service leads to its description by a link or a well-known path; without an argument the base URL does. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
   ],
   examples: [
@@ -60,7 +60,7 @@ const bind = verb({
   flags: {
     map: values(
       '--map <name=value>',
-      'say which operation of the description is meant, or what a field is called there; may be given again',
+      'name the operation of the description to bind, or the name of a field there; may be given again',
     ),
     withToken: flag(
       '--with-token',
@@ -77,7 +77,7 @@ const unbind = verb({
   name: 'unbind',
   summary: 'Go back to the built-in contract',
   description:
-    'Drops what `api bind` stored for the active profile; if there is nothing, what it stored for the origin of the base URL.',
+    'Removes the binding of the active profile. If the profile has none, removes the binding of the origin of the base URL.',
   examples: ['petstore api unbind', 'petstore api unbind --profile staging'],
   async run(context) {
     await (await import('./bind.ts')).unbind(context);
@@ -86,10 +86,10 @@ const unbind = verb({
 
 const request = verb({
   name: 'request',
-  summary: 'Send a request of your own making',
+  summary: 'Send any request to the service',
   description: [
     'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer as it came. The path lies below the base URL; a whole URL must be of the same origin.',
-    'Each -f adds a parameter to the query of a GET, HEAD or DELETE, or of any request that has --input, and else a field to a JSON body. A field has the type that the operation gives it; if no operation is known, true, false, null and numbers are themselves and all else is text. key:=value takes the value as JSON.',
+    'Each -f adds a parameter to the query of a GET, HEAD or DELETE, or of any request that has --input, and else a field to a JSON body. A field has the type that the operation gives it; if the operation is unknown, true, false, null and numbers are JSON values, and all else is text. key:=value takes the value as JSON.',
   ],
   write: true,
   examples: [
