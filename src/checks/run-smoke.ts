@@ -38,7 +38,7 @@ export async function runSmoke(
   const creating = new AbortController();
   const abandoning = new AbortController();
   let signal: Signal | undefined;
-  const release = interrupts.take((name) => {
+  const release = interrupts.takeOver((name) => {
     if (signal) return abandoning.abort(new StoppedError('stopped by a second signal'));
     signal = name;
     stopping.abort(new StoppedError('the run was interrupted'));

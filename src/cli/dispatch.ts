@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
-import { closest } from '../process/text.ts';
+import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
 import type { GlobalFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
@@ -158,10 +158,10 @@ function nearWord(
   topics: readonly string[] = [],
 ): string | undefined {
   if (code === 'commander.unknownOption')
-    return closest(wrongFlag(operands) ?? '', Object.values(flagsOf(command)).map(nameOf));
+    return closestWord(wrongFlag(operands) ?? '', Object.values(flagsOf(command)).map(nameOf));
   if (code !== 'commander.unknownCommand') return undefined;
   const names = group.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  return closest(operands[0] ?? '', [...names, ...topics]);
+  return closestWord(operands[0] ?? '', [...names, ...topics]);
 }
 
 function wrongFlag(operands: readonly string[]): string | undefined {

@@ -9,10 +9,10 @@ import type { CredentialParameter } from './request.ts';
 // A call, from its operation to its answer:
 //
 //   client.ts         an operation and its input -> a request (request.ts, checked by bounds.ts)
-//   send-call.ts      the request -> attempts (attempt.ts), within one deadline -> the final answer (transport/)
-//   response.ts       the answer of a reading -> a record, or the page of a list
-//   judge-write.ts    the answer of a write -> whether it shows what was asked
-//   call-error.ts     anything else -> an error that tells of the attempts
+//   send-call.ts      the request -> attempts (attempt.ts), within one deadline -> the final response (transport/)
+//   read-answer.ts    the response to a reading -> a record, or the page of a list
+//   judge-write.ts    the response to a write -> whether it shows the values that the user set
+//   call-error.ts     any other response, or no response -> an error with the attempts
 //
 // Several calls: a list is read by whole-list.ts, page by page (page-walk.ts); read-record.ts reads one record of any noun;
 // pace.ts limits how many requests are sent at a time. trace.ts and waiting.ts show the events of a client.
@@ -22,7 +22,7 @@ export interface ClientOptions {
   readonly contract: Contract;
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
-  /** Fields of every request: the user agent, those of `--header`, the credential. */
+  /** The headers of every request: the user agent, the headers of `--header`, the credential. */
   readonly headers: HttpHeaders;
   /** A credential in the query of every request. */
   readonly parameter?: CredentialParameter | undefined;
@@ -37,13 +37,13 @@ export interface ClientOptions {
   readonly retriesUnreachable?: boolean | undefined;
   /** Aborted when the process is interrupted. */
   readonly signal: AbortSignal;
-  /** Masked in every text of the service that an error quotes. */
+  /** The secrets to mask in each text of the service that an error quotes. */
   readonly secrets: Secrets;
   /** Called with every event, for traces, the waiting line and notices. */
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** An event of a client: a call begins or ends, an attempt has ended, an operation was answered, or a note for the user. */
+/** An event of a client: a call begins or ends, an attempt has ended, an operation has its response, or a note for the user. */
 export type ClientEvent =
   | { readonly kind: 'begin' | 'end' }
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
@@ -52,13 +52,13 @@ export type ClientEvent =
 
 /** The options of one call. */
 export interface CallOptions {
-  /** Sent as If-Match; not by a raw request, which names its own headers. */
+  /** The value of If-Match. A raw request ignores it, because it names its own headers. */
   readonly ifMatch?: string | undefined;
   /** Deadline of the whole call in milliseconds, instead of the client's. */
   readonly timeoutMs?: number | undefined;
-  /** Most retries, instead of the client's. */
+  /** The most retries, instead of the client's. */
   readonly retries?: number | undefined;
-  /** The statuses after which another attempt is made, instead of those of reliability. */
+  /** The statuses after which another attempt is made, instead of `retriedStatuses`. */
   readonly retriedStatuses?: ReadonlySet<number> | undefined;
   /** A credential in the query in place of the client's; null for none. */
   readonly parameter?: CredentialParameter | null | undefined;
@@ -68,14 +68,14 @@ export interface CallOptions {
   /** True for a call that the user did not ask for: no notice names its endpoint. */
   readonly skipsNotices?: boolean | undefined;
   /**
-   * Paces the attempts: the wait for a turn, and for a Retry-After up to `maxRetryWaitMs`, does not count against the
-   * deadline. Its stop ends the call. Without a pace, a Retry-After that does not fit the deadline ends the call.
+   * Paces the attempts. Waiting for a turn, or for a Retry-After of up to two minutes, does not use up the deadline. The
+   * stop of the pace ends the call. Without a pace, a Retry-After beyond the deadline ends the call.
    */
   readonly pace?: Pace | undefined;
   afterAttempt?(attempt: Attempt): void;
 }
 
-/** One request, and the limits within which it is to be answered. */
+/** One request, the client that sends it, and its options. */
 export interface Call {
   readonly client: ClientOptions;
   /** Undefined for a raw request. */

@@ -3,7 +3,7 @@ import { CliError, type ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import type { Attempt } from './attempt.ts';
 
-/** Why a run stopped before its last row. */
+/** The reason why a run stopped before its last row. */
 export interface StopReason {
   /** Determines the exit code. */
   readonly kind: ErrorKind;
@@ -15,13 +15,13 @@ export interface StopReason {
 
 /** How fast requests are sent. */
 export interface PaceFlags {
-  /** Most requests in flight. */
+  /** The most requests in flight. */
   readonly concurrency: number;
-  /** Most requests a second, every attempt counted; null for no limit. */
+  /** The most requests a second. Each attempt counts. Null for no limit. */
   readonly rate: number | null;
 }
 
-/** The longest Retry-After that is waited for; a longer one stops the run. */
+/** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
 /**
@@ -34,7 +34,7 @@ export class Pace {
   readonly max: number;
   requests = 0;
   retries = 0;
-  /** Stopped if the service asks to wait too long, and by those who share the pace. */
+  /** The stop of the run. The pace stops the run if the service asks to wait too long. */
   readonly stop: Stop<StopReason>;
   private readonly intervalMs: number;
   private inFlight = 0;
@@ -60,7 +60,8 @@ export class Pace {
   }
 
   /**
-   * Waits for the turn of an attempt. Undefined if it may start at once, which saves a turn of the event loop.
+   * Waits for the turn of an attempt. Returns undefined if the attempt can start at once, which saves a turn of the event
+   * loop.
    *
    * @throws StoppedError if the run has stopped.
    */
@@ -76,7 +77,7 @@ export class Pace {
     });
   }
 
-  /** Adapts the pace to an attempt that has ended. Call it after each. */
+  /** Adapts the pace to an attempt that has ended. Call it after each attempt. */
   observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
     this.inFlight -= 1;
     if (number > 1) this.retries += 1;
@@ -105,14 +106,14 @@ export class Pace {
     }
   }
 
-  /** A request counts from its start, even if its end is never reported. */
+  /** Counts a request from its start, because its end may never be reported. */
   private begin(): void {
     this.requests += 1;
     this.inFlight += 1;
     if (this.intervalMs > 0) this.nextAt = Math.max(monotonicMs(), this.nextAt) + this.intervalMs;
   }
 
-  /** Milliseconds until the next request may start, by pause and rate; 0 for now. */
+  /** Returns the milliseconds until the next request can start, by pause and rate. 0 means now. */
   private waitMs(): number {
     if (this.intervalMs === 0 && this.pausedUntil === 0) return 0;
     const now = monotonicMs();
@@ -151,8 +152,8 @@ export class Pace {
 }
 
 /**
- * Does the work for each item, as many at a time as the pace ever allows; after an error no further one begins. When it
- * ends, none is in progress.
+ * Does the work for each item, on as many items at a time as the pace allows at most. After an error no further item
+ * begins. When the function ends, no work is in progress.
  *
  * @throws the first error.
  */

@@ -6,20 +6,20 @@ import { type JsonObject, valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import type { PageContent } from './read-answer.ts';
 
-// How the pages of a list follow each other, and where they end.
+// This file reads the pages of a list in their order, and finds the end of the list.
 
-/** One answer to a list. */
+/** One page of a list. */
 export interface Page extends PageContent {
   readonly link: string | undefined;
   /** The URL that answered. */
   readonly url: string;
-  /** The error of a page that does not continue its list; it names the request. @param why a clause. */
+  /** Returns the error of a page that does not continue its list. The error names the request. @param why a clause. */
   fault(why: string): Error;
 }
 
 /** The pages of one list. */
 export interface PageSource {
-  /** The URL of the first. */
+  /** The URL of the first page. */
   readonly first: string;
   /** @throws CliError that names the request. */
   read(url: string): Promise<Page>;
@@ -30,7 +30,8 @@ const maxRecords = 10_000_000;
 const maxEmptyPages = 1000;
 
 /**
- * The pages of a list in their order. Returns why there may be more, a clause; undefined if the list ends.
+ * Yields the pages of a list in their order. At the end returns a clause that says why there may be more records, or
+ * undefined if the list is whole.
  *
  * @param size the page size that the URL of the first page asks for.
  * @throws CliError for a list that does not end.
@@ -52,7 +53,7 @@ export async function* pagesOf(
     const { records } = page;
     visited.add(url).add(withoutHash(page.url));
     if (walk.pages > 0 && isSamePage(before, records, idField)) {
-      // The first page may have the number 0 or 1: if page 1 is the first one again, page 2 is the next.
+      // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages > 1 || paging?.kind !== 'number' || walk.firstNumber !== undefined)
         throw page.fault('the page repeats the one before');
       walk.firstNumber = 1;
@@ -70,18 +71,18 @@ export async function* pagesOf(
     if (walk.pages >= maxPages || walk.count > maxRecords)
       throw page.fault(`the list does not end: more than ${maxPages} pages or ${maxRecords} records`);
     walk.isLinked ||= linkTarget(page.link, 'next') !== undefined;
-    const { next, doubt, probe } = nextStep(walk, page);
+    const { next, mayBeCut, probe } = nextStep(walk, page);
     if (next === undefined) {
-      // A page that cannot be read tells nothing.
-      const last = doubt !== undefined && probe ? await read(probe).catch(() => undefined) : undefined;
-      return last?.records.length === 0 ? undefined : doubt;
+      // If the page cannot be read, there is no answer, and the list may be cut.
+      const last = mayBeCut !== undefined && probe ? await read(probe).catch(() => undefined) : undefined;
+      return last?.records.length === 0 ? undefined : mayBeCut;
     }
     if (visited.has(next)) throw page.fault(`the link to the next page repeats: ${maskUrl(next)}`);
     url = next;
   }
 }
 
-/** How far a list has been read. Only `pagesOf` changes it. */
+/** The state of the reading of a list. Only `pagesOf` changes it. */
 interface Walk {
   readonly operation: Operation;
   readonly first: string;
@@ -89,18 +90,18 @@ interface Walk {
   readonly size: number | undefined;
   pages: number;
   count: number;
-  /** Whether an answer has had a link to the next page. */
+  /** Whether a page has had a link to the next page. */
   isLinked: boolean;
-  /** The number of the first page, if pages have numbers; undefined while it is not known to be 1 and not 0. */
+  /** The number of the first page: 0 or 1. Undefined until that is known. */
   firstNumber?: number | undefined;
 }
 
 interface Step {
-  /** The URL of the next page; undefined after the last. */
+  /** The URL of the next page. Undefined after the last page. */
   readonly next?: string | undefined;
-  /** Why there may be more, a clause. */
-  readonly doubt?: string | undefined;
-  /** The URL of a page that would have more. */
+  /** The reason why there may be more records, a clause. */
+  readonly mayBeCut?: string | undefined;
+  /** The URL of a page that has records only if there are more. */
   readonly probe?: string | undefined;
 }
 
@@ -109,16 +110,16 @@ function nextStep(walk: Walk, page: Page): Step {
   const { paging, noun } = operation;
   const link = linkTarget(page.link, 'next');
   if (link !== undefined) return { next: resolveNext(link, page) };
-  const doubt = doubtOf(walk, page);
+  const mayBeCut = moreClause(walk, page);
   const isLinked = walk.isLinked || linkTarget(page.link, 'first', 'prev', 'last') !== undefined;
-  if (isLinked || !paging || paging.kind === 'link') return { doubt };
+  if (isLinked || !paging || paging.kind === 'link') return { mayBeCut };
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
   if (paging.kind === 'unknown') {
-    if (doubt !== undefined) return { doubt };
+    if (mayBeCut !== undefined) return { mayBeCut };
     const last = page.records.at(-1)?.[nouns[noun].idField];
     const canProbe = paging.after !== undefined && typeof last === 'bigint';
-    const probe = canProbe ? withParameter(first, paging.after, `${last}`) : undefined;
-    return { doubt: doubtOfUnknown(walk, paging.by), probe };
+    const probe = canProbe ? withQueryParameter(first, paging.after, `${last}`) : undefined;
+    return { mayBeCut: unknownPagingClause(walk, paging.by), probe };
   }
   // A page that is shorter than the stated maximum is the last.
   const maximum = statedMaximum(operation);
@@ -126,8 +127,8 @@ function nextStep(walk: Walk, page: Page): Step {
   if (length === 0 || (maximum !== undefined && length < Math.min(size ?? maximum, maximum))) return {};
   const value = paging.kind === 'number' ? (walk.firstNumber ?? 0) + walk.pages : count;
   if (value > (paging.maximum ?? Number.POSITIVE_INFINITY))
-    return { doubt: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
-  return { next: withParameter(first, paging.parameter, String(value)) };
+    return { mayBeCut: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
+  return { next: withQueryParameter(first, paging.parameter, String(value)) };
 }
 
 function nextByCursor(
@@ -137,17 +138,17 @@ function nextByCursor(
 ): Step {
   const value = valueIn(page.envelope, next);
   if (value === undefined || value === null || value === '' || value === false)
-    return { doubt: doubtOf(walk, page) };
+    return { mayBeCut: moreClause(walk, page) };
   if (typeof value === 'boolean' || typeof value === 'object')
-    return { doubt: `its ${next.join('.')} is neither a link nor a cursor` };
+    return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
   const text = String(value);
   if (/^(https?:\/)?\/|^\?/.test(text)) return { next: resolveNext(text, page) };
-  if (parameter === undefined) return { doubt: `its ${next.join('.')} is not a link` };
-  return { next: withParameter(walk.first, parameter, text) };
+  if (parameter === undefined) return { mayBeCut: `its ${next.join('.')} is not a link` };
+  return { next: withQueryParameter(walk.first, parameter, text) };
 }
 
-/** Why there may be more records although the list has ended: its answer says so, a clause. */
-function doubtOf({ count }: Walk, { envelope }: Page): string | undefined {
+/** Returns the clause in which the last page says that there are more records. */
+function moreClause({ count }: Walk, { envelope }: Page): string | undefined {
   for (const [field, value] of Object.entries(envelope ?? {})) {
     const name = field.toLowerCase().replace(/[^a-z]/g, '');
     if (/^hasmore$|^hasnext(page)?$/.test(name) && value === true) return `it says ${field}: true`;
@@ -158,11 +159,12 @@ function doubtOf({ count }: Walk, { envelope }: Page): string | undefined {
 }
 
 /**
- * Why a list may be cut if its pages follow each other in an unknown way, a clause; undefined if it is shorter than a page.
+ * Returns the reason why a list may be cut if its pages follow each other in an unknown way, a clause. Undefined if the list
+ * is shorter than a page.
  *
  * @param by the parameter or header that leads to the next page; undefined if the description has none.
  */
-function doubtOfUnknown({ operation, size, count }: Walk, by: string | undefined): string | undefined {
+function unknownPagingClause({ operation, size, count }: Walk, by: string | undefined): string | undefined {
   const { serviceDefault } = operation.parameters.find(({ name }) => name === 'limit') ?? {};
   if (by === undefined)
     return count >= (size ?? Number(serviceDefault ?? Number.NaN))
@@ -174,7 +176,7 @@ function doubtOfUnknown({ operation, size, count }: Walk, by: string | undefined
     : undefined;
 }
 
-/** Whether a page has the records of the one before; false for empty pages. */
+/** Returns whether a page has the same records as the page before. False for empty pages. */
 function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], idField: string): boolean {
   if (before.length !== page.length || page.length === 0) return false;
   return before.every(
@@ -182,7 +184,7 @@ function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], 
   );
 }
 
-/** A clause if the ids do not grow from page to page, as the contract of the table orders them. */
+/** Returns a clause if the ids do not grow from page to page. The built-in contract orders lists by id. */
 function orderFault(
   before: readonly JsonObject[],
   [first]: readonly JsonObject[],
@@ -209,13 +211,13 @@ function withoutHash(url: string): string {
   return parsed.href;
 }
 
-function withParameter(url: string, name: string, value: string): string {
+function withQueryParameter(url: string, name: string, value: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set(name, value);
   return parsed.href;
 }
 
-/** The most records of a page that the service states; undefined if it does not. */
+/** Returns the stated maximum of records in a page. Undefined if the service states no maximum. */
 export function statedMaximum({ parameters }: Operation): number | undefined {
   const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
   return maximum === undefined ? undefined : Number(maximum);

@@ -9,7 +9,7 @@ import type { Answer, Client } from './client.ts';
 import type { CallInput } from './request.ts';
 import type { ListOptions } from './whole-list.ts';
 
-// What several calls together do with one record of a noun.
+// This file reads one record of a noun with one call or several.
 
 /**
  * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
@@ -41,7 +41,7 @@ export async function readRecord<Record = JsonObject>(
   return readFromList(client, noun, id, { whole: true, ...options });
 }
 
-/** Whether an operation is gone, and not the record: 410, or 404 or 405 without a code of the service's own. */
+/** Returns whether the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */
 function isWithdrawn(error: unknown): error is CliError {
   if (!(error instanceof CliError)) return false;
   const { status, code } = error.details;
@@ -49,7 +49,7 @@ function isWithdrawn(error: unknown): error is CliError {
 }
 
 /**
- * Finds a record in the list of its noun, from its id on if the list can begin there.
+ * Finds a record in the list of its noun. The reading begins at the id if the list can begin there.
  *
  * @throws CliError `not-found` if the list does not have it.
  */
@@ -67,7 +67,7 @@ export async function readFromList<Record = JsonObject>(
     const records = page as readonly object[] as readonly JsonObject[];
     const value = records.find((record) => record[idField] === id);
     if (value) return { value: value as Record, status: 200, headers: {}, etag: undefined, attempts: [] };
-    // The list began at the id, so that its later pages have only larger ones.
+    // The list began at the id, so its later pages have only larger ids.
     if (
       isSought &&
       records.length > 0 &&
@@ -78,7 +78,7 @@ export async function readFromList<Record = JsonObject>(
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
 }
 
-/** The input that creates the inventory entry of a pet, with the status of the pet if the service takes one. */
+/** Makes the input that creates the inventory entry of a pet. It has the status of the pet if the service takes a status. */
 export async function entryInput(
   client: Client,
   petId: bigint,

@@ -13,13 +13,13 @@ export interface CallInput {
   readonly id?: bigint | string | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
-  /** The record as it was read, if the body has only its changes. */
+  /** The record as it was read, if the body has only the changes. */
   readonly before?: object | undefined;
-  /** What the user set, if the body has more than that: only this is compared with the answer. */
+  /** The values that the user set, if the body has further fields. Only these values are compared with the answer. */
   readonly values?: object | undefined;
 }
 
-/** What all requests to a service have in common. */
+/** The parts that all requests to a service have in common. */
 interface RequestBase {
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -28,7 +28,7 @@ interface RequestBase {
 }
 
 /**
- * The request of an operation. Every parameter goes to its place in the contract, ids with all their digits.
+ * Makes the request of an operation. Each parameter goes to its location in the contract, and an id keeps all its digits.
  *
  * @param input as `toWireInput` returns it.
  * @throws UsageError for a header that cannot be sent, and for a path outside the base URL: a bound description may
@@ -44,7 +44,7 @@ export function toRequest(operation: Operation, input: CallInput, base: RequestB
   return body ? { method, url, headers, body: printJson(input.body) } : { method, url, headers };
 }
 
-/** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
+/** Translates the body of an input for the service. Adds the record's id to the body if the contract has it there. */
 export function toWireInput(operation: Operation, input: CallInput): CallInput {
   const { body: requestBody, noun } = operation;
   const { body, before } = input;
@@ -59,7 +59,7 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
 }
 
 /**
- * An input that the service accepts, if the values of the request do not matter: a required filter gets one of its values,
+ * Completes an input whose values do not matter, so that the service accepts it. A required filter gets one of its values,
  * a required field of the body gets an example, and a field that the service does not take is left out.
  */
 export function toAcceptedInput(operation: Operation, input: CallInput): CallInput {
@@ -75,19 +75,19 @@ export function toAcceptedInput(operation: Operation, input: CallInput): CallInp
   return { ...input, query, body: Object.fromEntries([...taken, ...examples]) };
 }
 
-/** The id of the record that a request is about, if the input has one. */
+/** Returns the id of the record that a request is about, if the input has one. */
 export function recordIdOf({ noun }: Operation, input: CallInput): bigint | undefined {
   const body = noun === 'inventory' && isJsonObject(input.body) ? input.body : undefined;
   const id = input.id ?? body?.petId;
   return typeof id === 'bigint' ? id : undefined;
 }
 
-/** A parameter's value by the program's name for it, wherever the input holds it; or its constant value. */
+/** Returns the value of a parameter: its constant, or the value in the query or the id of the input. */
 export function parameterValue(input: CallInput, { name, constant }: Parameter): unknown {
   return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
-/** Whether a URL has the base URL's origin and is below its path after dot segments and their escapes are resolved. */
+/** Returns whether a URL is below the base URL: same origin, and a path below its path after dot segments are resolved. */
 function isBelow(url: string, baseUrl: string): boolean {
   if (!URL.canParse(url)) return false;
   const { origin, pathname } = new URL(url);
@@ -139,7 +139,7 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
   return headers;
 }
 
-/** Fields that replace the client's own; an undefined value removes one of those. */
+/** Headers that replace headers of the client. The value undefined removes a header. */
 export type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** An arbitrary request. */
@@ -156,10 +156,10 @@ export interface RawRequest {
 export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
- * The request as a transport sends it.
+ * Makes a raw request as a transport sends it.
  *
- * @throws UsageError for a path that is empty or that the URL parser would change, for one outside the base URL, or for
- *   a URL of another origin: the credential is meant for this service only.
+ * @throws UsageError for a path that is empty, that the URL parser would change, or that is outside the base URL. Also for
+ *   a URL of another origin, because the credential is for this service only.
  */
 export function toRawRequest(raw: RawRequest, { baseUrl, headers }: RequestBase): HttpRequest {
   const url = rawUrl(raw.path, baseUrl);
@@ -208,10 +208,13 @@ export interface CredentialParameter {
 }
 
 /**
- * The request with the credential in its query, unless the URL already has that parameter, from the caller or from a
- * link of the service.
+ * Adds the credential to the query of a request, unless the URL already has that parameter from the caller or from a link
+ * of the service.
  */
-export function withParameter(request: HttpRequest, parameter: CredentialParameter | undefined): HttpRequest {
+export function withCredentialParameter(
+  request: HttpRequest,
+  parameter: CredentialParameter | undefined,
+): HttpRequest {
   if (parameter === undefined) return request;
   const { url } = request;
   const { name, value } = parameter;
@@ -220,10 +223,10 @@ export function withParameter(request: HttpRequest, parameter: CredentialParamet
   return { ...request, url: `${url}${url.includes('?') ? '&' : '?'}${pair}` };
 }
 
-/** The same request with the value masked. */
+/** Does the same as `withCredentialParameter`, with the value masked. */
 export function withMaskedParameter(
   request: HttpRequest,
   parameter: CredentialParameter | undefined,
 ): HttpRequest {
-  return withParameter(request, parameter && { name: parameter.name, value: '***' });
+  return withCredentialParameter(request, parameter && { name: parameter.name, value: '***' });
 }

@@ -8,7 +8,7 @@ import { type Attempt, mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry }
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { maxRetryWaitMs } from './pace.ts';
-import { withMaskedParameter, withParameter } from './request.ts';
+import { withCredentialParameter, withMaskedParameter } from './request.ts';
 import { decodeBody } from './transport/response.ts';
 
 /** The final response of a call. */
@@ -98,7 +98,7 @@ async function tryOnce(
         signals,
       };
       response = await withinLimits(limits, (cancellation) =>
-        client.transport.send(withParameter(request, parameter), { cancellation, onSending }),
+        client.transport.send(withCredentialParameter(request, parameter), { cancellation, onSending }),
       );
       if (isRedirect(response.status)) next = followRedirect(request, response, redirects);
     } catch (thrown) {

@@ -4,7 +4,8 @@ import { sanitize } from '../process/text.ts';
 import type { Attempt } from './attempt.ts';
 
 /**
- * The report of an attempt for `-v`: one line; with `-vv` also the headers of request and answer, credentials masked.
+ * Formats an attempt for `-v` as one line. For `-vv` it adds the headers of the request and of the response, with
+ * credentials masked.
  *
  * @param level 1 for `-v`, 2 for `-vv`.
  */

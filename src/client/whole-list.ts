@@ -7,22 +7,22 @@ import { caseless } from '../process/text.ts';
 import type { CallOptions } from './call.ts';
 import { type PageSource, pagesOf, statedMaximum } from './page-walk.ts';
 
-// A list from its first record to its last, whatever the service's filters and page sizes are.
+// This file reads a list from its first record to its last, with any filters and page sizes of the service.
 
 /** The conditions on the fields of records, by the table's filters. Any value of an array matches. */
 export type Filters = Readonly<Record<string, unknown>>;
 
 export interface ListOptions extends CallOptions {
-  /** How many records are wanted: the list ends with the page that has the last of them. Default: all. */
+  /** The number of records to read. The list ends with the page that reaches the number. All records by default. */
   readonly limit?: number | undefined;
-  /** Begin after this id, if the list is ordered by id. */
+  /** The id after which the list begins, if the list is ordered by id. */
   readonly after?: bigint | undefined;
   /** True if the caller needs every record: a list that may be cut is then an error, not a warning. */
   readonly whole?: boolean | undefined;
 }
 
-/** What a list needs of the client. */
-export interface ListSource {
+/** The parts of the client that a list needs. */
+interface ListReader {
   readonly contract: Contract;
   /** Opens the list with these parameters. @throws UsageError if they break the contract. */
   openList(query: Filters): PageSource;
@@ -31,21 +31,22 @@ export interface ListSource {
 }
 
 /**
- * The records of a list, page by page, each page fetched when it is needed. Filters that the service lacks are applied
- * here. If it requires a filter, or has a default for it, it is asked once for each value of that filter.
+ * Reads the records of a list, page by page. A page is requested when the caller asks for it. A filter that the service
+ * lacks is applied here. If the service requires a filter or has a default for it, there is a request for each value of
+ * the filter.
  *
- * @throws UsageError for a filter that can be applied neither there nor here, and for a list that may be cut if the caller
- *   needs it whole; CliError for a list that does not end.
+ * @throws UsageError for a filter that neither the service nor this function can apply, and for a list that may be cut if
+ *   `whole` is set. CliError for a list that does not end.
  */
 export async function* readList(
-  source: ListSource,
+  source: ListReader,
   id: ListId,
   filters: Filters,
   options: ListOptions,
 ): AsyncGenerator<JsonObject[]> {
   const operation = offeredOperation(source.contract, id);
   const pages = readPages(source, operation, filters, options);
-  // If the end of the list shows that it may be cut, the caller must not have used its first page.
+  // Only the end of the list shows whether the list is cut. Until then, a caller that needs the whole list gets nothing.
   const isReadFirst = options.whole && operation.paging?.kind === 'unknown';
   const kept: JsonObject[][] = [];
   let page = await pages.next();
@@ -53,20 +54,20 @@ export async function* readList(
     if (isReadFirst) kept.push(page.value);
     else yield page.value;
   }
-  const doubt = page.value;
-  if (doubt !== undefined && options.whole)
+  const mayBeCut = page.value;
+  if (mayBeCut !== undefined && options.whole)
     throw new UsageError(
-      `the list may be cut, and this needs every record: ${doubt} (${id})`,
+      `the list may be cut, and this needs every record: ${mayBeCut} (${id})`,
       'ask the owner of the service for a list that can be read to its end',
       'unbound',
     );
-  if (doubt !== undefined) source.note(`warning: there may be more records: ${doubt} (${id})`);
+  if (mayBeCut !== undefined) source.note(`warning: there may be more records: ${mayBeCut} (${id})`);
   yield* kept;
 }
 
-/** The pages of a list. Returns why it may be cut, a clause; undefined if it is certainly whole. */
+/** Yields the pages of a list. Returns the reason why the list may be cut, a clause. Undefined if the list is whole. */
 async function* readPages(
-  { openList }: ListSource,
+  { openList }: ListReader,
   operation: Operation,
   filters: Filters,
   { limit, after, whole }: ListOptions,
@@ -84,8 +85,8 @@ async function* readPages(
   const size = pageSize(operation, isExact ? limit : undefined);
   let left = limit ?? Number.POSITIVE_INFINITY;
   const parts = queriesOf(operation, conditions);
-  let { doubt } = parts;
-  if (whole && doubt !== undefined) return doubt;
+  let { mayBeCut } = parts;
+  if (whole && mayBeCut !== undefined) return mayBeCut;
   for (const part of parts.queries) {
     // A service may ignore a parameter without an error.
     const checked = [...conditions, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
@@ -98,16 +99,16 @@ async function* readPages(
       yield matching;
       if (left <= 0) return undefined;
     }
-    doubt ??= page.value;
+    mayBeCut ??= page.value;
   }
-  return doubt;
+  return mayBeCut;
 }
 
 const largestPage = 1000;
 
 /**
- * The page size to ask for: a part of the limit, else the largest. Undefined if the service has none, or may answer with
- * all records if none is asked for.
+ * Returns the page size to ask for: a part of the limit, or the largest size. Undefined if the service has no page size, or
+ * if it may answer with all records.
  */
 function pageSize(operation: Operation, limit: number | undefined): number | undefined {
   const size = operation.parameters.find(({ name }) => name === 'limit');
@@ -122,16 +123,16 @@ function pageSize(operation: Operation, limit: number | undefined): number | und
   return isStated || (size.serviceDefault !== undefined && hasNoPages) ? largest : undefined;
 }
 
-/** Whether the records of a list have a field. */
+/** Returns whether the records of a list have a field. */
 function hasField({ records }: Operation, name: string): boolean {
   return Object.hasOwn(records.names, name);
 }
 
 /**
- * Checks that each filter can be applied, by the service or here.
+ * Checks that the service or this program can apply each filter.
  *
- * @param needs fields that a further condition reads.
- * @throws UsageError for the first that cannot be.
+ * @param needs the fields that a further condition reads.
+ * @throws UsageError for the first filter that cannot be applied.
  */
 export function checkFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
   const names = Object.keys(filters).filter((name) => filters[name] !== undefined);
@@ -147,21 +148,21 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
   );
 }
 
-/** The value with which the service can be asked for just these records; undefined if there is none. */
+/** Returns the value of the parameter that selects exactly these records. Undefined if there is none. */
 function parameterOf(operation: Operation, name: string, filter: unknown): unknown {
   if (Array.isArray(filter) || !takesParameter(operation, name)) return undefined;
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }
 
 /**
- * The queries whose lists together hold all records. There is one for each value of a filter that would hide records
- * otherwise: the service requires it, has a default for it, or applies it to a field that its records do not show. The
- * doubt names a default if the other values of its filter are unknown.
+ * Returns the queries whose lists together have all records. A filter hides records if the service requires it, has a
+ * default for it, or applies it to a field that its records do not show. For such a filter there is a query for each value.
+ * `mayBeCut` names a default if the other values of the filter are unknown.
  */
 function queriesOf(
   operation: Operation,
   conditions: readonly (readonly [string, unknown])[],
-): { readonly queries: readonly Filters[]; readonly doubt: string | undefined } {
+): { readonly queries: readonly Filters[]; readonly mayBeCut: string | undefined } {
   const values = new Map(conditions);
   const isPaging = (name: string) => name === 'limit' || name === 'after';
   const narrowing = operation.parameters.filter(({ name, serviceDefault, required, in: place, constant }) => {
@@ -170,15 +171,15 @@ function queriesOf(
     return required || serviceDefault !== undefined || (values.has(name) && !hasField(operation, name));
   });
   let queries: readonly Filters[] = [{}];
-  let doubt: string | undefined;
+  let mayBeCut: string | undefined;
   for (const { name, bounds, serviceDefault } of narrowing) {
     const choices = values.get(name) ?? bounds?.enum ?? filterValues[name];
     if (Array.isArray(choices) && choices.length > 0)
       queries = queries.flatMap((query) => choices.map((value) => ({ ...query, [name]: value })));
     else if (serviceDefault !== undefined)
-      doubt ??= `it has only those with ${name} ${serviceDefault}, unless it is asked for others`;
+      mayBeCut ??= `it has only those with ${name} ${serviceDefault}, unless it is asked for others`;
   }
-  return { queries, doubt };
+  return { queries, mayBeCut };
 }
 
 /** The values of the filters that have few, used if the description does not list them. */
@@ -193,15 +194,15 @@ function meetsConditions(record: JsonObject, conditions: readonly (readonly [str
 }
 
 function isValue(record: JsonObject, name: string, expected: unknown): boolean {
-  if (name !== 'categoryId') return (record[name] ?? absent[name]) === expected;
+  if (name !== 'categoryId') return (record[name] ?? omittedValues[name]) === expected;
   const category = comparedValues(name, expected as JsonValue, record);
   return caseless(String(category.expected)) === caseless(String(category.actual));
 }
 
-/** The value of a field that a record leaves out. */
-const absent: JsonObject = { status: 'available', complete: false };
+/** The values of fields that a record may leave out. */
+const omittedValues: JsonObject = { status: 'available', complete: false };
 
-/** The records of a list, read to its end, or until there are `enough`. */
+/** Collects the records of a list, to its end or until there are `enough`. */
 export async function collectRecords<Entity>(
   pages: AsyncIterable<readonly Entity[]>,
   enough = Number.POSITIVE_INFINITY,

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
-import { closest } from '../process/text.ts';
+import { closestWord } from '../process/text.ts';
 import { type KeyPath, readConfigFile, unreadableConfigError } from './file.ts';
 import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
 import { resolvePaths } from './paths.ts';
@@ -95,7 +95,7 @@ export function requireProfile(config: Pick<ConfigDraft, 'profiles'>, name: stri
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
   if (hasProfile(config, name)) return;
-  const near = closest(name, Object.keys(config.profiles ?? {}));
+  const near = closestWord(name, Object.keys(config.profiles ?? {}));
   throw new UsageError(
     `there is no profile '${name}'`,
     `${near ? `did you mean ${near}? ` : ''}see \`petstore profile list\`, or create it with \`petstore profile create ${name} --base-url <url>\``,

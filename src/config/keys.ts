@@ -1,6 +1,6 @@
 import { type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { closest } from '../process/text.ts';
+import { closestWord } from '../process/text.ts';
 import * as parse from './setting-values.ts';
 
 interface KeyRule {
@@ -204,7 +204,7 @@ export function requireKey(key: string): SettingKey {
       `${key}: a token is never stored`,
       'give it with the variable PETSTORE_TOKEN, with a file (`petstore config set token-file <file>`), or with the output of a command (`petstore config set token-command <command>`)',
     );
-  const near = closest(key, settingKeys);
+  const near = closestWord(key, settingKeys);
   throw new UsageError(
     `unknown key '${key}'`,
     near === undefined ? `keys are ${settingKeys.join(', ')}` : `did you mean ${near}?`,

@@ -1,7 +1,7 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
-import { closest } from '../process/text.ts';
+import { closestWord } from '../process/text.ts';
 import {
   type Candidates,
   collectCandidates,
@@ -153,7 +153,7 @@ function unknownProfileError(
 ): UsageError | undefined {
   if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return undefined;
   const names = [...Object.keys(file.profiles), offlineProfile];
-  const near = closest(value, names);
+  const near = closestWord(value, names);
   const way =
     source === 'config'
       ? 'choose one with `petstore profile use <name>`, or none with `petstore config unset profile`'
@@ -170,7 +170,7 @@ function unknownKeyWarnings(file: ConfigFile, profile: string | undefined): stri
   const section: Section = profile === undefined ? file.defaults : (file.profiles[profile] ?? {});
   const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
   return unknown.map((key) => {
-    const near = closest(key, settingKeys);
+    const near = closestWord(key, settingKeys);
     const place = profile === undefined ? file.path : `profile ${profile} in ${file.path}`;
     const remedy = `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(key, profile)}\` removes it`;
     return `${place}: unknown key '${key}' is not used; ${remedy}`;

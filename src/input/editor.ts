@@ -141,7 +141,7 @@ async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
   let endingSignal: Signal | undefined;
   // The terminal sends Ctrl-C to the editor too, for which it is an ordinary key.
-  const release = interrupts.take((signal) => {
+  const release = interrupts.takeOver((signal) => {
     if (signal === 'SIGINT') return;
     endingSignal = signal;
     child.kill(signal);

@@ -1,39 +1,39 @@
-/** Monotonic milliseconds from an arbitrary start. `performance.now()` would do, but loads all of `node:perf_hooks`. */
+/** Returns monotonic milliseconds from an arbitrary start. `performance.now()` does the same, but loads `node:perf_hooks`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/** The milliseconds of processor time that this process has used. */
+/** Returns the processor time of this process in milliseconds. */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** The longest delay of a timer; Node fires a longer one at once. */
+/** The longest delay of a timer in milliseconds. Node fires a timer with a longer delay at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** Tells a piece of work that nobody waits for its result any more. Each request has one, so it is cheap to create. */
+/** Tells a piece of work that nobody waits for its result any more. Each request has a cancellation, so it is cheap to create. */
 export interface Cancellation {
   readonly isCancelled: boolean;
-  /** The reason, once it is cancelled. */
+  /** The reason of the cancellation. Undefined before it. */
   readonly reason: unknown;
-  /** Sets the only listener; calls it when the work is cancelled, or at once if it already is. */
+  /** Sets the only listener. The listener is called when the work is cancelled, or at once if the work is cancelled already. */
   onCancel(listener: (reason: unknown) => void): void;
 }
 
 /** The limits of a piece of work: a time, signals, or both. */
 export interface Limits {
-  /** Milliseconds it may take. */
+  /** The time limit in milliseconds. */
   readonly limitMs?: number;
-  /** The error of work that takes longer. */
+  /** Makes the error of work that takes longer. */
   timedOut?(): unknown;
   readonly signals?: readonly AbortSignal[];
 }
 
 /**
- * Settles when the work does, when its time is over, or when a signal aborts. In the last two cases it settles at once,
- * even if the work ignores its cancellation (undici does while it connects or queues).
+ * Does work within limits. The promise settles when the work does, when the time is over, or when a signal aborts. It does
+ * not wait for work that ignores its cancellation, as undici does while it connects or queues.
  */
 export function withinLimits<Value>(
   limits: Limits,
@@ -68,8 +68,8 @@ export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<v
 }
 
 /**
- * A piece of work against its limits. All runningWork share one timer, and one listener on each signal: the plain forms take a
- * fifth to a half more processor time in a bulk run (`bench/README.md`).
+ * A piece of work and its limits. All work shares one timer, and one listener on each signal. A timer for each piece of work
+ * would take 20 to 50 % more processor time in a bulk run (`bench/README.md`).
  */
 class LimitedWork implements Cancellation {
   isCancelled = false;
@@ -78,7 +78,7 @@ class LimitedWork implements Cancellation {
   readonly dueAtMs: number;
   private readonly reject: (reason: unknown) => void;
   private listener: ((reason: unknown) => void) | undefined;
-  /** Its index in `runningWork`; -1 once it has ended. */
+  /** The index in `runningWork`. -1 after the work has ended. */
   private index: number;
 
   constructor(limits: Limits, reject: (reason: unknown) => void) {
@@ -122,8 +122,8 @@ class LimitedWork implements Cancellation {
 }
 
 /**
- * The runningWork that have not ended. Not a `Set`: one that changes all the time leaves its outgrown tables behind, and each of
- * them holds its members until the next full collection, so that V8 moves every request of a bulk run to the old space.
+ * The work that has not ended. It is not a `Set`: if a `Set` changes all the time, V8 keeps its old hash tables, and with them
+ * the requests of a bulk run, until the next full collection.
  */
 const runningWork: LimitedWork[] = [];
 const watchedSignals = new WeakSet<AbortSignal>();

@@ -1,4 +1,4 @@
-/** The exit codes a script may rely on. `petstore help exit-codes` lists them. */
+/** The exit codes. Scripts rely on them, and `petstore help exit-codes` lists them. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -16,10 +16,10 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Every kind but `done` and `differs`, which are not errors. */
+/** The kinds of errors. `done` and `differs` are no errors. */
 export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 
-/** Why there is no valid answer. */
+/** The reason why there is no valid answer. */
 export type UnavailableReason =
   | 'refused'
   | 'dns'
@@ -35,13 +35,13 @@ export interface ErrorDetails {
   readonly hint?: string | undefined;
   /** The service's own error code, such as `not_found`; for an error of this program a `UsageCode`. */
   readonly code?: string | undefined;
-  /** The service's own message, if it sent one. JSON has it in place of the message for people. */
+  /** The service's own message, if it sent one. JSON output has it in place of the message for people. */
   readonly serviceMessage?: string | undefined;
   /** A clause that people read after the message, such as `the service asks to wait 60 s`. */
   readonly addition?: string | undefined;
-  /** Why there is no valid answer, if that is the error. */
+  /** The reason why there is no valid answer, if that is the error. */
   readonly reason?: UnavailableReason | undefined;
-  /** HTTP status, if an answer came. */
+  /** The HTTP status, if there is a response. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;
   /** The masked URL: without credentials; for the embedded store the path alone. */
@@ -52,7 +52,7 @@ export interface ErrorDetails {
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;
-  /** Set if a write may or may not have been applied. The output says so: no message does. */
+  /** Set if a write may or may not have been applied. The output adds the sentence about it, and messages leave it out. */
   readonly applied?: 'unknown' | undefined;
   /** The place of the record in the input file, such as `pets.jsonl:3`. */
   readonly place?: string | undefined;
@@ -94,13 +94,13 @@ export type UsageCode =
   | 'invalid_input'
   /** Neither a base URL nor --offline. */
   | 'no_target'
-  /** A confirmation was needed and could not be asked. */
+  /** A confirmation is needed, and the question cannot be asked. */
   | 'confirmation_needed'
   | 'declined'
   /** A limit such as --max-delta stopped the run. */
   | 'guard'
   | 'already_booked'
-  /** Another process is using the same thing. */
+  /** Another process holds the lock. */
   | 'locked'
   /** The service has no such operation, or its binding leaves it open. */
   | 'unbound'
@@ -119,7 +119,7 @@ export class UsageError extends CliError {
 export class FieldError extends UsageError {
   /** The name of the field, or of its column in a file. */
   readonly field: string;
-  /** What the messages of all such values share. */
+  /** The rule that the value breaks. Errors with the same rule are reported together. */
   readonly rule: string;
 
   constructor(message: string, field: string, rule = message) {
@@ -131,13 +131,13 @@ export class FieldError extends UsageError {
 
 /** A file, stdin, a variable of the environment or the config is not valid. */
 export class InputError extends UsageError {
-  /** @param line of the file, if it has one. */
+  /** @param line the line of the file, if the fault has a line. */
   constructor(message: string, hint?: string, line?: number) {
     super(message, hint, 'invalid_input', line);
   }
 }
 
-/** There is no valid answer: exit 6. For a redirect that is not followed: exit 1. @param why a clause. */
+/** Makes the error of a request without a valid answer: exit 6, or exit 1 for a redirect that is not followed. @param why a clause. */
 export function unansweredError(
   reason: UnavailableReason,
   why: string,
@@ -147,12 +147,11 @@ export function unansweredError(
 }
 
 /**
- * A command on many records did some and failed some (exit 3), or all failed for the same reason (exit code of that
- * reason).
+ * A command on many records failed for some of them (exit 3), or for all of them for one reason (exit code of that reason).
  */
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];
-  /** The errors that people read: all of them, or one for many that are alike. */
+  /** The errors that people read: all errors, or one example of errors that are alike. */
   readonly examples: readonly CliError[];
 
   constructor(
@@ -176,7 +175,7 @@ const kindOfSignal = { SIGINT: 'interrupted', SIGTERM: 'terminated', SIGHUP: 'hu
 export class InterruptedError extends CliError {
   readonly signal: Signal;
 
-  /** @param details of the call that was in progress, if it may have been applied. */
+  /** @param details the details of the call that was in progress, if that call may have been applied. */
   constructor(signal: Signal, details?: ErrorDetails) {
     const kind = kindOfSignal[signal];
     super(kind, kind.replace('-', ' '), details);
@@ -190,7 +189,7 @@ export class FieldsListedError extends Error {}
 /** The reader of stdout or stderr closed it (EPIPE); this is not a failure. */
 export class OutputClosedError extends Error {}
 
-/** The message of an Error; any other thrown value as text. */
+/** Returns the message of an Error, or any other thrown value as text. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -22,7 +22,7 @@ export async function writeFileAtomic(path: string, data: FileContent, mode = 0o
   }
 }
 
-/** The content of a file, or what writes it piece by piece. */
+/** The content of a file, or a function that writes it piece by piece. */
 type FileContent = string | Uint8Array | ((file: FileHandle) => Promise<void>);
 
 async function fill(file: FileHandle, data: FileContent, isSynced = false): Promise<void> {
@@ -34,7 +34,7 @@ async function fill(file: FileHandle, data: FileContent, isSynced = false): Prom
   }
 }
 
-/** Opens a pipe or a device; a pipe without a reader is waited for in a way that a signal can end. */
+/** Opens a pipe or a device. Waits for the reader of a pipe; a signal can end the wait. */
 async function openDevice(path: string): Promise<FileHandle> {
   for (;;) {
     const reader = await open(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0)).catch((error) => {
@@ -63,8 +63,8 @@ async function replace(target: string, data: FileContent, mode: number): Promise
 }
 
 /**
- * Makes what is at a path survive a power cut: the content of a file, or the entries of a folder. Does nothing if the
- * system does not allow it.
+ * Writes the content of a file, or the entries of a folder, to the disk, so that it survives a power cut. Does nothing if
+ * the system does not allow it.
  */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r').catch(() => undefined);
@@ -72,7 +72,7 @@ export async function syncPath(path: string): Promise<void> {
   await file?.close();
 }
 
-/** The path after all symbolic links are followed; the file itself may be missing. */
+/** Returns the path after all symbolic links are followed. The file itself may be missing. */
 export function realFile(path: string): string {
   try {
     return realpathSync(path);
@@ -80,7 +80,7 @@ export function realFile(path: string): string {
     // Such as a loop of links: opening the file reports it.
     if (systemCode(error) !== 'ENOENT') return path;
   }
-  const target = linkTarget(path);
+  const target = symlinkTarget(path);
   if (target !== undefined) return realFile(resolve(dirname(path), target));
   try {
     return join(realpathSync(dirname(path)), basename(path));
@@ -89,7 +89,7 @@ export function realFile(path: string): string {
   }
 }
 
-function linkTarget(path: string): string | undefined {
+function symlinkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
@@ -100,14 +100,14 @@ function linkTarget(path: string): string | undefined {
 /**
  * Creates a folder that only its owner may enter, and missing folders above it; leaves an existing one as it is.
  *
- * @param hint what to do if it cannot.
- * @throws CliError `failed` if it cannot.
+ * @param hint the hint of the error.
+ * @throws CliError `failed` if the folder cannot be created.
  */
 export function ensurePrivateFolder(path: string, hint?: string): Promise<void> {
   return ensureFolder(path, 0o700, hint);
 }
 
-/** Creates a folder and missing folders above it. @throws CliError `failed` if it cannot. */
+/** Creates a folder and missing folders above it. @throws CliError `failed` if the folder cannot be created. */
 export async function ensureFolder(path: string, mode = 0o777, hint?: string): Promise<void> {
   try {
     makeFolder(path, mode);
@@ -117,8 +117,8 @@ export async function ensureFolder(path: string, mode = 0o777, hint?: string): P
 }
 
 /**
- * Not `mkdir` with `recursive`: Node 20 repeats it forever in a folder that exists and answers ENOENT, as those of /proc do,
- * and root has no other folder that it cannot write to.
+ * Creates a folder without the option `recursive` of `mkdir`. Node 20 repeats that call forever in a folder that exists and
+ * answers ENOENT, such as a folder of /proc.
  */
 function makeFolder(path: string, mode: number): void {
   const parent = dirname(path);

@@ -8,14 +8,14 @@ import { systemCode } from './system-error.ts';
 
 export type { Signal } from './errors.ts';
 
-// This folder is all that touches the system, and the text and numbers that every other folder uses. Only this file reads
+// This folder calls the system, and has the functions for text and numbers that all other folders use. Only this file reads
 // the process, and only `flushThenExit` ends it. Streams: `output-stream.ts`. Files: `read-file.ts`, `files.ts`,
 // `new-file.ts`, `lock.ts`. Time and signals: `deadline.ts`, `within-time.ts`, `signals.ts`. Errors: `errors.ts`,
 // `system-error.ts`. Values and text: `exact-json.ts`, `exact-yaml.ts`, `text.ts`, `secrets.ts`.
 
 export interface InputStream {
   readonly isTerminal: boolean;
-  /** True once its bytes have been read as the input of a command: then it holds no answers. */
+  /** True once a command has read the stream as its input. The stream then holds no answers to questions. */
   readonly isRead: boolean;
   /** The bytes as they arrive. They can be read only once. */
   bytes(): AsyncIterable<Uint8Array>;
@@ -35,7 +35,7 @@ export interface Io {
   readonly platform: NodeJS.Platform;
   /** The folder of the installed package. */
   readonly packageDir: string;
-  /** The text with known secrets masked. Use it before you cut or wrap a text; writing masks everything else. */
+  /** Masks the secrets in a text. Call it before you cut or wrap a text; all other text is masked when it is written. */
   mask(text: string): string;
   /** Calls the listener at each SIGINT, SIGTERM and SIGHUP (the terminal closed) until released. */
   onSignal(listener: (signal: Signal) => void): () => void;
@@ -46,7 +46,7 @@ interface ProcessIo extends Io {
   flushThenExit(code: number): Promise<never>;
 }
 
-/** The real process. */
+/** Returns the streams, the environment and the signals of this process. */
 export function processIo(): ProcessIo {
   const stdout = processOutput('stdout', 1, () => process.stdout);
   const stderr = processOutput('stderr', 2, () => process.stderr);
@@ -92,8 +92,8 @@ export function processIo(): ProcessIo {
       };
       process.on('SIGINT', listener).on('SIGTERM', listener).on('SIGHUP', onHangup);
       return () => {
-        // A terminal that closes hangs up more than once. Without a listener the next one would kill the process, with
-        // code 129, while it ends.
+        // A closing terminal sends SIGHUP more than once. Without a listener, the second SIGHUP would kill the process with
+        // code 129 while it ends.
         process.on('SIGHUP', () => {
           hasHungUp = true;
           setTimeout(() => process.exit(exitCodes['hung-up']), patienceMs);
@@ -150,17 +150,17 @@ const hangupMs = 100;
 /** How long a stalled reader may delay the end of an interrupted command, in milliseconds. */
 const patienceMs = 300;
 
-/** The words of the command line after `petstore`. */
+/** Returns the words of the command line after `petstore`. */
 export function processArgv(): string[] {
   return process.argv.slice(2);
 }
 
-/** The version of V8, such as `11.3.244.8-node.38`. */
+/** Returns the version of V8, such as `11.3.244.8-node.38`. */
 export function v8Version(): string {
   return process.versions.v8;
 }
 
-/** The effective user; undefined on Windows, which has no numbers for users. */
+/** Returns the effective user id. Undefined on Windows. */
 export function userId(): number | undefined {
   return process.geteuid?.();
 }
@@ -169,7 +169,7 @@ export function processId(): number {
   return process.pid;
 }
 
-/** Kills a detached process with all that it has started in its group; does nothing if they have ended. */
+/** Kills a detached process and its process group. Does nothing if they have ended. */
 export function endGroup(id: number | undefined): void {
   try {
     if (id !== undefined) process.kill(-id, 'SIGKILL');
@@ -179,8 +179,8 @@ export function endGroup(id: number | undefined): void {
 }
 
 /**
- * Whether a process with this id exists, also if it belongs to another user. True for an ended one that is not reaped
- * yet.
+ * Returns whether a process with this id exists, also if another user owns it. True for a process that has ended and is not
+ * reaped.
  */
 export function processExists(id: number): boolean {
   try {
@@ -194,8 +194,8 @@ export function processExists(id: number): boolean {
 const endingSignals = ['SIGTERM', 'SIGHUP'] as const;
 
 /**
- * The value of synchronous work that leaves nothing behind. Meanwhile SIGTERM and SIGHUP end the process at once,
- * because no listener hears them before the work is over.
+ * Does synchronous work that leaves no files behind. SIGTERM and SIGHUP end the process at once during the work, because
+ * listeners run only after it.
  */
 export function whileKillable<Value>(work: () => Value): Value {
   const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);

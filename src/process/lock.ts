@@ -7,7 +7,7 @@ import { processExists, processId } from './io.ts';
 import { fileError, systemCode } from './system-error.ts';
 
 interface LockOptions {
-  /** Longest wait for another owner, in milliseconds. */
+  /** The longest wait for another owner, in milliseconds. */
   readonly waitMs?: number | undefined;
 }
 
@@ -37,10 +37,10 @@ export async function withLock<Value>(
 
 /** Takes the lock of the file at `path`, and returns the function that releases it. @see withLock */
 export function takeLock(path: string, { waitMs = 30_000 }: LockOptions = {}): Promise<() => void> {
-  return take(lockOf(path), monotonicMs() + waitMs);
+  return acquire(lockOf(path), monotonicMs() + waitMs);
 }
 
-/** The id of the process that holds the lock of the file at `path`; undefined if it is free or may be taken over. */
+/** Returns the id of the process that holds the lock of the file at `path`. Undefined if the lock is free or abandoned. */
 export function holderOf(path: string): string | undefined {
   const lock = lockOf(path);
   const owner = readOwner(lock);
@@ -51,7 +51,7 @@ function lockOf(path: string): string {
   return `${realFile(path)}.lock`;
 }
 
-async function take(lock: string, deadline: number): Promise<() => void> {
+async function acquire(lock: string, deadline: number): Promise<() => void> {
   for (let pauseMs = 1; !create(lock); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const owner = readOwner(lock);
     if (owner === undefined) continue;
@@ -59,15 +59,15 @@ async function take(lock: string, deadline: number): Promise<() => void> {
     else if (monotonicMs() >= deadline) throw lockError(owner, lock);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
-  const stopTouching = thisProcess().includes('~') ? () => {} : keepTouched(lock);
+  const stopTouching = ownerName().includes('~') ? () => {} : keepTouched(lock);
   return () => {
     stopTouching();
-    remove(lock, thisProcess());
+    remove(lock, ownerName());
   };
 }
 
-const touchEachMs = 60_000;
-const untouchedMs = 24 * 60 * 60_000;
+const touchIntervalMs = 60_000;
+const abandonedAfterMs = 24 * 60 * 60_000;
 
 /** Touches the lock each minute until the returned function is called. */
 function keepTouched(lock: string): () => void {
@@ -78,16 +78,17 @@ function keepTouched(lock: string): () => void {
     } catch {
       // Somebody removed it.
     }
-  }, touchEachMs);
+  }, touchIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }
 
 /**
- * Checks again under a lock of its own: otherwise a slow process could remove the lock of the process that took over.
+ * Removes an abandoned lock. Takes a second lock and looks again first, so that a slow process cannot remove the lock of its
+ * successor.
  */
 async function removeAbandoned(lock: string, owner: string, deadline: number): Promise<void> {
-  const release = await take(`${lock}.lock`, deadline);
+  const release = await acquire(`${lock}.lock`, deadline);
   try {
     remove(lock, owner);
   } finally {
@@ -98,7 +99,7 @@ async function removeAbandoned(lock: string, owner: string, deadline: number): P
 function create(lock: string): boolean {
   try {
     // A junction is the kind of link that needs no privilege on Windows; elsewhere the type is ignored.
-    symlinkSync(thisProcess(), lock, 'junction');
+    symlinkSync(ownerName(), lock, 'junction');
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
@@ -107,7 +108,7 @@ function create(lock: string): boolean {
 }
 
 /**
- * The owner of a lock; undefined if the lock has just been released.
+ * Reads the owner of a lock. Undefined if the lock has just been released.
  *
  * @throws CliError `failed` if something else has the lock's name.
  */
@@ -134,8 +135,8 @@ function remove(lock: string, owner: string): void {
 
 let processOwner: string | undefined;
 
-/** This process as the owner of a lock: its id, and its start if the system tells it, as in `4711~88123`. */
-function thisProcess(): string {
+/** Returns this process as the owner of a lock: its id, and its start if the system tells the start, such as `4711~88123`. */
+function ownerName(): string {
   processOwner ??= [processId(), startOf(processId())].filter((part) => part !== undefined).join('~');
   return processOwner;
 }
@@ -153,15 +154,15 @@ function hasEnded(lock: string, owner: string): boolean {
   return startNow !== undefined && startNow !== start;
 }
 
-/** Whether nobody touched the lock for a day; false if it has just been released. */
+/** Returns whether nobody touched the lock for a day. False if the lock has just been released. */
 function isUntouched(lock: string): boolean {
   const stats = lstatSync(lock, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs > untouchedMs;
+  return stats !== undefined && Date.now() - stats.mtimeMs > abandonedAfterMs;
 }
 
 /**
- * The start time of a process in ticks since boot, which tells apart processes that reuse an id; empty for one that has
- * ended but is not reaped. Undefined if the system is not Linux. @see proc(5)
+ * Reads the start time of a process in ticks since boot, which tells apart processes that reuse an id. Empty for a process
+ * that has ended and is not reaped. Undefined if the system is not Linux. @see proc(5)
  */
 function startOf(id: number): string | undefined {
   try {

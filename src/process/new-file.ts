@@ -18,10 +18,10 @@ export async function checkFolder({ name, folder }: FileName, flag: string): Pro
 }
 
 /**
- * Creates a file with the output of `write`, on the disk when this returns. If the name is in use, also by a link that
- * leads nowhere, it takes the next free number: `stock.rejects.2.csv`. If writing fails, no file is created.
+ * Creates a file with the output of `write`, and syncs it to the disk. If the name is in use, the file gets the next free
+ * number: `stock.rejects.2.csv`. A link that leads nowhere uses its name too. If `write` fails, no file remains.
  *
- * @returns the name that it took.
+ * @returns the name of the file.
  * @throws CliError `failed`
  */
 export async function writeNewFile(

@@ -21,7 +21,7 @@ export interface OutputStream {
 }
 
 interface WriteOptions {
-  /** True if the runner of a CI job may obey the data, such as an annotation or the body of a raw request. */
+  /** True if the data goes out unchanged even if a CI runner would obey it: an annotation, the body of a raw request. */
   readonly isRaw?: boolean;
 }
 
@@ -72,7 +72,7 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
   };
 }
 
-/** The kind of file behind a descriptor. */
+/** Returns the kind of file behind a descriptor. */
 export function streamKindOf(descriptor: number): StreamKind {
   try {
     const stats = fstatSync(descriptor);

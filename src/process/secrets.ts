@@ -14,19 +14,19 @@ export type Mask = (text: string) => string;
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The secrets that this process has read. What is secret is known by where it comes from: the token, the headers that
- * carry credentials, the values of --header, and the passwords of URLs.
+ * The secrets that this process has read: the token, the headers that carry credentials, the values of --header, and the
+ * passwords of URLs.
  */
 export interface Secrets {
-  /** Adds a secret, wherever it may be repeated. A short one is left out, because masking it would garble other texts. */
+  /** Adds a secret. A short secret is left out, because masking it would garble other texts. */
   add(secret: string): void;
-  /** Adds the password of a URL, and what is sent as Basic for it. A text that is not a URL has none. */
+  /** Adds the password of a URL, and the Basic credential that is sent for it. Ignores a text that is not a URL. */
   addPasswordOf(url: string): void;
   /** Adds a header whose values are secret. */
   addHeader(name: string): void;
   hasHeader(name: string): boolean;
   /**
-   * The text with every secret masked, and the user and password of every URL. Call it before you cut or wrap a text:
+   * Masks every secret in a text, and the user and password of every URL. Call it before you cut or wrap a text, because
    * half a secret is not recognised.
    */
   readonly mask: Mask;

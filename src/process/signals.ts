@@ -6,7 +6,7 @@ export interface Interrupts {
   /** Aborted with an InterruptedError by the first signal that no command took over. */
   readonly signal: AbortSignal;
   /** Passes every signal to `listener` until the returned function is called. */
-  take(listener: (signal: Signal) => void): () => void;
+  takeOver(listener: (signal: Signal) => void): () => void;
   /** Aborts a command that took the signals over, because it does not come to its end. */
   abort(signal: Signal): void;
   release(): void;
@@ -20,7 +20,7 @@ export function createInterrupts(io: Io): Interrupts {
   const release = io.onSignal((name) => (handler ?? abort)(name));
   return {
     signal: controller.signal,
-    take(listener) {
+    takeOver(listener) {
       handler = listener;
       return () => {
         handler = undefined;
@@ -33,7 +33,7 @@ export function createInterrupts(io: Io): Interrupts {
 
 /** The work of a call was stopped. */
 export class StoppedError extends Error {
-  /** Those of the call, as in the details of a CliError. The last one may be unfinished. */
+  /** The attempts of the call, as in the details of a CliError. The last attempt may be unfinished. */
   readonly attempts: readonly object[];
 
   constructor(message?: string, attempts: readonly object[] = []) {

@@ -1,9 +1,9 @@
 import { CliError, messageOf } from './errors.ts';
 
-/** The activity that failed: one code means other things for a file than for a port. */
+/** The activity that failed. A code means one thing for a file and another for a port. */
 type Activity = 'file' | 'command' | 'connection' | 'listening';
 
-/** What the system's error codes mean to an operator. */
+/** The meanings of the system's error codes, in words for users. */
 const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> = {
   EACCES: { command: 'permission denied', listening: 'permission denied' },
   EADDRINUSE: { listening: 'the port is in use' },
@@ -18,7 +18,7 @@ const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> =
   ETIMEDOUT: { connection: 'connecting timed out' },
 };
 
-/** The code of a system error, such as `ENOENT`; undefined for any other error. */
+/** Returns the code of a system error, such as `ENOENT`. Undefined for any other error. */
 export function systemCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
@@ -30,7 +30,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /**
- * The reason of a system error, in words. For a code that is not in the table these are the system's own:
+ * Returns the reason of a system error in words. For a code that is not in the table these are the system's words:
  * `ENOSPC: no space left on device, write` becomes `no space left on device`.
  */
 export function systemReason(error: unknown, activity: Activity = 'file'): string {
@@ -40,7 +40,7 @@ export function systemReason(error: unknown, activity: Activity = 'file'): strin
   return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;
 }
 
-/** An error `<what failed> <path>: <reason>`. */
+/** Makes the error `<what failed> <path>: <reason>`. */
 export function fileError(what: string, path: string, error: unknown, hint?: string): CliError {
   return new CliError('failed', `${what} ${path}: ${systemReason(error)}`, { cause: error, hint });
 }

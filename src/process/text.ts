@@ -1,15 +1,14 @@
 import type { Mask } from './secrets.ts';
 
 /**
- * Matches most text. V8 takes long to create the Unicode classes below, so they are created only if
- * needed.
+ * Matches most text. V8 takes long to create the Unicode classes below, so they are created only if they are needed.
  */
 const printable = /^[\x20-\x7e]*$/;
 let unsafe: RegExp | undefined;
 
 /**
- * Foreign text that is safe to show: C0, DEL, C1, bidirectional and zero-width controls and lone surrogates become
- * visible escapes such as `\x1b` or `\u202e`; so do tab and newline. A joiner that an emoji or a word needs stays.
+ * Makes foreign text safe to show. C0 (also tab and newline), DEL, C1, bidirectional and zero-width controls and lone
+ * surrogates become visible escapes such as `\x1b` or `\u202e`. A joiner that an emoji or a word needs stays.
  */
 export function sanitize(text: string): string {
   return sanitizeExcept(text, '');
@@ -34,7 +33,7 @@ let betweenLetters: RegExp | undefined;
 let betweenEmoji: RegExp | undefined;
 
 /**
- * Whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that uses
+ * Returns whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that uses
  * joiners. Anywhere else it is invisible and only hides that two names differ.
  *
  * @see UAX #31, 2.3
@@ -62,13 +61,13 @@ function toEscape(character: string): string {
  */
 export const runnerCommands = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
 
-/** Whether the runner of a CI job would obey a part of the text. */
+/** Returns whether the runner of a CI job would obey a part of the text. */
 export function hasRunnerCommand(text: string): boolean {
   // Most text has none of these signs, and a search for them alone is fast.
   return /::|_\w+:|##/.test(text) && text.search(runnerCommands) !== -1;
 }
 
-/** Text escaped for HTML and XML, also in quoted attributes. */
+/** Escapes a text for HTML and XML, also in quoted attributes. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -110,7 +109,7 @@ export function shorten(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text;
 }
 
-/** The text in the form that is compared if case does not matter; an accent may be a character of its own. */
+/** Converts a text into the form in which texts are compared without case. Letters and their accents are joined. */
 export function caseless(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
@@ -119,13 +118,13 @@ export function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Text as one word of a POSIX shell, quoted if necessary: for commands in hints, which people copy. */
+/** Writes a text as one word of a POSIX shell, quoted if necessary, because people copy the commands of hints. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The candidate nearest to a word, if at most two letters and half of the word differ; for "did you mean". */
-export function closest(word: string, candidates: readonly string[]): string | undefined {
+/** Finds the candidate nearest to a word, if at most two letters and at most half of the word differ. For "did you mean". */
+export function closestWord(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
     .sort((a, b) => a.distance - b.distance);
@@ -134,7 +133,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return ranked[0] !== undefined && ranked[0].distance <= maxDistance ? ranked[0].candidate : undefined;
 }
 
-/** Levenshtein distance: letters to insert, delete or replace. */
+/** Returns the Levenshtein distance: the number of letters to insert, delete or replace. */
 export function letterDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line += 1) {
@@ -160,7 +159,7 @@ export function durationText(ms: number): string {
   return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;
 }
 
-/** The first 200 bytes of a text; secrets are masked before it is cut. */
+/** Returns the first 200 bytes of a text. Secrets are masked before the text is cut. */
 export function excerpt(text: string, mask: Mask): string {
   const masked = mask(text);
   const bytes = Buffer.from(masked);

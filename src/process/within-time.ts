@@ -3,8 +3,8 @@ import { InterruptedError } from './errors.ts';
 import { systemCode } from './system-error.ts';
 
 /**
- * The value of synchronous work, or what `late` returns if it takes longer: the work is ended in the middle of whatever
- * it does, in the middle of a regular expression too.
+ * Does synchronous work, and returns its value. If the work takes longer than the limit, the work is ended, even inside a
+ * regular expression, and the value of `late` is returned.
  *
  * @throws InterruptedError on Ctrl-C, if the work `endsOnCtrlC`.
  */
@@ -24,12 +24,12 @@ export function runWithinTime<Value, Late>(
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return late();
-    // No listener hears a signal while synchronous work goes on.
+    // Listeners of signals do not run during synchronous work.
     throw code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED' ? new InterruptedError('SIGINT') : error;
   } finally {
     delete sandbox.work;
   }
 }
 
-/** Made once: it takes a millisecond. */
+/** Created once, because that takes a millisecond. */
 let sandbox: Context | undefined;

@@ -114,7 +114,7 @@ export class Batch<Item, Result> {
   async stopAtSignal<Value>({ interrupts, warn }: Context, work: () => Promise<Value>): Promise<Value> {
     if (this.items.length < 2) return work();
     let isStopping = false;
-    const release = interrupts.take((signal) => {
+    const release = interrupts.takeOver((signal) => {
       if (isStopping) return interrupts.abort(signal);
       isStopping = true;
       this.stopping.stop(new InterruptedError(signal));

@@ -39,7 +39,7 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
   await checkTerminal(context);
   const screen = openScreen(context.io);
   const end = new AbortController();
-  const release = context.interrupts.take((signal) => {
+  const release = context.interrupts.takeOver((signal) => {
     context.setExitCode(new InterruptedError(signal).exitCode);
     end.abort();
   });

@@ -41,7 +41,7 @@ export class Dialer {
   }
 
   /**
-   * A socket that is ready for a request: connected, tunnelled, secured.
+   * Opens a socket that is ready for a request: connected, tunnelled, secured.
    *
    * @throws CliError
    */
@@ -51,7 +51,7 @@ export class Dialer {
       opened.push(socket);
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
-      // Between two users the socket has no other listener; a later close reports an error.
+      // Without a listener, an error between two requests would end the process. The close reports it later.
       socket.on('error', () => {});
       return socket;
     };
@@ -91,10 +91,10 @@ export class Dialer {
   }
 }
 
-/** Remembers a socket, so that it is closed with the dialer. */
+/** Remembers a socket, so that the dialer closes it. */
 type Track = (socket: Socket) => Socket;
 
-/** Last opened first: Node 20 crashes if a socket is destroyed under the TLS that runs on it. */
+/** Destroys the sockets, the last opened first: Node 20 crashes if a socket is destroyed under its TLS. */
 function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of [...sockets].reverse()) socket.destroy();
 }

@@ -11,14 +11,14 @@ export interface HttpProxy {
   readonly isSecure: boolean;
   readonly host: string;
   readonly port: number;
-  /** Value of Proxy-Authorization, if the URL holds a user. */
+  /** The value of Proxy-Authorization, if the URL holds a user. */
   readonly authorization: string | undefined;
   /** Its URL without a password, for messages. */
   readonly label: string;
 }
 
 /**
- * The proxy for a URL from HTTP_PROXY, HTTPS_PROXY and NO_PROXY; the lower-case names take precedence, as in curl. A
+ * Finds the proxy for a URL in HTTP_PROXY, HTTPS_PROXY and NO_PROXY; the lower-case names take precedence, as in curl. A
  * loopback host is never proxied.
  *
  * @throws UsageError that names the variable, but no password, if the value is not an http or https URL.
@@ -68,7 +68,7 @@ function bad(source: string, why: string): InputError {
   return new InputError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
 }
 
-/** NO_PROXY: hosts, domains with or without a leading dot, each with or without a port, addresses, CIDR blocks, or `*`. */
+/** Returns whether NO_PROXY names a host. Its entries are hosts and domains with or without a port, addresses, CIDR blocks, or `*`. */
 function isExempt(host: string, port: number, list = ''): boolean {
   const entries = list
     .toLowerCase()
@@ -105,7 +105,7 @@ export function refusedByProxy(proxy: HttpProxy, what: string, status: number, r
   return proxyError(proxy, `${what} ${status} ${reason}`.trimEnd(), details);
 }
 
-/** The error of a failed proxy. */
+/** Makes the error of a proxy that fails. */
 export function proxyError(
   proxy: HttpProxy,
   why: string,

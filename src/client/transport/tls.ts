@@ -15,8 +15,8 @@ export interface TlsFiles {
 }
 
 /**
- * The TLS context with the trusted authorities and the client certificate. Node replaces its own authorities with given
- * ones, so both are given.
+ * Creates the TLS context with the trusted authorities and the client certificate. Authorities in a context replace those of
+ * Node, so the context gets both.
  *
  * @throws Error of OpenSSL if a text is not PEM, or a key does not match its certificate.
  */
@@ -34,7 +34,7 @@ export function createTlsContext(
   });
 }
 
-/** The authorities that are trusted without a `ca-cert`. */
+/** Returns the authorities that are trusted without a `ca-cert`. */
 function authorities(roots: string | undefined, extraFile: string | undefined): readonly string[] {
   const extra = extraFile ? readAuthorities(extraFile) : [];
   if (roots !== undefined) return [roots, ...extra];
@@ -42,7 +42,7 @@ function authorities(roots: string | undefined, extraFile: string | undefined): 
   return getCACertificates?.('default') ?? [...tls.rootCertificates, ...extra];
 }
 
-/** The file's authorities; none if it cannot be read: Node has already warned about that. */
+/** Reads the authorities of a file. Returns none if the file cannot be read, because Node has warned about that already. */
 function readAuthorities(file: string): string[] {
   try {
     return [readFileSync(file, 'utf8')];
@@ -89,7 +89,7 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
   return { roots: rootsText, ca: caText, cert: certText, key: keyText };
 }
 
-/** Longest file of certificates: that of all public authorities has a quarter of it. */
+/** The longest file of certificates, in bytes. The file of all public authorities has about 250 KB. */
 const maxBytes = 1024 * 1024;
 
 async function readNamed(file: NamedFile | undefined): Promise<string | undefined> {

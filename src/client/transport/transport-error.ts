@@ -5,7 +5,7 @@ import { systemCode, systemReason } from '../../process/system-error.ts';
 import { joinFirst, shorten } from '../../process/text.ts';
 
 /**
- * The error of an answer that is not valid although its status is a success.
+ * Makes the error of a response that is not valid although its status is a success.
  *
  * @param why a clause.
  */

@@ -3,12 +3,12 @@ import type { Dialer, DialerOptions } from './dialer.ts';
 import { refusedByProxy } from './proxy.ts';
 
 // A transport is a dialer, which opens the connections to one origin (dialer.ts, through proxy.ts and tls.ts), and a sender,
-// which speaks HTTP over them: node-http.ts for few requests, undici.ts for many. Both collect the answer with answer.ts and
-// turn what fails into the errors of transport-error.ts.
+// which speaks HTTP over them: node-http.ts for few requests, undici.ts for many. Both collect the response with response.ts
+// and turn failures into the errors of transport-error.ts.
 
 /** The options of both transports. */
 export interface TransportOptions extends DialerOptions {
-  /** Most sockets at the same time. */
+  /** The most sockets at the same time. */
   readonly connections: number;
 }
 

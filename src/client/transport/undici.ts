@@ -126,13 +126,13 @@ class Handler implements Dispatcher.DispatchHandler {
 
 /** The default of V8 11, roughly in bytes of executed code. */
 const usualBudget = 1_800_000;
-/** About a thousand answers. */
+/** Enough for about a thousand responses. */
 const lateBudget = 2_000_000_000;
 
 /**
- * Creates undici's parser, which is WebAssembly, so that V8 optimises it late. V8 11 (Node 20) would otherwise do that
- * after the first answer, and the process could not end before it is done (`bench/README.md`). The flag is reset at
- * once, because V8 refuses code caches created under other flags.
+ * Creates undici's parser, which is WebAssembly, with a high budget, so that V8 optimises it late. V8 11 (Node 20) would
+ * otherwise optimise it after the first response, and the process could not end meanwhile (`bench/README.md`). The flag is
+ * reset at once, because V8 refuses code caches that were created under other flags.
  */
 function withLateTier(makeParser: () => void): void {
   if (!v8Version().startsWith('11.')) {

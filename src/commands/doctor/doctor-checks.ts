@@ -12,7 +12,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../process/errors.ts';
-import { closest, dayOf, shellWord } from '../../process/text.ts';
+import { closestWord, dayOf, shellWord } from '../../process/text.ts';
 
 /** One check of doctor. */
 export interface DoctorCheck {
@@ -93,7 +93,7 @@ function checkEnvironment({ io }: Context): Finding {
   const unknownName = setNames.find((name) => !variables.includes(name));
   if (unknownName !== undefined) {
     const candidates = variables.map((name) => name.toLowerCase());
-    const suggestion = closest(unknownName.toLowerCase(), candidates)?.toUpperCase();
+    const suggestion = closestWord(unknownName.toLowerCase(), candidates)?.toUpperCase();
     return warn(`${unknownName} is not a variable that petstore reads`, {
       hint: suggestion ? `did you mean ${suggestion}?` : 'see `petstore help environment`',
     });

@@ -117,7 +117,7 @@ async function openSession(context: Context, run: Run, maxErrors = defaultMaxErr
 async function planSession(context: Context, session: Session): Promise<Plan> {
   const { stop, progress, run } = session;
   let received: Signal | undefined;
-  const release = context.interrupts.take((signal) => {
+  const release = context.interrupts.takeOver((signal) => {
     received ??= signal;
     stop.stop(interruption(signal));
     stop.abandon();
@@ -171,7 +171,7 @@ async function writeSession(
 ): Promise<Report> {
   const { stop, progress, pace, run } = session;
   let timer: NodeJS.Timeout | undefined;
-  const release = context.interrupts.take((signal) => {
+  const release = context.interrupts.takeOver((signal) => {
     const leftMs = endingMs[timer ? 1 : 0];
     clearTimeout(timer);
     timer = setTimeout(() => context.interrupts.abort(signal), leftMs);

@@ -31,7 +31,7 @@ export async function runChildCommand(
     stdio: 'inherit',
   });
   // Never released: a signal right after the command has ended must not interrupt the last save.
-  context.interrupts.take((signal) => pass(context, signal, child));
+  context.interrupts.takeOver((signal) => pass(context, signal, child));
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new UsageError(`run ${file}: ${systemReason(error, 'command')}`)));
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));

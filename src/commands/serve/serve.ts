@@ -184,7 +184,7 @@ function persistenceNote({ readOnly, save, data }: Pick<ServeFlags, 'readOnly' |
 
 function nextSignal({ interrupts }: Context): Promise<void> {
   return new Promise((done) => {
-    interrupts.take(() => done());
+    interrupts.takeOver(() => done());
   });
 }
 

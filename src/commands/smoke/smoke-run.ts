@@ -184,7 +184,7 @@ async function printList(context: Context, checks: readonly Check[]): Promise<vo
 /** Runs work that a signal does not end at once: the work has one more second, because a pipe may have no reader. */
 function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Value>): Promise<Value> {
   const limit = new AbortController();
-  const release = interrupts.take((signal) => {
+  const release = interrupts.takeOver((signal) => {
     setTimeout(() => limit.abort(new InterruptedError(signal)), 1000).unref();
   });
   return withinLimits({ signals: [limit.signal] }, work).finally(release);
