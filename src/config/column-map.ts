@@ -33,8 +33,8 @@ export function readColumnMap(texts: readonly string[]): ColumnMap {
     map[field] = column;
   }
   const columns = Object.values(map);
-  const numbered = columns.filter(isColumnNumber);
-  if (numbered.length > 0 && (numbered.length < columns.length || !map.petId || !map.quantity))
+  const numbers = columns.filter(isColumnNumber);
+  if (numbers.length > 0 && (numbers.length < columns.length || !map.petId || !map.quantity))
     throw new Error(
       'must give petId and quantity their numbers in a file without a header: petId=1,quantity=2',
     );

@@ -8,7 +8,7 @@ import {
   type SplitRecord,
 } from './record.ts';
 
-/** The position at which a cell of a CSV record begins. */
+/** Returns the position at which a cell of a CSV record begins. */
 export function cellPosition(record: SplitRecord, index: number): Position {
   const before = (record.cells ?? []).slice(0, index);
   const column = before.reduce((sum, cell) => sum + cell.length + 1, 1);
@@ -16,17 +16,17 @@ export function cellPosition(record: SplitRecord, index: number): Position {
 }
 
 /**
- * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix, blank lines are skipped, and a
- * quote within an unquoted cell is an ordinary character.
+ * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix. Blank lines are skipped. A quote
+ * within an unquoted cell is an ordinary character.
  *
- * Own code, because csv-parse reports no column, gives the last line of a record with quoted newlines and the end of
- * the file for an unclosed quote, and is slow (bench/README.md).
+ * The package csv-parse is not used: it reports no column, reports the last line of a record with quoted newlines and the
+ * end of the file for an unclosed quote, and is slow (bench/README.md).
  */
 export class CsvSplitter implements RecordSplitter {
   private readonly delimiter: string;
   /** The line on which the next record begins. */
   private line = 1;
-  /** The text from there on. */
+  /** The text from that line on. */
   private rest = '';
   /** The line of the quote that is open at the end of the text. */
   private quoteLine: number | undefined;
@@ -44,7 +44,7 @@ export class CsvSplitter implements RecordSplitter {
     }
     const records: SplitRecord[] = [];
     const text = this.rest + piece;
-    this.rest = text.slice(this.take(text, records));
+    this.rest = text.slice(this.splitComplete(text, records));
     this.isOverlong = this.rest.length > maxRecordLength;
     return records;
   }
@@ -58,8 +58,8 @@ export class CsvSplitter implements RecordSplitter {
     return records;
   }
 
-  /** Takes whole records and returns the index after them. */
-  private take(text: string, records: SplitRecord[]): number {
+  /** Adds the complete records of a text to `records`, and returns the index after them. */
+  private splitComplete(text: string, records: SplitRecord[]): number {
     const { delimiter } = this;
     const lineEndOrQuote = /[\n\r"]/g;
     let at = 0;
@@ -69,12 +69,12 @@ export class CsvSplitter implements RecordSplitter {
       let record: SplitRecord | undefined;
       let nextLine = this.line + 1;
       if (text[end] === '"') {
-        const reading = readQuotedRecord(text, at, this.line, delimiter);
-        if (!reading.record) {
-          this.quoteLine = reading.quoteLine;
+        const result = readQuotedRecord(text, at, this.line, delimiter);
+        if (!result.record) {
+          this.quoteLine = result.quoteLine;
           return at;
         }
-        ({ record, end, nextLine } = reading);
+        ({ record, end, nextLine } = result);
       } else {
         const cells = text.slice(at, end).split(delimiter);
         if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, column: 1, cells };
@@ -90,7 +90,7 @@ export class CsvSplitter implements RecordSplitter {
 
 const tabEscapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
 
-/** Splits tab-separated text as `-o tsv` writes it: one record a line, `\t`, `\n`, `\r` and `\\` in its cells. */
+/** Splits tab-separated text as `-o tsv` writes it: a record on each line, and the escapes `\t`, `\n`, `\r` and `\\`. */
 export function createTsvSplitter(): RecordSplitter {
   const lines = createLineSplitter();
   const toRecord = ({ text, ...record }: SplitRecord): SplitRecord => ({
@@ -105,14 +105,14 @@ export function createTsvSplitter(): RecordSplitter {
   };
 }
 
-/** Index after the line end at `end`: LF, CR or CRLF. */
+/** Returns the index after the line end at `end`: LF, CR or CRLF. */
 function afterLineEnd(text: string, end: number): number {
   return text.charCodeAt(end) === 0x0d && text.charCodeAt(end + 1) === 0x0a ? end + 2 : end + 1;
 }
 
 interface QuotedRecord {
   readonly record: SplitRecord;
-  /** Index of its line end. */
+  /** The index of its line end. */
   readonly end: number;
   readonly nextLine: number;
 }
@@ -126,7 +126,7 @@ interface UnfinishedRecord {
 
 interface Cell {
   readonly value: string;
-  /** Index of the delimiter or line end after it; the text's length if there is none. */
+  /** The index of the delimiter or line end after the cell, or the length of the text. */
   readonly end: number;
   readonly isBroken?: boolean;
 }

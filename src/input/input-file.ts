@@ -7,22 +7,22 @@ import { readPieces } from '../process/read-file.ts';
 import { fileError, systemReason } from '../process/system-error.ts';
 import { formatBytes } from '../process/text.ts';
 
-/** An input that can be read more than once. */
+/** An input that can be read more than once: a file, or the copy of a pipe. */
 export interface InputFile {
-  /** The name in errors: the path as given, or `stdin`. */
+  /** The name in errors: the path as the user wrote it, or `stdin`. */
   readonly name: string;
-  /** Absolute; undefined for a pipe. */
+  /** The absolute path. Undefined for a pipe. */
   readonly path: string | undefined;
-  /** The bytes from the first one on. Each piece is valid until the next is requested. */
+  /** Reads the bytes from the beginning. A piece is valid until the next piece is requested. */
   bytes(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a file, or stdin for `-`. An input that can be read only once (stdin, a pipe) is copied to a temporary file
- * first. Only its owner may read that file, and it disappears with the process, however the process ends.
+ * Opens a file, or stdin for `-`. An input that can be read only once (stdin, a pipe) is first copied to a temporary file.
+ * Only its owner may read that file, and it disappears with the process, even if the process is killed.
  *
- * @throws UsageError if the file does not exist, is a folder, or has no end; CliError `failed` if it cannot be read.
+ * @throws InputError if the file does not exist, is a folder, or has no end; CliError `failed` if it cannot be read.
  */
 export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   if (path === '-') return spool('stdin', io.stdin.bytes());
@@ -32,12 +32,12 @@ export async function openInputFile(io: Io, path: string): Promise<InputFile> {
     throw fileError('read', path, error);
   });
   if (stats.isDirectory()) throw new InputError(`${path}: is a folder`);
-  const bytes = () => named(readPieces(absolute), path);
+  const bytes = () => withInputName(readPieces(absolute), path);
   if (!stats.isFile() || isOfProcess(absolute)) return spool(path, bytes());
   return { name: path, path: absolute, bytes, close: async () => {} };
 }
 
-/** `/dev/stdin`, `/dev/fd/63`: a name that means something else to the next process, even if it leads to a file. */
+/** Whether a path names another file in another process, such as `/dev/stdin` or `/dev/fd/63`. */
 function isOfProcess(path: string): boolean {
   return /^\/(dev\/(stdin|fd)|proc)\b/.test(path);
 }
@@ -45,6 +45,7 @@ function isOfProcess(path: string): boolean {
 /** The longest input that is copied, in bytes. */
 const maxSpooledBytes = 2 ** 30;
 
+/** Copies an input to a temporary file. */
 async function spool(name: string, pieces: AsyncIterable<Uint8Array>): Promise<InputFile> {
   const { file, remove } = await openTemporary(name);
   const close = async () => {
@@ -62,11 +63,11 @@ async function spool(name: string, pieces: AsyncIterable<Uint8Array>): Promise<I
     await close();
     throw error instanceof CliError ? error : fileError('keep', name, error);
   }
-  const bytes = () => named(file.createReadStream({ start: 0, autoClose: false }), name);
+  const bytes = () => withInputName(file.createReadStream({ start: 0, autoClose: false }), name);
   return { name, path: undefined, bytes, close };
 }
 
-/** Such as /dev/zero, which would fill the disk. */
+/** The error for an input that would fill the disk, such as /dev/zero. */
 function endless(name: string): InputError {
   return new InputError(
     `${name}: is longer than ${formatBytes(maxSpooledBytes)}, and can be read only once`,
@@ -75,8 +76,8 @@ function endless(name: string): InputError {
 }
 
 /**
- * A file for an input that can be read only once. Its name is removed at once, so that a kill leaves no file; on
- * Windows at the end.
+ * Opens a temporary file. Its name is removed at once, so that a killed process leaves no file. On Windows the name can
+ * only be removed at the end.
  */
 async function openTemporary(name: string): Promise<{ file: FileHandle; remove: () => Promise<void> }> {
   let remove = async () => {};
@@ -95,7 +96,8 @@ async function openTemporary(name: string): Promise<{ file: FileHandle; remove: 
   }
 }
 
-async function* named(pieces: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+/** Yields pieces. @throws CliError that names the input if the reading fails */
+async function* withInputName(pieces: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces;
   } catch (error) {

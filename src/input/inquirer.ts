@@ -1,4 +1,2 @@
-/**
- * The prompts in use, one by one: importing the whole package would bundle its editor prompt with all its encodings.
- */
+/** Only the prompts that are used: the import of the whole package would bundle its editor prompt with many encodings. */
 export { confirm, input, search, select } from '@inquirer/prompts';

@@ -4,7 +4,7 @@ import type { Position, Problem } from './record.ts';
 
 /** A problem and the position of its record. */
 export interface Issue extends Position, Omit<Problem, 'columnName'> {
-  /** The position of the value that is wrong, if it is not the whole record. */
+  /** The position of the wrong value. Undefined if the whole record is wrong. */
   readonly at?: Position | undefined;
 }
 
@@ -16,16 +16,16 @@ export function issueText(name: string, { line, column, at = { line, column }, m
   return `${name}:${at.line}:${at.column}: ${message}`;
 }
 
-/** The first issue of each kind, with the number of others of that kind; conflicts first. */
+/** Returns the first issue of each kind, with the number of further issues of the kind. Conflicts come first. */
 export function examplesOf(issues: readonly Issue[]): Issue[] {
-  const kinds = new Map<string, { readonly first: Issue; count: number }>();
+  const groups = new Map<string, { readonly first: Issue; count: number }>();
   for (const issue of issues) {
     const { kind = issue.message } = issue;
-    const alike = kinds.get(kind);
-    if (alike) alike.count += 1;
-    else kinds.set(kind, { first: issue, count: 1 });
+    const group = groups.get(kind);
+    if (group) group.count += 1;
+    else groups.set(kind, { first: issue, count: 1 });
   }
-  const examples = Array.from(kinds.values(), ({ first, count }) => {
+  const examples = Array.from(groups.values(), ({ first, count }) => {
     const more = count === 1 ? '' : ` (and ${count - 1} more like this)`;
     return { ...first, message: first.message + more };
   });
@@ -33,11 +33,12 @@ export function examplesOf(issues: readonly Issue[]): Issue[] {
 }
 
 /**
- * The error for an input with invalid rows. People read an example of each kind and the numbers, programs every issue.
+ * Returns the error for an input with invalid rows. On a terminal it shows an example of each kind and the numbers; in JSON
+ * it has every issue.
  *
- * @param extent the rows of the input, and whether the command has --skip-invalid.
+ * @param extent the number of rows in the input, and whether the command has --skip-invalid.
  */
-export function invalidInput(
+export function invalidInputError(
   name: string,
   issues: readonly Issue[],
   extent: { readonly total: number; readonly canSkip: boolean },
@@ -45,12 +46,13 @@ export function invalidInput(
   const [first, ...others] = issues;
   const conflicts = issues.filter(({ kind }) => kind === conflict).length;
   const invalid = issues.length - conflicts;
-  const conflicting = `${counted(conflicts, 'row conflicts', 'rows conflict')} with another row of the same record`;
-  const what = [
-    ...(conflicts > 0 ? [conflicting] : []),
-    ...(invalid > 0 ? [`${counted(invalid, 'row is', 'rows are')} invalid`] : []),
-  ];
-  const message = `${name}: ${what.join(' and ')}; nothing was sent`;
+  const clauses: string[] = [];
+  if (conflicts > 0)
+    clauses.push(
+      `${counted(conflicts, 'row conflicts', 'rows conflict')} with another row of the same record`,
+    );
+  if (invalid > 0) clauses.push(`${counted(invalid, 'row is', 'rows are')} invalid`);
+  const message = `${name}: ${clauses.join(' and ')}; nothing was sent`;
   const toError = (issue: Issue) => new InputError(issueText(name, issue), issue.hint, issue.line);
   const hint = hintFor(issues, conflicts, extent);
   if (first && others.length === 0)
@@ -60,16 +62,16 @@ export function invalidInput(
   return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
 }
 
-/** The flag that lets most of the rows pass. `--skip-invalid` is offered only if few rows are wrong. */
+/** Returns a hint: the flag with which most of the rows are valid, or `--skip-invalid` if few rows are wrong. */
 function hintFor(
   issues: readonly Issue[],
   conflicts: number,
   { total, canSkip }: { readonly total: number; readonly canSkip: boolean },
 ): string | undefined {
-  const remedies = new Map<string, number>();
+  const countByRemedy = new Map<string, number>();
   for (const { remedy } of issues)
-    if (remedy !== undefined) remedies.set(remedy, (remedies.get(remedy) ?? 0) + 1);
-  const [best] = [...remedies].sort(([, a], [, b]) => b - a);
+    if (remedy !== undefined) countByRemedy.set(remedy, (countByRemedy.get(remedy) ?? 0) + 1);
+  const [best] = [...countByRemedy].sort(([, a], [, b]) => b - a);
   if (best && best[1] * 2 > issues.length) return best[0];
   if (conflicts > 0) return 'remove all but one row of each record';
   return canSkip && issues.length * 20 <= total ? '--skip-invalid applies the other rows' : undefined;

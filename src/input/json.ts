@@ -8,7 +8,7 @@ import {
   type SplitRecord,
 } from './record.ts';
 
-/** JSONL: every line that is not blank is one value. A last line that breaks off within a value is broken. */
+/** Splits JSONL: every line that is not blank is a value. If the last value is not closed, its record is broken. */
 export function createLineSplitter(): RecordSplitter {
   let line = 1;
   let rest = '';
@@ -34,12 +34,12 @@ export function createLineSplitter(): RecordSplitter {
 }
 
 /**
- * The records of a JSON document: the elements of one array, or objects one after the other, on any number of lines.
+ * Splits a JSON document into records: the elements of an array, or objects in sequence, on any number of lines.
  *
  * @param name of the input, for errors.
- * @throws InputError if the text is neither or ends too early: then the ends of records are unknown.
+ * @throws InputError if the text is neither, or ends too early.
  */
-export function jsonRecords(text: string, name: string): SplitRecord[] {
+export function splitJson(text: string, name: string): SplitRecord[] {
   const positionOf = createPositionFinder(text);
   const records: SplitRecord[] = [];
   for (const { start, end } of documentValues(text, name)) {
@@ -50,7 +50,7 @@ export function jsonRecords(text: string, name: string): SplitRecord[] {
   return records;
 }
 
-/** The place of a value in a text. */
+/** The indexes at which a value in a text begins and ends. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -96,7 +96,7 @@ function* documentValues(text: string, name: string): Generator<Span> {
   }
 }
 
-/** Returns a function that gives the position of an index; from call to call the index only grows. */
+/** Creates a function that returns the position of an index. The index must not decrease from call to call. */
 function createPositionFinder(text: string): (at: number) => Position {
   const lineEnds = text.matchAll(/\r\n|\n|\r/g);
   let next = lineEnds.next().value;
@@ -111,12 +111,12 @@ function createPositionFinder(text: string): (at: number) => Position {
   };
 }
 
-/** A member of a JSON object: its name, and the place of its value in the text. */
+/** A member of a JSON object: its name, and the span of its value. */
 interface Member extends Span {
   readonly name: string;
 }
 
-/** The members of the JSON object in `text`, each value as written; `text` must be valid JSON. */
+/** Finds the members of a JSON object. @param text valid JSON */
 export function membersOf(text: string): Member[] {
   const members: Member[] = [];
   let at = skipSpace(text, 0);
@@ -141,7 +141,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Index after the value that begins at `start`; undefined if it is not closed. */
+/** Returns the index after the value that begins at `start`. Undefined if the value is not closed. */
 function endOfValue(text: string, start: number): number | undefined {
   const signs = /["[\]{},\s]/g;
   signs.lastIndex = start;

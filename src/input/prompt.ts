@@ -7,7 +7,7 @@ import { sanitize } from '../process/text.ts';
 import type { Choice, Prompt } from './question.ts';
 
 interface PromptOptions {
-  /** Ends a question; its reason is thrown. */
+  /** Ends a question when it is aborted. Its reason is thrown. */
   readonly signal: AbortSignal;
   /** The style of stderr. */
   readonly style: Style;
@@ -20,6 +20,7 @@ const roomForAnswer = 8;
 /** How many choices a list shows at a time. */
 const pageSize = 10;
 
+/** Creates the prompt of a terminal, drawn on stderr. */
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
   const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
@@ -30,20 +31,20 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   return {
     text(question, check) {
       const validate = async (text: string) => {
-        const why = await check?.(text);
-        return why === undefined || foldProse(sanitize(why), io.stderr.width, markWidth);
+        const problem = await check?.(text);
+        return problem === undefined || foldProse(sanitize(problem), io.stderr.width, markWidth);
       };
       return ask((streams) => input({ message: foldQuestion(question), validate }, streams));
     },
     confirm: (question) =>
       ask((streams) => confirm({ message: foldQuestion(question), default: false }, streams)),
     select(question, choices) {
-      const config = { message: foldQuestion(question), choices: choices.map(readable), pageSize };
+      const config = { message: foldQuestion(question), choices: choices.map(toReadable), pageSize };
       return ask((streams) => select(config, streams));
     },
     search(question, choices) {
-      const readableChoices = choices.map(readable);
-      const source = (term = '') => matching(readableChoices, term);
+      const readableChoices = choices.map(toReadable);
+      const source = (term = '') => findMatches(readableChoices, term);
       return ask((streams) => search({ message: foldQuestion(question), source, pageSize }, streams));
     },
   };
@@ -55,26 +56,26 @@ interface Streams {
   readonly signal: AbortSignal;
 }
 
-/** Asks one question, and turns every way of not answering it into an error of this program. */
+/** Asks a question. @throws InterruptedError or UsageError if it is not answered */
 async function answerTo<Value>(
   io: Io,
   { signal, style }: PromptOptions,
   question: (streams: Streams) => Promise<Value>,
 ): Promise<Value> {
-  const output = drawOn(io, style);
+  const output = createOutput(io, style);
   const input = (io.stdin.isTerminal ? undefined : io.keyboard()) ?? io.stdin.stream;
   const inputEnd = new AbortController();
-  // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An
-  // answer closes the reader too, but it settles before the next turn of the event loop.
+  // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An answer closes the reader too, but
+  // the question settles before the next turn of the event loop.
   const end = () => setImmediate(() => inputEnd.abort(new UsageError('no answer: the input has ended')));
-  const onGone = () => inputEnd.abort(new InterruptedError('SIGHUP'));
-  input.on('pause', end).on('end', end).on('error', onGone);
+  const onHangup = () => inputEnd.abort(new InterruptedError('SIGHUP'));
+  input.on('pause', end).on('end', end).on('error', onHangup);
   const stop = AbortSignal.any([signal, inputEnd.signal]);
   const listeners = new Set(input.listeners('error'));
   try {
     const answer = question({ input, output, signal: stop });
-    // readline repeats an error of the input on its own interface, where nobody listens: a terminal that is gone would
-    // end the process at once.
+    // readline emits an error of the input again on its interface, where there is no listener: a terminal that hangs up
+    // would end the process at once.
     for (const listener of input.listeners('error'))
       if (!listeners.has(listener)) input.off('error', listener as () => void);
     return await answer;
@@ -83,32 +84,35 @@ async function answerTo<Value>(
     if (error instanceof Error && error.name === 'ExitPromptError') throw new InterruptedError('SIGINT');
     throw error;
   } finally {
-    input.off('pause', end).off('end', end).off('error', onGone);
+    input.off('pause', end).off('end', end).off('error', onHangup);
     await new Promise((resolve) => output.end(resolve));
   }
 }
 
-/** stderr as a stream that a question may end; without colour if stderr has none. */
-function drawOn({ stderr }: Io, style: Style): Writable {
+/** Creates a stream that writes to stderr and may be ended by a question. It drops colours if stderr has none. */
+function createOutput({ stderr }: Io, style: Style): Writable {
   const inStyle = (text: string) => (style === plainStyle ? withoutColor(text) : text);
   const stream = new Writable({
     write: (chunk, _, done) => void stderr.write(inStyle(String(chunk))).then(() => done(), done),
   });
-  // If the reader of stderr has gone, the next write fails too and reports it.
+  // If the reader of stderr has gone, the next write of the command reports that.
   stream.on('error', () => {});
   return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.width });
 }
 
-/** The choice, safe to show on a terminal. */
-function readable<Value>({ name, value, description }: Choice<Value>) {
+/** Makes a choice safe to show on a terminal. */
+function toReadable<Value>({ name, value, description }: Choice<Value>) {
   const readableName = sanitize(name);
   return description === undefined
     ? { name: readableName, value }
     : { name: readableName, value, description: sanitize(description) };
 }
 
-/** The choices whose name contains the term in any case, those that begin with it first. */
-function matching<Named extends { readonly name: string }>(choices: readonly Named[], term: string): Named[] {
+/** Finds the choices whose name contains the term in any case. Names that begin with it come first. */
+function findMatches<Named extends { readonly name: string }>(
+  choices: readonly Named[],
+  term: string,
+): Named[] {
   const needle = term.toLowerCase();
   const rank = ({ name }: Named) => name.toLowerCase().indexOf(needle);
   const matches = choices.filter((choice) => rank(choice) !== -1);

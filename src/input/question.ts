@@ -3,26 +3,27 @@ import { CliError } from '../process/errors.ts';
 
 /** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
-  /** @param check says why a text is not accepted, a clause; undefined if it is. */
+  /** Asks for a text. @param check says in a clause why a text is not accepted; undefined if it is accepted */
   text(
     message: string,
     check?: (text: string) => string | undefined | Promise<string | undefined>,
   ): Promise<string>;
-  /** Answers no when only Enter is pressed. */
+  /** Asks for yes or no. Enter alone means no. */
   confirm(message: string): Promise<boolean>;
+  /** Lets the user choose from a list. */
   select<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-  /** A list that narrows as the user types. */
+  /** Lets the user choose from a list that narrows as the user types. */
   search<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
 }
 
-/** One of several answers to a question. */
+/** A possible answer to a question. */
 export interface Choice<Value> {
   readonly name: string;
   readonly value: Value;
   readonly description?: string | undefined;
 }
 
-/** The parsed answer; asks again for one that does not parse. */
+/** Asks until an answer can be parsed, and returns its value. */
 export async function askParsed<Value>(
   prompt: Prompt,
   message: string,
@@ -31,7 +32,7 @@ export async function askParsed<Value>(
   return parse(await prompt.text(message, (text) => answerProblem(() => parse(text))));
 }
 
-/** The parsed answer; undefined if the answer is empty. */
+/** Asks until an answer can be parsed or is empty. Returns its value, or undefined if it is empty. */
 export function askOptional<Value>(
   prompt: Prompt,
   message: string,
@@ -40,7 +41,7 @@ export function askOptional<Value>(
   return askParsed(prompt, message, (text) => (text === '' ? undefined : parse(text)));
 }
 
-/** Why an answer is not accepted; undefined if it is. */
+/** Says in a clause why an answer is not accepted; undefined if it is accepted. */
 async function answerProblem(parse: () => unknown): Promise<string | undefined> {
   try {
     await parse();

@@ -7,27 +7,27 @@ import { membersOf } from './json.ts';
 import type { Position, Problem, SplitRecord } from './record.ts';
 import { type InputFormat, isTable, splitInput } from './split-input.ts';
 
-/** A record of an input by its columns: the same for CSV, TSV, JSON and JSON lines. */
+/** A record of an input, by columns. It has the same form for CSV, TSV, JSON and JSON lines. */
 export interface InputRecord extends Position {
   /** The columns of a table, or the names of the members of a JSON object. */
   readonly names: readonly string[];
-  /** The value of each column: the text of its cell, or JSON as it is written. */
+  /** The value of each column: the text of a cell, or JSON as in the input. */
   readonly values: readonly string[];
   /** The whole record as JSON text, and its value; undefined for a row of a table. */
   readonly json?: string | undefined;
   readonly value?: JsonValue | undefined;
   readonly problem?: Problem | undefined;
-  /** Where the value of a column begins. */
+  /** Returns the position at which the value of a column begins. */
   positionOf(index: number): Position;
 }
 
-/** A row of an input: what a command wants of one record. */
+/** A row of an input: the values that a command reads from a record. */
 export interface InputRow {
-  /** The line on which it begins, from 1. */
+  /** The line on which the row begins, from 1. */
   readonly line: number;
-  /** The column at which it begins, from 1; undefined if no other row begins on that line. */
+  /** The column at which the row begins, from 1. Undefined if no other row begins on that line. */
   readonly column?: number | undefined;
-  /** The id of the record; undefined if the row creates one. */
+  /** The id of the record. Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
 }
 
@@ -36,30 +36,30 @@ export type RowFields = Readonly<Record<string, JsonValue>>;
 
 export type RowParser<Row> = (record: InputRecord) => Row | Problem;
 
-/** How a command reads an input: turns its records into rows. */
+/** The rules by which a command turns the records of an input into rows. */
 export interface RowLayout<Row extends InputRow> {
-  /** Whether these cells may be the header: decides which character separates the cells. */
+  /** Whether these cells may be a header. The delimiter that makes a header is the delimiter of the input. */
   isHeader(cells: readonly string[]): boolean;
-  /** The columns of an input whose first record has these cells and is no header; undefined if it is the header. */
+  /** Returns the columns of an input without a header, given its first record. Undefined if that record is the header. */
   columnsWithoutHeader?(cells: readonly string[]): readonly string[] | undefined;
-  /** The parser of records with these columns, or what is wrong with the columns. */
+  /** Returns the parser of records with these columns, or the problem of the columns. */
   parserOf(columns: readonly string[], isTable: boolean): RowParser<Row> | Problem;
-  /** Merges a second row of one id into the first: undefined for a repeat, a row with both, or the problem of a conflict. */
+  /** Merges two rows of the same id. Returns undefined for a repeat, a row with both, or the problem of a conflict. */
   merge(first: Row, second: Row): Row | Problem | undefined;
-  /** The columns of a row that the command reads. */
+  /** Returns the values of a row that the command reads, by column. */
   fieldsOf(row: Row): RowFields;
-  /** True if an empty input is an empty list, such as the ids that another command has printed. */
+  /** Whether an empty input is an empty list, such as the ids that another command has printed. */
   readonly mayBeEmpty?: boolean;
 }
 
-/** A record and its row, or what is wrong with it. */
+/** A record, and its row or its problem. */
 type ParsedRecord<Row> = readonly [record: InputRecord, row: Row | Problem];
 
 /** The records of an input, in order. */
 interface InputRecords<Row> {
   /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
-  /** False for a lone JSON object; true for every list, even of one record. */
+  /** Whether the input is a JSON array. */
   readonly isArray: boolean;
   readonly pages: AsyncGenerator<ParsedRecord<Row>[]>;
 }
@@ -68,8 +68,8 @@ interface InputRecords<Row> {
  * Reads an input as a stream of records. A row of a table with only empty cells is skipped, because spreadsheets leave
  * such rows at the end.
  *
- * @throws InputError for a table with columns that the layout refuses, and for an input whose records cannot be told
- *   apart: other text than UTF-8, a quote that is never closed, a record over 1 MiB, broken JSON.
+ * @throws InputError for a table with columns that the layout refuses, and for an input that cannot be split into
+ *   records: text that is not UTF-8, a quote that is never closed, a record over 1 MiB, broken JSON.
  */
 export async function readRecords<Row extends InputRow>(
   { name, bytes }: InputFile,
@@ -84,12 +84,12 @@ export async function readRecords<Row extends InputRow>(
     for await (const page of input.pages) {
       const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem)
-        throw headError(name, broken, broken.problem.message, 'the file may be cut off: nothing was sent');
+        throw lineError(name, broken, broken.problem.message, 'the file may be cut off: nothing was sent');
       let rows = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
       const [first] = rows;
       if (isOfTable && !header && first) {
         header = readHeader(name, first, layout);
-        if (header.isWritten) rows = rows.slice(1);
+        if (header.isInInput) rows = rows.slice(1);
       }
       yield rows.map((split) => {
         const record = header ? tableRecord(split, header) : objectRecord(split, layout);
@@ -104,7 +104,7 @@ export function isProblem(result: object): result is Problem {
   return 'message' in result;
 }
 
-/** Parses records. Most of them have the same columns as the one before, so its parser is used again. */
+/** Creates a parser of records. Most records have the columns of the record before, so the parser of columns is kept. */
 function createParser<Row extends InputRow>(
   layout: RowLayout<Row>,
   isOfTable: boolean,
@@ -132,32 +132,32 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
 /** The columns of a table. */
 interface Header {
   readonly columns: readonly string[];
-  /** False if the layout knows the columns of a table without a header. */
-  readonly isWritten: boolean;
+  /** Whether the header is in the input. If not, the layout knows the columns. */
+  readonly isInInput: boolean;
 }
 
-/** @throws InputError if the layout refuses the columns. */
+/** Reads the columns of a table from its first record. @throws InputError if the layout refuses the columns */
 function readHeader<Row extends InputRow>(name: string, first: SplitRecord, layout: RowLayout<Row>): Header {
   const { cells = [], problem } = first;
-  if (problem) throw headError(name, first, problem.message);
-  const numbered = layout.columnsWithoutHeader?.(cells);
-  const columns = numbered ?? cells.map((cell) => cell.trim());
+  if (problem) throw lineError(name, first, problem.message);
+  const knownColumns = layout.columnsWithoutHeader?.(cells);
+  const columns = knownColumns ?? cells.map((cell) => cell.trim());
   const parser = layout.parserOf(columns, true);
-  if (typeof parser === 'function') return { columns, isWritten: !numbered };
+  if (typeof parser === 'function') return { columns, isInInput: !knownColumns };
   const names = columns.map((cell) => cell || "''").join(', ');
-  throw headError(
+  throw lineError(
     name,
     first,
-    `${parser.message}${numbered ? '' : `; the header has ${names}`}`,
+    `${parser.message}${knownColumns ? '' : `; the header has ${names}`}`,
     parser.hint,
   );
 }
 
-function headError(name: string, { line }: SplitRecord, message: string, hint?: string): InputError {
+function lineError(name: string, { line }: SplitRecord, message: string, hint?: string): InputError {
   return new InputError(`${name}:${line}: ${message}`, hint, line);
 }
 
-/** The value of a column as text: a cell, the content of a JSON string, or other JSON as written; empty for null. */
+/** Returns the value of a column as text: a cell, the content of a JSON string, or other JSON as in the input. Null is empty. */
 export function valueText({ values, json }: InputRecord, index: number): string {
   const value = values[index] ?? '';
   if (json === undefined) return value;
@@ -165,7 +165,7 @@ export function valueText({ values, json }: InputRecord, index: number): string 
   return value.startsWith('"') ? (JSON.parse(value) as string) : value;
 }
 
-/** A value in quotes, so that spaces around it are visible; long values are cut. */
+/** Quotes a value, so that spaces around it are visible. Long values are cut. */
 export function quoteValue(text: string): string {
   return JSON.stringify(shorten(text, 40));
 }
@@ -176,13 +176,13 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
   return true;
 }
 
-function tableRecord(split: SplitRecord, { columns, isWritten }: Header): InputRecord {
+function tableRecord(split: SplitRecord, { columns, isInInput }: Header): InputRecord {
   const { line, column, cells = [] } = split;
   const positionOf = (index: number) => cellPosition(split, index);
   let { problem } = split;
   if (!problem && cells.length !== columns.length) {
     const size = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
-    const whole = `${isWritten ? 'the header' : 'the first row'} has ${columns.length}`;
+    const whole = `${isInInput ? 'the header' : 'the first row'} has ${columns.length}`;
     problem = { message: `the row has ${size}, ${whole}`, kind: 'size' };
   }
   return { line, column, names: columns, values: cells, problem, positionOf };
@@ -217,7 +217,7 @@ function objectRecord<Row extends InputRow>(split: SplitRecord, layout: RowLayou
   };
 }
 
-/** The position after a text that begins at a position. */
+/** Returns the position at which a text ends. @param position at which it begins */
 function positionAfter({ line, column }: Position, text: string): Position {
   const lines = text.split(/\r\n|\n|\r/);
   const last = lines.at(-1) ?? '';

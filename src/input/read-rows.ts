@@ -1,15 +1,16 @@
 import { InputError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { InputFile } from './input-file.ts';
-import { conflict, examplesOf, type Issue, invalidInput, issueText } from './issues.ts';
+import { conflict, examplesOf, type Issue, invalidInputError, issueText } from './issues.ts';
 import { type InputRow, isProblem, type RowLayout, readRecords } from './read-records.ts';
 import type { Problem } from './record.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
 // How a file becomes rows: `input-file.ts` opens it, `utf8.ts` decodes it, `split-input.ts` finds its format and splits it with
 // `csv.ts` or `json.ts` into records (`record.ts`). `read-records.ts` names their values by the columns, and turns each into
-// a row with a layout, which belongs to a command. This file collects the rows of an input, one for each id; what is wrong
-// is an issue (`issues.ts`). Rows that were not done are written with their original columns by `rejects.ts`.
+// a row with a layout, which belongs to a command. This file collects the rows of an input, one for each id.
+// A problem and its position are an issue (`issues.ts`). `rejects.ts` writes the rows that were not done, with their
+// original columns.
 
 /** A complete input, read and checked. */
 export interface RowInput<Row extends InputRow> {
@@ -17,18 +18,18 @@ export interface RowInput<Row extends InputRow> {
   readonly format: InputFormat;
   /** False for a lone JSON object. */
   readonly isList: boolean;
-  /** The valid rows, one for each id. */
+  /** The valid rows. Each id has one row. */
   readonly rows: readonly Row[];
-  /** The invalid rows, if they are to be skipped. */
+  /** The issues of the invalid rows. Empty unless invalid rows are skipped. */
   readonly invalid: readonly Issue[];
-  /** How many valid rows are not in `rows`: repeats or additions, and those that were not selected. */
+  /** The number of valid rows that are not in `rows`: repeats, additions to another row, and rows that were not selected. */
   readonly skipped: number;
-  /** What to tell the user about rows that are left out. */
+  /** Warnings for the user about rows that are left out. */
   readonly warnings: readonly string[];
 }
 
 export interface ReadOptions {
-  /** Leaves invalid rows out instead of refusing the input; undefined if the command has no such flag. */
+  /** Whether invalid rows are left out, instead of refusing the input. Undefined if the command has no such flag. */
   readonly skipInvalid?: boolean | undefined;
   /** Whether a row belongs to this part of the input. */
   readonly isSelected?: ((id: bigint) => boolean) | undefined;
@@ -37,8 +38,7 @@ export interface ReadOptions {
 /**
  * Reads and checks a whole input before anything is sent.
  *
- * @throws InputError for an empty input, and as `readRecords`; a ManyError with every invalid row if they are not to be
- *   skipped.
+ * @throws InputError for an empty input, and as `readRecords`; ManyError with every invalid row, unless these are skipped.
  */
 export async function readRows<Row extends InputRow>(
   inputFile: InputFile,
@@ -57,7 +57,9 @@ export async function readRows<Row extends InputRow>(
     const { line, column = 1 } = row;
     return { line, column, ...problem, kind: conflict, fields: layout.fieldsOf(row) };
   };
-  let [total, repeats, additions] = [0, 0, 0];
+  let total = 0;
+  let repeats = 0;
+  let additions = 0;
   for await (const page of input.pages)
     for (const [record, row] of page) {
       total += 1;
@@ -87,13 +89,13 @@ export async function readRows<Row extends InputRow>(
       }
     }
   if (issues.length > 0 && !skipInvalid)
-    throw invalidInput(name, issues, { total, canSkip: skipInvalid !== undefined });
+    throw invalidInputError(name, issues, { total, canSkip: skipInvalid !== undefined });
   const rows = all.filter(
     (row, index) => !conflicting.has(index) && (row.id === undefined || isSelected(row.id)),
   );
   const unselected = all.length - conflicting.size - rows.length;
-  const leftOut = (count: number, what: string) =>
-    count === 0 ? [] : [`${name}: ${counted(count, 'row', 'rows')} ${count === 1 ? 'is' : 'are'} ${what}`];
+  const leftOutWarning = (count: number, participle: string) =>
+    count === 0 ? [] : [`${name}: ${counted(count, 'row is', 'rows are')} ${participle}`];
   return {
     inputFile,
     format,
@@ -102,10 +104,10 @@ export async function readRows<Row extends InputRow>(
     isList: isTable(format) || total !== 1 || input.isArray,
     skipped: repeats + additions + unselected,
     warnings: [
-      ...leftOut(issues.length, 'invalid and skipped'),
+      ...leftOutWarning(issues.length, 'invalid and skipped'),
       ...examplesOf(issues).map((issue) => issueText(name, issue)),
-      ...leftOut(repeats, 'repeated, and counted once'),
-      ...leftOut(additions, 'added to another row of the same record'),
+      ...leftOutWarning(repeats, 'repeated, and counted once'),
+      ...leftOutWarning(additions, 'added to another row of the same record'),
     ],
   };
 }

@@ -4,22 +4,22 @@ export interface Position {
   readonly column: number;
 }
 
-/** Why a record cannot be used. */
+/** The reason why a record cannot be used. */
 export interface Problem {
-  /** Names column and value if one of them is wrong; a clause without a full stop. */
+  /** The reason as a clause. It names the column and the value that are wrong. */
   readonly message: string;
-  /** The same for all problems of one kind, whatever the values are. By default the message. */
+  /** A key that all problems of the same kind share, whatever the values are. By default the message. */
   readonly kind?: string | undefined;
-  /** The name of the column that is wrong; undefined if it is not one column. */
+  /** The name of the column that is wrong. Undefined if the problem concerns the whole record. */
   readonly columnName?: string | undefined;
-  /** The flag that would let the row pass. */
+  /** The flag with which the row would be valid. */
   readonly remedy?: string | undefined;
   readonly hint?: string | undefined;
-  /** The columns that the command reads, as they are written, if they are there. */
+  /** The values that the command reads, by column, as in the input. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** One record of an input as it is split off: a row of CSV, a line of JSONL or an element of a JSON array. */
+/** A record of an input before it is parsed: a row of CSV, a line of JSONL or an element of a JSON array. */
 export interface SplitRecord extends Position {
   /** CSV: the values of the cells, without quotes. */
   readonly cells?: readonly string[] | undefined;
@@ -28,19 +28,19 @@ export interface SplitRecord extends Position {
   /** JSON: the text of the value. */
   readonly text?: string | undefined;
   readonly problem?: Problem | undefined;
-  /** True if the reading ends here: the record is over the limit, or holds the rest of a truncated file. */
+  /** Set if the reading ends here: the record is over the limit, or holds the rest of a truncated file. */
   readonly isBroken?: true | undefined;
 }
 
-/** Splits text that comes in pieces, none of which ends within a CRLF; holds at most one record in memory. */
+/** Splits text that comes in pieces. No piece ends within a CRLF. At most one record is held in memory. */
 export interface RecordSplitter {
-  /** The records that end within the text so far; those after a broken one may be missing. */
+  /** Adds a piece, and returns the records that it completes. Records after a broken record may be missing. */
   push(piece: string): SplitRecord[];
-  /** The records left when the text has ended. */
+  /** Ends the text, and returns the last records. */
   end(): SplitRecord[];
 }
 
-/** Longest record in characters: 1 MiB of ASCII. */
+/** The length of the longest record, in characters: 1 MiB of ASCII. */
 export const maxRecordLength = 2 ** 20;
 
 export function overlongRecord(line: number, column = 1): SplitRecord {

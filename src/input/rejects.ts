@@ -15,9 +15,9 @@ import {
 } from './read-records.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
-/** A row that was not done, and why. */
+/** A row that was not done, and the reason. */
 export interface Reject {
-  /** Where the row begins in the input, from 1. */
+  /** The line of the input on which the row begins, from 1. */
   readonly line: number;
   readonly column?: number | undefined;
   /** The id of the record; undefined for an invalid row, and for a row that creates a record. */
@@ -28,7 +28,7 @@ export interface Reject {
   readonly fields: RowFields;
 }
 
-/** The texts of the service in it are masked. */
+/** The reason why a row was not done. Texts of the service in it are masked. */
 interface RejectReason {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
@@ -38,7 +38,7 @@ interface RejectReason {
 }
 
 /** The columns that are added to a rejected row. */
-export const rejectColumns = [
+const rejectColumns = [
   '_line',
   '_state',
   '_status',
@@ -48,18 +48,18 @@ export const rejectColumns = [
   '_request_id',
 ] as const;
 
-/** The column of a rejected JSON line that is no object. */
+/** The column for a rejected JSON line that is not an object. */
 const textColumn = '_text';
 
-/** Whether a column is one that a file of rejects adds: a command that reads the file leaves it out. */
+/** Whether a file of rejects adds this column. A command that reads the file ignores it. */
 export function isRejectColumn(name: string): boolean {
   const column = name.trim();
   return column === textColumn || rejectColumns.some((candidate) => candidate === column);
 }
 
 /**
- * The name of the rejects of an input: `stock.rejects.csv` beside it; `stdin.rejects.csv` in the current folder if the
- * input came through a pipe.
+ * Returns the name for the file of rejects: `stock.rejects.csv` beside the input, or `stdin.rejects.csv` in the current
+ * folder if the input came through a pipe.
  */
 export function rejectsName({ name, path }: Pick<InputFile, 'name' | 'path'>, format: InputFormat): string {
   const input = path === undefined && name !== 'edit' ? 'stdin' : name;
@@ -68,17 +68,18 @@ export function rejectsName({ name, path }: Pick<InputFile, 'name' | 'path'>, fo
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;
 }
 
-/** Where the original columns of rejected rows are. */
+/** The input that the rejected rows came from, and its layout. */
 interface OriginalInput<Row extends InputRow> {
   readonly inputFile: InputFile;
   readonly layout: RowLayout<Row>;
 }
 
 /**
- * Writes rejected rows, in the order of their lines: a table for a table, JSON lines for JSON. They have the original
- * columns if the input still has the same rows on the same lines; otherwise the columns that the command reads.
+ * Writes rejected rows in the order of their lines: as a table if the input is a table, otherwise as JSON lines. The rows
+ * have their original columns if the input still has the same rows on the same lines; otherwise the columns that the
+ * command reads.
  *
- * @returns the name of the file, with a number if the name was in use.
+ * @returns the name of the file. It has a number if the name was in use.
  */
 export async function writeRejects<Row extends InputRow>(
   file: FileName,
@@ -90,7 +91,7 @@ export async function writeRejects<Row extends InputRow>(
   const rows = originals ?? fieldRows(format, rejects);
   const toLine = isTable(format) ? tableLine(format) : jsonLine;
   const [{ names: columns } = { names: [] }] = rows;
-  // The columns of a file without a header are numbers: it is read again with the same --map.
+  // An input without a header has numbers as columns. Its rejects have no header either, and are read with the same --map.
   const hasHeader = isTable(format) && !columns.every(isColumnNumber);
   return writeNewFile(file, async (output) => {
     if (hasHeader) await output.write(toLine(columns, columns, rejectColumns));
@@ -98,15 +99,15 @@ export async function writeRejects<Row extends InputRow>(
   });
 }
 
-/** A rejected row as it is written. */
+/** A rejected row as it is written to the file. */
 interface RejectedRow {
   readonly names: readonly string[];
-  /** Cells, or JSON as it is written. */
+  /** Cells, or JSON as in the input. */
   readonly values: readonly string[];
   readonly reject: Reject;
 }
 
-/** The rejected rows with their original columns; undefined if the input does not have each of them on its line. */
+/** Reads the rejected rows with their original columns. Undefined if the input no longer has every row on its line. */
 async function originalRows<Row extends InputRow>(
   { inputFile, layout }: OriginalInput<Row>,
   rejects: readonly Reject[],
@@ -130,7 +131,7 @@ async function originalRows<Row extends InputRow>(
   return rows.length === rejects.length ? rows : undefined;
 }
 
-/** The columns of a record without those that a file of rejects adds. */
+/** Returns the columns of a record without the columns that a file of rejects adds. */
 function originalColumns({ names, values, json }: InputRecord): Omit<RejectedRow, 'reject'> {
   const isObject = json === undefined || names.length > 0 || /^\{\s*\}$/.test(json);
   if (!isObject) return { names: [textColumn], values: [printJson(json)] };
@@ -142,7 +143,7 @@ function originalColumns({ names, values, json }: InputRecord): Omit<RejectedRow
   };
 }
 
-/** The rejected rows, in the order of their lines, with the columns that the command reads. */
+/** Returns the rejected rows, in the order of their lines, with the columns that the command reads. */
 function fieldRows(format: InputFormat, rejects: readonly Reject[]): readonly RejectedRow[] {
   const columns = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
   return rejects
@@ -161,11 +162,11 @@ function fieldRows(format: InputFormat, rejects: readonly Reject[]): readonly Re
 
 type Note = string | number | undefined;
 
-/** The values of `rejectColumns`. */
+/** Returns the values of `rejectColumns` for a row. */
 function notesOf({ line, state, reason = {} }: Reject): Note[] {
   const { status, code, message, attempts, requestId } = reason;
-  const safe = (text: string | undefined) => text && sanitize(text);
-  return [line, state, status, safe(code), safe(message), attempts, safe(requestId)];
+  const toSafeText = (text: string | undefined) => text && sanitize(text);
+  return [line, state, status, toSafeText(code), toSafeText(message), attempts, toSafeText(requestId)];
 }
 
 type LineWriter = (names: readonly string[], values: readonly string[], notes: readonly Note[]) => string;
@@ -180,13 +181,13 @@ function tableLine({ kind, delimiter }: InputFormat): LineWriter {
 
 function jsonLine(names: readonly string[], values: readonly string[], notes: readonly Note[]): string {
   const members = names.map((name, index) => `${printJson(name)}:${values[index]}`);
-  const noted = rejectColumns.flatMap((name, index) =>
+  const noteMembers = rejectColumns.flatMap((name, index) =>
     notes[index] === undefined ? [] : [`${printJson(name)}:${printJson(notes[index] ?? null)}`],
   );
-  return `{${[...members, ...noted].join(',')}}\n`;
+  return `{${[...members, ...noteMembers].join(',')}}\n`;
 }
 
-/** JSON without the line breaks between its parts. */
+/** Returns JSON without the line breaks between its parts. */
 function onOneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.split(/\s*[\r\n]\s*/).join(' ') : json;
 }

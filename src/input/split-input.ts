@@ -1,13 +1,13 @@
 import { extname } from 'node:path';
 import { InputError } from '../process/errors.ts';
 import { CsvSplitter, createTsvSplitter } from './csv.ts';
-import { createLineSplitter, jsonRecords } from './json.ts';
+import { createLineSplitter, splitJson } from './json.ts';
 import type { SplitRecord } from './record.ts';
 import { conversion, decodeUtf8 } from './utf8.ts';
 
 /** The format of an input. */
 export interface InputFormat {
-  /** `tsv` has the escapes that `-o tsv` writes, and no quotes. */
+  /** The kind of the text. `tsv` has the escapes that `-o tsv` writes, and no quotes. */
   readonly kind: 'csv' | 'tsv' | 'json' | 'jsonl';
   /** The character between the cells of a table; empty for JSON. */
   readonly delimiter: string;
@@ -17,9 +17,9 @@ export interface InputFormat {
 interface SplitInput {
   /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
-  /** Whether it is one JSON array. */
+  /** Whether the input is a JSON array. */
   readonly isArray: boolean;
-  /** Records in order, in pages as they arrive. */
+  /** The records in order, in pages as they arrive. */
   readonly pages: AsyncIterable<readonly SplitRecord[]>;
 }
 
@@ -28,23 +28,23 @@ export function isTable({ kind }: InputFormat): boolean {
   return kind === 'csv' || kind === 'tsv';
 }
 
-/** Whether some cells may be a header: decides which character separates the cells. */
+/** Whether cells may be a header. The delimiter that makes a header is the delimiter of the input. */
 type HeaderTest = (cells: readonly string[]) => boolean;
 
 const delimiters = [',', ';', '\t', '|'] as const;
 
 /**
- * Splits the bytes of CSV, JSONL or JSON into records. CSV and JSONL are read as a stream with at most one record in
- * memory, JSON is read whole. The first record of CSV is its header.
+ * Splits the bytes of CSV, JSONL or JSON into records. CSV and JSONL are read as a stream, with at most one record in
+ * memory. JSON is read as a whole.
  *
- * @param name of the input, for errors. Its extension, or else the text, decides the format.
+ * @param name of the input. Its extension decides the format; without a known extension the text does.
  * @throws InputError, also while the pages are read, if the input is not UTF-8, or is JSON that cannot be split or is
  *   too large.
  */
 export async function splitInput(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
-  isHeader: HeaderTest = () => false,
+  isHeader: HeaderTest,
 ): Promise<SplitInput> {
   const pieces = piecesOf(decodeUtf8(bytes, name));
   const head = await readHead(pieces);
@@ -88,10 +88,10 @@ async function* splitWhole(
         conversion(`jq -c '.[]'`, name, '.jsonl'),
       );
   }
-  yield jsonRecords(document, name);
+  yield splitJson(document, name);
 }
 
-/** The text in pieces none of which ends within a CRLF. */
+/** Yields a text in pieces. No piece ends within a CRLF. */
 async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of text) {
@@ -102,7 +102,7 @@ async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
-/** Text up to the end of the first line that is not blank, or 64 Ki characters. */
+/** Reads up to the end of the first line that is not blank, or 64 Ki characters. */
 async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (head.length < 65_536 && !/[\r\n]/.test(head.trimStart())) {
@@ -113,22 +113,23 @@ async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-/** The format, and the head without the line in which Excel gives the delimiter: `sep=;`. */
+/** Detects the format. Returns it, and the head without the line in which Excel names the delimiter: `sep=;`. */
 function detectFormat(
   head: string,
   name: string,
   isHeader: HeaderTest,
 ): { format: InputFormat; rest: string } {
-  const ending = kindOfName(name);
-  const kind = ending ?? kindOfText(head);
+  const kindFromName = kindOfName(name);
+  const kind = kindFromName ?? kindOfText(head);
   if (kind === 'json' || kind === 'jsonl') return { format: { kind, delimiter: '' }, rest: head };
   const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
   // A blank line stays, so that errors give the line numbers of the file.
   const rest = line === undefined ? head : head.slice(line.length);
   const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(rest, isHeader));
-  // A spreadsheet quotes cells between tabs too; `-o tsv` has no quotes in its header.
+  // A spreadsheet quotes cells between tabs too, but the header of `-o tsv` has no quotes.
   const isTsv =
-    delimiter === '\t' && (ending === 'tsv' || !/(^|\t)"/.test(rest.trimStart().split(/[\r\n]/, 1)[0] ?? ''));
+    delimiter === '\t' &&
+    (kindFromName === 'tsv' || !/(^|\t)"/.test(rest.trimStart().split(/[\r\n]/, 1)[0] ?? ''));
   return { format: { kind: isTsv ? 'tsv' : 'csv', delimiter }, rest };
 }
 
@@ -143,7 +144,7 @@ function kindOfName(name: string): InputFormat['kind'] | undefined {
   return endings[extname(name).toLowerCase()];
 }
 
-/** If the first line is a complete object, the text is JSON lines; otherwise it is one JSON document. */
+/** Detects the kind of a text. A first line that is a complete object makes it JSON lines. */
 function kindOfText(head: string): InputFormat['kind'] {
   const [line = ''] = head.trimStart().split(/[\r\n]/, 1);
   if (line.startsWith('[')) return 'json';
@@ -151,7 +152,7 @@ function kindOfText(head: string): InputFormat['kind'] {
   return /\}\s*$/.test(line) ? 'jsonl' : 'json';
 }
 
-/** The delimiter that makes a header, or else the most cells. */
+/** Finds the delimiter that makes a header. If there is none, the delimiter that makes the most cells. */
 function detectDelimiter(head: string, isHeader: HeaderTest): string {
   const candidates = delimiters.map((delimiter) => {
     const [first] = new CsvSplitter(delimiter).push(`${head.trimStart()}\n`);

@@ -3,10 +3,10 @@ import { InputError } from '../process/errors.ts';
 import { shellWord } from '../process/text.ts';
 
 /**
- * The text of UTF-8 bytes, chunk by chunk; a BOM at the start is dropped.
+ * Decodes UTF-8, chunk by chunk. A BOM at the start is dropped.
  *
  * @param name of the input, for errors.
- * @throws UsageError for other bytes; it says what they look like and on which line they are.
+ * @throws InputError if the bytes are not UTF-8. It names the line and the likely encoding.
  */
 export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -31,16 +31,16 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
   }
 }
 
-/** Rejects workbooks, UTF-16 and other bytes with zeros among them, which UTF-8 text does not have. */
+/** Refuses workbooks, UTF-16 and other bytes with zeros, which UTF-8 text does not have. @throws InputError */
 function rejectBinary(head: Uint8Array, name: string): void {
   if (isWorkbook(head))
     throw new InputError(
       `${name}: not text: the file looks like an Excel workbook`,
       'in Excel, save the workbook as CSV UTF-8',
     );
-  const marked = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
-  if (!marked && !head.subarray(0, 4096).includes(0)) return;
-  const encoding = marked ? 'UTF-16' : unmarkedUtf16(head);
+  const hasUtf16Mark = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+  if (!hasUtf16Mark && !head.subarray(0, 4096).includes(0)) return;
+  const encoding = hasUtf16Mark ? 'UTF-16' : unmarkedUtf16(head);
   throw new InputError(
     `${name}: not UTF-8: the file looks like ${encoding ? 'UTF-16' : 'binary data'}`,
     encoding && toUtf8(encoding, name),
@@ -53,7 +53,7 @@ function isWorkbook(head: Uint8Array): boolean {
   return start === '504b0304' || start === 'd0cf11e0';
 }
 
-/** How to send a file through a command that converts it. */
+/** Returns a hint that sends a file through a command that converts it. */
 export function conversion(command: string, name: string, ending = extname(name)): string {
   if (name === 'stdin') return `send it through: ${command}`;
   return `convert it: ${command} ${shellWord(name)} > converted${ending}`;
@@ -63,26 +63,26 @@ function toUtf8(encoding: string, name: string): string {
   return conversion(`iconv -f ${encoding} -t UTF-8`, name);
 }
 
-/** Detected from the zero byte before or after the first letter; undefined if the text does not begin with one. */
+/** Detects UTF-16 by the zero byte before or after the first letter. Undefined if the text does not begin with a letter. */
 function unmarkedUtf16([first, second]: Uint8Array): string | undefined {
   if ((first === 0) === (second === 0)) return undefined;
   return first === 0 ? 'UTF-16BE' : 'UTF-16LE';
 }
 
-/** @param line on which the chunk begins. */
+/** The error for bytes that are not UTF-8. @param line on which the chunk begins */
 function notUtf8(chunk: Uint8Array, line: number, name: string): InputError {
   const at = firstInvalidByte(chunk);
   const byte = (chunk[at] ?? 0).toString(16).toUpperCase();
-  const place = `${name}:${line + lineEndsIn(Buffer.from(chunk.subarray(0, at)).toString())}`;
+  const position = `${name}:${line + lineEndsIn(Buffer.from(chunk.subarray(0, at)).toString())}`;
   return new InputError(
-    `${place}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
+    `${position}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
     toUtf8('WINDOWS-1252', name),
   );
 }
 
 /**
- * Index of the first byte that is not UTF-8; 0 if its character began in the chunk before. A decoder that does not
- * throw puts U+FFFD there. Bytes at the start that may continue a character are passed over.
+ * Finds the index of the first byte that is not UTF-8; 0 if its character began in the chunk before. A decoder that does
+ * not throw puts U+FFFD there. Bytes at the start that may continue a character are skipped.
  */
 function firstInvalidByte(chunk: Uint8Array): number {
   let start = 0;
@@ -92,7 +92,7 @@ function firstInvalidByte(chunk: Uint8Array): number {
   return at === -1 ? 0 : start + Buffer.byteLength(text.slice(0, at));
 }
 
-/** The number of line ends in a text whose lines all end in LF, all in CRLF or all in CR. */
+/** Counts the line ends of a text whose lines all end in LF, all in CRLF or all in CR. */
 function lineEndsIn(text: string): number {
   const sign = text.includes('\n') ? '\n' : '\r';
   let count = 0;

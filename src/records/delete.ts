@@ -50,7 +50,7 @@ export async function deleteRecords(
  * that were not done to a file of rejects.
  */
 async function deleteFromFile(access: Access, path: string): Promise<void> {
-  const [{ endFile, createPace, inputLineOf }, { idLayout }, { readRows }, { openInputFile }] =
+  const [{ endFile, createPace, inputLineOf }, { createIdLayout }, { readRows }, { openInputFile }] =
     await Promise.all([
       import('./from-file.ts'),
       import('./record-layout.ts'),
@@ -58,7 +58,7 @@ async function deleteFromFile(access: Access, path: string): Promise<void> {
       import('../input/input-file.ts'),
     ]);
   const { context, noun } = access;
-  const layout = idLayout(noun);
+  const layout = createIdLayout(noun);
   const inputFile = await openInputFile(context.io, path);
   try {
     const file = await readRows(inputFile, layout);

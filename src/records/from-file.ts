@@ -13,7 +13,7 @@ import { counted } from '../process/text.ts';
 import type { Access } from './access.ts';
 import type { InputLine } from './batch.ts';
 import { noteUnknownFields } from './body-fields.ts';
-import { type RecordRow, recordLayout } from './record-layout.ts';
+import { createRecordLayout, type RecordRow } from './record-layout.ts';
 import type { Body } from './record-nouns.ts';
 import { type BatchResult, writeRecords } from './write-records.ts';
 
@@ -30,7 +30,7 @@ export function createPace({ settings }: Context, concurrency: number): Pace {
  */
 export async function createFromFile(access: Access, path: string, extra: Body): Promise<void> {
   const { context, noun } = access;
-  const layout = recordLayout(access, extra);
+  const layout = createRecordLayout(access, extra);
   const inputFile = await openInputFile(context.io, path);
   try {
     const file = await readRows(inputFile, layout);

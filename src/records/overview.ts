@@ -10,20 +10,22 @@ import { CliError } from '../process/errors.ts';
 import { Names } from './names.ts';
 import { isOverdue } from './order-dates.ts';
 
-/** The most low counts that are listed, and the most orders. */
+/** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
 
 /**
  * Reads every list once, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. A part
- * that cannot be read is missing, with a note; if there is none that can be read, the first error is thrown.
+ * that cannot be read is null, and a warning names it.
  *
- * @param below counts under this one are low. `lowCount` says how many there are, listed or not.
+ * @param below counts under this number are low.
+ * @returns the overview, and the number of low counts, of which the overview has at most ten.
+ * @throws CliError if no part can be read.
  */
 export async function readOverview(context: Context, client: Client, below: number) {
   const now = context.now();
-  const read = async <K extends ListId>(id: K) => {
+  const readPart = async <K extends ListId>(id: K) => {
     try {
       offeredOperation(client.contract, id);
       return await collectRecords(client.list(id, {}, { whole: true }));
@@ -32,22 +34,24 @@ export async function readOverview(context: Context, client: Client, below: numb
       return error;
     }
   };
-  const [petsRead, inventoryRead, ordersRead, categories] = await Promise.all([
-    read('listPets'),
-    read('listInventory'),
-    read('listOrders'),
+  const [petsPart, inventoryPart, ordersPart, categories] = await Promise.all([
+    readPart('listPets'),
+    readPart('listInventory'),
+    readPart('listOrders'),
     new Names(context, client).namesOf('categories'),
   ]);
-  const failures = { pets: petsRead, counts: inventoryRead, orders: ordersRead };
-  for (const warning of missingParts(failures)) await context.warn(warning);
-  const [pets, inventory, orders] = [listOr(petsRead), listOr(inventoryRead), listOr(ordersRead)];
+  const parts = { pets: petsPart, counts: inventoryPart, orders: ordersPart };
+  for (const warning of missingPartWarnings(parts)) await context.warn(warning);
+  const pets = toList(petsPart);
+  const inventory = toList(inventoryPart);
+  const orders = toList(ordersPart);
   if (pets && categories.note !== undefined) await context.warn(categories.note);
-  const byId = new Map(pets?.map((pet) => [pet.id, pet]));
-  const isSold = ({ petId, status }: InventoryItem) => (status ?? byId.get(petId)?.status) === 'sold';
-  const low = inventory
+  const petById = new Map(pets?.map((pet) => [pet.id, pet]));
+  const isSold = ({ petId, status }: InventoryItem) => (status ?? petById.get(petId)?.status) === 'sold';
+  const lowEntries = inventory
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
-  const open = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
+  const openOrders = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   const overview = {
     pets: pets
       ? {
@@ -56,22 +60,22 @@ export async function readOverview(context: Context, client: Client, below: numb
           byCategory: countCategories(pets, categories.nameById),
         }
       : null,
-    inventory: low
+    inventory: lowEntries
       ? {
           below,
-          lowest: low
+          lowest: lowEntries
             .slice(0, maxRows)
-            .map(({ petId, quantity }) => ({ petId, name: byId.get(petId)?.name ?? null, quantity })),
+            .map(({ petId, quantity }) => ({ petId, name: petById.get(petId)?.name ?? null, quantity })),
         }
       : null,
-    orders: open
+    orders: openOrders
       ? {
-          open: open.length,
-          overdue: open.filter((order) => isOverdue(order, now)).length,
-          next: open.slice(0, maxRows).map((order) => ({
+          open: openOrders.length,
+          overdue: openOrders.filter((order) => isOverdue(order, now)).length,
+          next: openOrders.slice(0, maxRows).map((order) => ({
             id: order.id,
             petId: order.petId,
-            name: (typeof order.petId === 'bigint' && byId.get(order.petId)?.name) || null,
+            name: (typeof order.petId === 'bigint' && petById.get(order.petId)?.name) || null,
             quantity: order.quantity,
             shipDate: order.shipDate,
             overdue: isOverdue(order, now),
@@ -79,16 +83,16 @@ export async function readOverview(context: Context, client: Client, below: numb
         }
       : null,
   };
-  return { overview, lowCount: low?.length ?? 0 };
+  return { overview, lowCount: lowEntries?.length ?? 0 };
 }
 
 /**
- * A warning for each cause, which names the parts that are missing: `warning: counts and orders are missing: …`.
+ * Returns a warning for each cause: `warning: counts and orders are missing: …`.
  *
- * @param parts each part's list, or the error of its reading.
- * @throws CliError the first of the errors if all parts are missing.
+ * @param parts the list of each part, or the error of its reading.
+ * @throws CliError the first error, if all parts are missing.
  */
-function missingParts(parts: Readonly<Record<string, readonly unknown[] | CliError>>): string[] {
+function missingPartWarnings(parts: Readonly<Record<string, readonly unknown[] | CliError>>): string[] {
   const byCause = new Map<string, { readonly names: string[]; readonly error: CliError }>();
   for (const [name, part] of Object.entries(parts)) {
     if (!(part instanceof CliError)) continue;
@@ -97,25 +101,28 @@ function missingParts(parts: Readonly<Record<string, readonly unknown[] | CliErr
     byCause.set(part.message, cause);
   }
   const causes = [...byCause.values()];
-  const missing = causes.flatMap(({ names }) => names);
-  if (causes[0] && missing.length === Object.keys(parts).length) throw causes[0].error;
+  const missingNames = causes.flatMap(({ names }) => names);
+  if (causes[0] && missingNames.length === Object.keys(parts).length) throw causes[0].error;
   return causes.map(
     ({ names, error }) => `warning: ${names.join(' and ')} are missing: ${errorSentence(error)}`,
   );
 }
 
-function listOr<Entity>(part: readonly Entity[] | CliError): readonly Entity[] | undefined {
+function toList<Entity>(part: readonly Entity[] | CliError): readonly Entity[] | undefined {
   return part instanceof CliError ? undefined : part;
 }
 
-/** A bound service may have statuses of its own. */
+/** Counts the pets of each status. A bound service may have statuses that the program does not know. */
 function countStatuses(pets: readonly Pet[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = Object.fromEntries(petStatuses.map((status) => [status, 0]));
-  for (const { status } of pets) counts[status ?? 'available'] = (counts[status ?? 'available'] ?? 0) + 1;
+  for (const { status } of pets) {
+    const name = status ?? 'available';
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
   return counts;
 }
 
-/** The largest first. The name is null if the list of categories does not have it. */
+/** Counts the pets of each category, the largest first. A name is null if the list of categories does not have it. */
 function countCategories(pets: readonly Pet[], names: ReadonlyMap<bigint, string>) {
   const totals = new Map<string, { categoryId: bigint | null; name: string | null; total: number }>();
   for (const [categoryId, name] of names) totals.set(`${categoryId}`, { categoryId, name, total: 0 });
@@ -130,7 +137,7 @@ function countCategories(pets: readonly Pet[], names: ReadonlyMap<bigint, string
   return [...totals.values()].sort((a, b) => b.total - a.total);
 }
 
-/** Orders without a date come last. */
+/** Compares orders by ship date. Orders without a date come last. */
 function byShipDate(a: Order, b: Order): number {
   const time = ({ shipDate }: Order) => Date.parse(shipDate ?? '') || Number.MAX_SAFE_INTEGER;
   return time(a) - time(b);

@@ -17,23 +17,23 @@ import { type Body, columnOf, type Field, findField, type RecordNoun } from './r
 /** A record of a file. */
 export interface RecordRow extends InputRow {
   readonly column: number;
-  /** The values as the file has them, without the empty cells of a table. */
+  /** The values as they are in the file, without the empty cells of a table. */
   readonly values: RowFields;
   /** The values in the form of a request. A name may stand for an id. */
   readonly fields: Body;
 }
 
-/** A record of a file that is named by its id. */
+/** A row of a file of ids. */
 interface IdRow extends RecordRow {
   readonly id: bigint;
 }
 
 /**
- * The layout of files of records for a create or an update: the fields of a noun.
+ * Returns the layout of files of records for a create or an update.
  *
- * @param extra fields for every record that does not have them itself.
+ * @param extra fields of `--field`, for every record that does not have them.
  */
-export function recordLayout(access: Access, extra: Body): RowLayout<RecordRow> {
+export function createRecordLayout(access: Access, extra: Body): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   const fieldNames = [...fieldNamesOf(noun), ...Object.keys(operation.body?.fields ?? {})];
@@ -51,8 +51,8 @@ export function recordLayout(access: Access, extra: Body): RowLayout<RecordRow> 
   };
 }
 
-/** The layout of files of ids: the output of `-o ids`, a JSON array of ids, or records with an `id`. */
-export function idLayout(noun: RecordNoun): RowLayout<IdRow> {
+/** Returns the layout of files of ids: the output of `-o ids`, a JSON array of ids, or records with an `id`. */
+export function createIdLayout(noun: RecordNoun): RowLayout<IdRow> {
   const columns = columnsOf(noun);
   return {
     mayBeEmpty: true,
@@ -69,7 +69,7 @@ export function idLayout(noun: RecordNoun): RowLayout<IdRow> {
   };
 }
 
-/** The columns that `list -o csv` prints. */
+/** Returns the columns that `list -o csv` prints. */
 function columnsOf({ fields }: RecordNoun): readonly string[] {
   return ['id', ...fields.map(columnOf)];
 }
@@ -79,10 +79,10 @@ function fieldNamesOf(noun: RecordNoun): readonly string[] {
 }
 
 /**
- * The parser of a layout.
+ * Creates the function that makes the parsers of a layout.
  *
  * @param fieldNames the columns that a table may have.
- * @param toRow makes a row of the values of a record. @throws CliError, which becomes the problem of the record
+ * @param toRow makes a row of the values of a record. Its CliError becomes the problem of the record.
  */
 function createParserOf<Row>(
   noun: RecordNoun,
@@ -108,7 +108,7 @@ function createParserOf<Row>(
   };
 }
 
-/** What is wrong with a header. A column that is no field is refused, because its cells would be lost. */
+/** Returns the problem of a header. A column that is not a field is a problem, because its cells would be lost. */
 function headerProblem(
   names: readonly string[],
   noun: RecordNoun,
@@ -116,11 +116,11 @@ function headerProblem(
 ): Problem | undefined {
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) return { message: `duplicate column '${duplicate}'` };
-  const unknown = names.find((name) => !fieldNames.includes(name) && !isRejectColumn(name));
-  if (unknown === undefined) return undefined;
+  const unknownName = names.find((name) => !fieldNames.includes(name) && !isRejectColumn(name));
+  if (unknownName === undefined) return undefined;
   const isHeader = names.some((name) => fieldNames.includes(name));
   return {
-    message: `column '${unknown}': ${noun.plural} have no such field; they have ${columnsOf(noun).join(', ')}`,
+    message: `column '${unknownName}': ${noun.plural} have no such field; they have ${columnsOf(noun).join(', ')}`,
     hint: isHeader ? undefined : 'the file must be CSV with a header, JSON or JSON lines',
   };
 }
@@ -131,12 +131,12 @@ function cellFields({ names, values }: InputRecord): RowFields {
 }
 
 function objectFields({ names, value = null }: InputRecord): RowFields {
-  // An id alone.
+  // The value is an id, not an object.
   if (!isJsonObject(value)) return { [names[0] ?? 'id']: value };
   return Object.fromEntries(Object.entries(value).filter(([name]) => !isRejectColumn(name)));
 }
 
-/** The id of a record. @throws FieldError if it is missing or not valid */
+/** Returns the id of a record. @throws FieldError if it is missing or not valid */
 function idFrom({ id }: RowFields): bigint {
   if (id === undefined) throw new FieldError('id is required', 'id');
   const text = String(id).trim();
@@ -144,10 +144,10 @@ function idFrom({ id }: RowFields): bigint {
 }
 
 /**
- * The checked fields of a record; a name may still stand for an id.
+ * Returns the fields of a record in the form of a request, checked. A name may still stand for an id.
  *
- * @param isTable true for CSV and TSV, whose cells are text.
- * @throws UsageError
+ * @param isTable whether the record is a row of CSV or TSV, whose cells are text.
+ * @throws UsageError if a field is missing, not valid, or given twice.
  */
 function toFields(
   { client, noun, operation }: Access,
@@ -156,7 +156,7 @@ function toFields(
   extra: Body,
 ): Body {
   const isNew = operation.id === noun.operations.create;
-  // The id of an order is part of its body. In CSV output of `list`, however, the id only distinguishes the rows.
+  // In JSON the id of a new order is part of its body. In a table, as `list -o csv` prints it, the id only tells rows apart.
   const keepsId = isNew && !isTable && Object.hasOwn(fieldSchemas(noun), 'id');
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
@@ -177,7 +177,7 @@ function toFields(
     ([name, value]) => isName(name, value) || (name === 'categoryId' && isJsonObject(value as JsonValue)),
   );
   const missing = isNew ? lackingFields(operation, fields) : [];
-  // An id stands for each name until the names are looked up.
+  // The schema wants ids, so 0 stands for each name.
   const withIds = { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) };
   const checked = checkFields(noun, withIds, missing);
   if (isNew) client.toRequest(operation.id, { body: checked });

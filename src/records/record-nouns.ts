@@ -7,12 +7,13 @@ import { type FieldKind, fieldKinds } from './field-kinds.ts';
 
 // How the files of this folder fit together: this file describes the four nouns as data, and a verb is a file that works
 // for every noun (`list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts`, `delete.ts`); `inventory.ts` has the
-// verbs that only counts have. Flags become fields in `parse-values.ts` and `body-fields.ts`, records of a file in
-// `record-layout.ts` and `from-file.ts`; `names.ts` finds the ids of names. `write.ts` writes one record and reads back what
-// it did, `batch.ts` does something for each of several records, and `write-records.ts` joins them. `print-records.ts` adds
+// verbs that only counts have. `field-kinds.ts` says how people write values.
+// Flags become fields in `parse-values.ts` and `body-fields.ts`, records of a file in
+// `record-layout.ts` and `from-file.ts`; `names.ts` finds the ids of names. `write.ts` writes one record and reads it back,
+// `batch.ts` does the same work for several records, and `write-records.ts` joins them. `print-records.ts` adds
 // the names of other records and prints. `watch.ts` shows a list again and again, and `overview.ts` sums the lists up.
 
-/** The fields of a record in a request, by our names; a field with the value undefined is removed. */
+/** The fields of a record in a request, by our names. The value undefined removes a field. */
 export type Body = Readonly<Record<string, unknown>>;
 
 /** A field of a record. */
@@ -22,23 +23,23 @@ export interface Field {
   readonly kind: FieldKind;
   /** The summary of its flag. */
   readonly summary: string;
-  /** Its name as a column and a flag, if that is another one: `category` for `categoryId`. */
+  /** The name of its column and flag, if they have another name: `category` for `categoryId`. */
   readonly column?: string;
-  /** The value that the service gives a new record without it. */
+  /** The value that the service gives a new record without this field. */
   readonly fallback?: string;
-  /** A person is asked for it although the service does not require it: a record without it makes no sense. */
+  /** Whether a person is asked for it although the service does not require it, because a record without it makes no sense. */
   readonly isWanted?: true;
 }
 
-/** A noun with what its commands know of it. */
+/** A noun with the fields and texts that its commands need. */
 export interface RecordNoun extends Noun {
   /** The fields after the id, in the order of its columns. */
   readonly fields: readonly Field[];
   /** The field that refers to another record, and the column that shows the name of that record. */
   readonly reference?: { readonly field: string; readonly column: string };
-  /** How people recognise a record, in addition to its id. */
+  /** Returns the text by which people recognise a record, in addition to its id. */
   title(record: JsonObject): string;
-  /** The words of the command that shows what prevents a record's deletion. */
+  /** Returns the words of the command that lists the records that prevent a deletion. */
   usedBy?(id: bigint): readonly string[];
 }
 
@@ -89,12 +90,12 @@ export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
   },
 };
 
-/** The noun whose names can stand for the ids of a noun; undefined if only ids are accepted. */
+/** Returns the noun whose names may stand for the ids of a noun. Undefined if only ids are accepted. */
 export function namedNoun({ idName }: Noun): NamedNoun | undefined {
   return referenceFields[idName];
 }
 
-/** The field with this name, in the body or as a column. */
+/** Finds a field by its name in a request or by its column. */
 export function findField({ fields }: RecordNoun, name: string): Field | undefined {
   return fields.find((field) => field.name === name || field.column === name);
 }
@@ -109,10 +110,10 @@ export function flagOf(field: Field): string {
 }
 
 /**
- * The view of a noun: its id, its fields, and the name of the record that it refers to. The ids behind names, and further
- * fields of a bound service, are columns that only `--fields` shows.
+ * Returns the view of a noun: its id, its fields, and the name of the record that it refers to. The ids behind names, and
+ * further fields of a bound service, are columns that only `--fields` shows.
  *
- * @param operation whose records are shown; undefined for our fields alone.
+ * @param operation the operation that returns the records. Without it the view has our fields alone.
  * @param names the names of the records that the noun refers to, by id.
  */
 export function viewOf(
@@ -129,17 +130,17 @@ export function viewOf(
     // A service may send the name of a category beside its id.
     return [{ name, value: (record: JsonObject) => record[name] ?? nameOf(record) ?? column.value(record) }];
   });
-  const isShown = (name: string) => columns.some((column) => column.name === name);
-  const further = (operation?.records.furtherFields ?? []).filter((name) => !isShown(name));
+  const isColumn = (name: string) => columns.some((column) => column.name === name);
+  const furtherNames = (operation?.records.furtherFields ?? []).filter((name) => !isColumn(name));
   const hiddenFields: ColumnField[] = [
-    ...fields.filter(({ name }) => !isShown(name)).map(({ name, kind }) => ({ name, kind })),
-    ...further.map((name) => ({ name, kind: 'text' }) as const),
+    ...fields.filter(({ name }) => !isColumn(name)).map(({ name, kind }) => ({ name, kind })),
+    ...furtherNames.map((name) => ({ name, kind: 'text' }) as const),
   ];
   const hiddenColumns = hiddenFields.map((field) => ({ ...columnFor(field), isHidden: true }) as const);
   return { plural, columns: [...columns, ...hiddenColumns] };
 }
 
-/** The names of the columns of a noun. */
+/** Returns the names of the columns of a noun. */
 export async function columnNames(noun: RecordNoun): Promise<string[]> {
   return viewOf(noun).columns.map(({ name }) => name);
 }
@@ -155,7 +156,8 @@ function columnFor(field: ColumnField): Column<JsonObject> {
   };
 }
 
-const maxNamed = 20;
+/** The most ids that a message lists. */
+const maxListedIds = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
 export function nameAll(
@@ -168,5 +170,5 @@ export function nameAll(
     return title === undefined ? `${id}` : `${id} (${title})`;
   });
   if (ids.length === 1) return `${singular} ${names[0]}`;
-  return `${ids.length} ${plural}: ${joinFirst(names, maxNamed)}`;
+  return `${ids.length} ${plural}: ${joinFirst(names, maxListedIds)}`;
 }

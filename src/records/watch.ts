@@ -8,7 +8,7 @@ import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
-import { sanitize } from '../process/text.ts';
+import { sanitize, secondsText } from '../process/text.ts';
 import type { Access } from './access.ts';
 import { openView } from './print-records.ts';
 
@@ -19,17 +19,18 @@ interface WatchOptions {
   read(): Promise<AsyncIterable<readonly JsonObject[]>>;
 }
 
-/** What a poll read: the records, and those of them that the poll before did not read, or read with other values. */
+/** The result of a poll. */
 interface PollResult {
   readonly records: readonly JsonObject[];
+  /** The records that the poll before did not read, or read with other values. */
   readonly changed: ReadonlySet<JsonObject>;
   readonly view: View<JsonObject>;
 }
 
 /**
- * Polls a list and redraws its table until a signal ends it. The signal is the end and no failure: there is no message,
- * and the exit code is the signal's. The cause of a failed poll stands above the last table; the next poll comes after the
- * interval, or after Retry-After if that is longer.
+ * Polls a list and redraws its table until a signal ends it. Then it returns without an error, with the exit code of the
+ * signal. If a poll fails, the cause is shown above the last table. The next poll comes after the interval, or after
+ * Retry-After if that is longer.
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
@@ -50,13 +51,13 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
       const poll = await readPoll(access, options, last);
       last = poll.records;
       lines = await drawTable(access, screen, poll);
-      await screen.draw([...(await headOf(access, intervalMs, poll.changed.size)), ...lines]);
+      await screen.draw([...(await drawTitle(access, intervalMs, poll.changed.size)), ...lines]);
       return intervalMs;
     } catch (error) {
       if (end.signal.aborted || !(error instanceof CliError) || error.kind === 'usage') throw error;
       const { retryAfterMs = 0 } = attemptsOf(error).at(-1) ?? {};
       const waitMs = Math.max(intervalMs, retryAfterMs);
-      const cause = `${clock(context)}: ${errorSentence(error)}; the next poll is in ${Math.round(waitMs / 1000)} s`;
+      const cause = `${clockText(context)}: ${errorSentence(error)}; the next poll is in ${Math.round(waitMs / 1000)} s`;
       const { red } = await context.style('stdout');
       const folded = foldProse(sanitize(cause), context.io.stdout.width).split('\n');
       await screen.draw([...folded.map(red), ...lines]);
@@ -82,7 +83,11 @@ async function checkTerminal({ io, settings }: Context): Promise<void> {
   );
 }
 
-/** @param last the records of the poll before; undefined for the first poll, in which nothing has changed. */
+/**
+ * Reads the list once.
+ *
+ * @param last the records of the poll before. Undefined for the first poll, in which no record counts as changed.
+ */
 async function readPoll(
   access: Access,
   { limit, read }: WatchOptions,
@@ -90,17 +95,17 @@ async function readPoll(
 ): Promise<PollResult> {
   const { sort } = access.context.flags;
   access.names.forget();
-  const records = await collectRecords(await read(), sort === undefined ? limit : undefined);
+  const list = await collectRecords(await read(), sort === undefined ? limit : undefined);
   const { view, readNames } = await openView(access, true);
   await readNames();
-  if (sort !== undefined) records.sort(compareBy(view, sort));
+  if (sort !== undefined) list.sort(compareBy(view, sort));
   const before = new Set(last?.map((record) => printJson(record)));
-  const listed = records.slice(0, limit);
-  const changed = listed.filter((record) => last !== undefined && !before.has(printJson(record)));
-  return { records: listed, changed: new Set(changed), view };
+  const records = list.slice(0, limit);
+  const changed = records.filter((record) => last !== undefined && !before.has(printJson(record)));
+  return { records, changed: new Set(changed), view };
 }
 
-/** The lines of the table: changed records have a mark, and come first if the table is taller than the screen. */
+/** Draws the lines of the table. Changed records have a mark, and come first if the table is taller than the screen. */
 async function drawTable(
   { context }: Access,
   screen: Screen,
@@ -116,19 +121,19 @@ async function drawTable(
   return draw([...changed, ...records.filter((record) => !changed.has(record))]);
 }
 
-/** The lines above the table: what is polled, when it was read, and how many records changed. */
-async function headOf(
+/** Draws the line above the table: the list, the time of the poll, and the number of changed records. */
+async function drawTitle(
   { context, noun }: Access,
   intervalMs: number,
   changed: number,
 ): Promise<readonly string[]> {
   const { settings } = context;
-  const place = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
-  const head = `${noun.plural} of ${sanitize(place)} at ${clock(context)}, every ${intervalMs / 1000} s`;
+  const storeName = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
+  const title = `${noun.plural} of ${sanitize(storeName)} at ${clockText(context)}, every ${secondsText(intervalMs)}`;
   const { bold } = await context.style('stdout');
-  return [bold(changed === 0 ? head : `${head}: ${changed} changed`)];
+  return [bold(changed === 0 ? title : `${title}: ${changed} changed`)];
 }
 
-function clock({ now }: Context): string {
+function clockText({ now }: Context): string {
   return now().toTimeString().slice(0, 8);
 }

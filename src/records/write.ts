@@ -11,33 +11,33 @@ import { CliError, type ErrorKind, InterruptedError } from '../process/errors.ts
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 
-/** A request for one record as data; it can be sent or shown. */
+/** The request of a write, as data. It can be sent, or printed by a dry run. */
 export interface Write {
   readonly operation: OperationId;
   readonly input: CallInput;
-  /** The tag of the record as it was read: only that may be changed. */
+  /** The ETag of the record as it was read. With it the write fails if the record has changed since. */
   readonly ifMatch?: string | undefined;
 }
 
 /**
- * Makes a write for a record as it is now; may read from the service.
+ * Prepares a write for a record as it is now. It may read the record.
  *
- * @param refusal the 412 of the write before, because somebody else has changed the record in between; throws it if
- *   that write must not be made again.
+ * @param refusal the error 412 of the previous write: somebody has changed the record since it was read.
+ * @throws the refusal, if the write must not be repeated.
  */
 export type PrepareWrite = (refusal?: CliError) => Promise<Write> | Write;
 
-/** A write that has succeeded. */
+/** The result of a write that has succeeded. */
 export interface WriteResult {
-  /** The write that was made last. */
+  /** The last write that was sent. */
   readonly write: Write;
-  /** The record as it is now; undefined for a delete, and if the service shows none. */
+  /** The record after the write. Undefined for a delete, and if the service does not return it. */
   readonly record: JsonObject | undefined;
-  /** True if the service has accepted the write but may not have done it (202). */
+  /** Whether the service has accepted the write but may not have done it yet (202). */
   readonly isAccepted: boolean;
 }
 
-/** The request of a write, without a credential. */
+/** Returns the request of a write, without a credential. */
 export function requestOf(client: Client, { operation, input, ifMatch }: Write): HttpRequest {
   return client.toRequest(operation, input, { ifMatch });
 }
@@ -46,12 +46,13 @@ export function requestOf(client: Client, { operation, input, ifMatch }: Write):
 const maxRepeats = 3;
 
 /**
- * Writes a record as it is now. If somebody else has changed the record in between (412), the write is prepared and sent
- * again, three times. If the record is still as it was, its ETag is not to be relied on: the write is prepared once more
- * and sent without it. If the answer does not show what was asked, the record is read once, and decides.
+ * Writes a record as it is now. If somebody else has changed the record since it was read (412), the write is prepared and
+ * sent again, three times at most. If a 412 came although the record is unchanged, its ETag is unreliable: the write is
+ * prepared again and sent without it. If the answer does not show the values that were sent, the record is read once, and
+ * that record decides.
  *
- * @throws CliError `failed` if the record is not as asked; `unavailable` if it cannot be read; and what `client.call`
- *   throws.
+ * @throws CliError `failed` if the record does not have the values that were sent; `unavailable` if it cannot be read; and
+ *   the errors of `client.call`.
  */
 export async function writeOnce(access: Access, prepare: PrepareWrite, pace?: Pace): Promise<WriteResult> {
   let write = await prepare();
@@ -88,7 +89,7 @@ async function send(access: Access, write: Write, pace: Pace | undefined): Promi
   return { write, record, isAccepted: false };
 }
 
-/** Reads the record of a write whose answer does not show what was asked. @throws as `writeOnce` */
+/** Reads the record of a write whose answer does not show the values that were sent. @throws as `writeOnce` */
 async function readBack(
   { client, context, noun }: Access,
   { operation, input }: Write,
@@ -99,8 +100,8 @@ async function readBack(
     throw writeError(answer, 'unavailable', `${reason}; it has no id to read the record by`);
   const subject = `${noun.singular} ${id}`;
   const isDelete = operation === noun.operations.delete;
-  const failed = (what: string) =>
-    writeError(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${what}`);
+  const failure = (predicate: string) =>
+    writeError(answer, 'failed', `the service answered ${answer.status}, but ${subject} ${predicate}`);
   let record: JsonObject;
   try {
     record = (await readRecord(client, noun.name, id)).value;
@@ -109,16 +110,16 @@ async function readBack(
     if (error.kind !== 'not-found')
       throw writeError(answer, 'unavailable', `${reason}, and ${subject} cannot be read: ${error.message}`);
     if (isDelete) return undefined;
-    throw failed('does not exist');
+    throw failure('does not exist');
   }
-  if (isDelete) throw failed('is still there');
+  if (isDelete) throw failure('is still there');
   const values = (input.values ?? input.body ?? {}) as JsonObject;
   const { reason: difference } = judgeRecord(values, record, context.secrets.mask);
-  if (difference !== undefined) throw failed(`has ${difference}`);
+  if (difference !== undefined) throw failure(`has ${difference}`);
   return record;
 }
 
-/** The record that Location names, if the answer to a create has no body; undefined if it cannot be read. */
+/** Reads the record that Location names, if the answer to a create has no body. Undefined if it cannot be read. */
 async function readCreated(
   { client, noun }: Access,
   { operation }: Write,

@@ -126,3 +126,13 @@ test('loses none of ten pets that are created at the same time on one store', as
   expect(ids).toEqual(Array.from({ length: 10 }, (_, at) => 26 + at));
   expect(await shop.json('pets list')).toHaveLength(35);
 });
+
+test('a create that the service refuses exits 1, and the JSON error has the code of the service', async () => {
+  const body = { code: 'name_taken', message: 'there is a pet with this name', status: 409 };
+  await using server = await recordingServer({}, () => ({ status: 409, body }));
+  const run = await runAt(server, 'pets create --name Rex --category 1 -o json');
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  const { error } = JSON.parse(run.stderr);
+  expect(error).toMatchObject({ code: 'name_taken', status: 409 });
+  expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
+});

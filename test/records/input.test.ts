@@ -9,7 +9,7 @@ async function read(
   text: string | Uint8Array,
   options: { name?: string; isHeader?: (cells: readonly string[]) => boolean; size?: number } = {},
 ): Promise<SplitRecord[]> {
-  const { size = 1_000_000, name = 'input', isHeader } = options;
+  const { size = 1_000_000, name = 'input', isHeader = () => false } = options;
   const bytes = Buffer.from(text);
   async function* pieces() {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

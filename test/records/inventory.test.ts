@@ -116,3 +116,20 @@ test('reads the count back after an adjustment whose answer was lost, and never 
   const adjustment = await runAt(server, 'inventory adjust 4 +5');
   expect(adjustment.stderr).toContain('read back, the count is 8, which is the result of this adjustment');
 });
+
+test('an adjustment whose answer shows another count than was sent exits 1, unless the count that is read back is right', async () => {
+  let stored = 3;
+  await using server = await recordingServer({}, ({ method }) => {
+    if (method === 'PUT') return { body: { petId: 4, quantity: 9, status: 'sold' } };
+    const quantity = stored;
+    stored = 9;
+    return { body: { petId: 4, quantity, status: 'sold' } };
+  });
+  const run = await runAt(server, 'inventory adjust 4 +5');
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('the service answered 200, but');
+  expect(run.stderr).toContain('has quantity 9, not 8');
+  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'PUT', 'GET']);
+  stored = 4;
+  expect(await runAt(server, 'inventory adjust 4 +5')).toMatchObject({ code: 0 });
+});

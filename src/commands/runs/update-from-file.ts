@@ -7,7 +7,7 @@ import { openAccess } from '../../records/access.ts';
 import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../../records/body-fields.ts';
 import { resolveRows } from '../../records/from-file.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { recordLayout } from '../../records/record-layout.ts';
+import { createRecordLayout } from '../../records/record-layout.ts';
 import type { Body, RecordNoun } from '../../records/record-nouns.ts';
 import { checkUpdate } from '../../records/update.ts';
 import type { ApplyFlags } from './run-flags.ts';
@@ -37,7 +37,7 @@ export async function updateFromFile(
   const runFlags = { ...defaultFlags, skipInvalid, shard };
   const inputFile = await openInputFile(context.io, from);
   try {
-    const layout = recordLayout(access, extra);
+    const layout = createRecordLayout(access, extra);
     const input = await readIntents(context, inputFile, layout, runFlags);
     const records = await resolveRows(access, input);
     await noteUnknownFields(access, records);
