@@ -1,8 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { resolvePaths } from '../config/paths.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { ensurePrivateFolder, syncPath } from '../process/files.ts';
+import type { Io } from '../process/io.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { Journal, type RunEnd } from './journal.ts';
@@ -17,9 +19,9 @@ import { rowTotals } from './rows.ts';
 import type { RunHeader } from './run-header.ts';
 import { liveClaims } from './target.ts';
 
-/** The folder of all journals, one file each: `r7.jsonl`. */
-export function runFolder(stateDir: string): string {
-  return join(stateDir, 'runs');
+/** The folder of the journals of this user. It has a file for each run: `r7.jsonl`. */
+export function runFolderOf(io: Io): string {
+  return join(resolvePaths(io).stateDir, 'runs');
 }
 
 /** A run that has begun. */

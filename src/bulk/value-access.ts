@@ -111,7 +111,7 @@ export function createValueAccess(client: Client, noun: NounName, isTable: boole
         return client.call(ids.create, entry, options);
       }
       const before = access.readsFirst && record ? { before: record } : {};
-      return client.call(update, { id, body: { quantity: value }, ...before } as never, options);
+      return client.call(update, { id, body: { quantity: value }, ...before }, options);
     },
   };
   return access;

@@ -7,7 +7,6 @@ import { action, type Cursor, type Offer } from '../cli/verb.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
-import { resolvePaths } from '../config/paths.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { isIdText } from '../records/parse-values.ts';
@@ -123,8 +122,8 @@ function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { listRuns, runFolder } = await import('../bulk/run-store.ts');
-  const list = await listRuns(runFolder(resolvePaths(io).stateDir));
+  const { listRuns, runFolderOf } = await import('../bulk/run-store.ts');
+  const list = await listRuns(runFolderOf(io));
   return list.runs.map(({ id, started, header: { undoes, name } }) => ({
     word: id,
     summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,

@@ -7,14 +7,14 @@ import { type InputFile, openInputFile } from '../../input/input-file.ts';
 import { type ApplyFlags, toRunFlags } from '../runs/run-flags.ts';
 import { applyRun, readIntents, toRun } from '../runs/run-input.ts';
 
-/** Applies a file of counts; or prints what that would change, and exits 8 if that is anything. */
+/** Applies a file of counts. A diff prints the changes instead, and exits 8 if there are any. */
 export async function applyCounts(
   context: Context,
   path: string,
   flags: ApplyFlags,
   kind: 'diff' | 'apply',
 ): Promise<void> {
-  // Without a service to call, a large input need not be read first.
+  // If no service is set, the error comes before a large input is read.
   await context.client('bulk');
   const { settings } = context;
   const map = parseColumnMap(flags.map ?? settings.get('import-map') ?? []);
@@ -22,14 +22,14 @@ export async function applyCounts(
   const runFlags = toRunFlags({ ...flags, thousands }, map);
   const inputFile = await openInputFile(context.io, path);
   try {
-    await applyRun(context, await readRun(context, inputFile, runFlags, flags), flags, kind);
+    await applyRun(context, await readCounts(context, inputFile, runFlags, flags), flags, kind);
   } finally {
     await inputFile.close();
   }
 }
 
-/** Makes the run of a file of counts. The rows as they were read do not outlive it: a million of them take 60 MB. */
-async function readRun(
+/** Makes the run of a file of counts. A function of its own, because it frees the rows that were read: 60 MB for a million. */
+async function readCounts(
   context: Context,
   inputFile: InputFile,
   runFlags: RunFlags,

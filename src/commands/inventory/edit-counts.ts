@@ -18,13 +18,13 @@ interface EditFilter {
   readonly status?: readonly PetStatus[] | undefined;
 }
 
-const usage = [
+const instructions = [
   '# Change quantities and save. A row applies only if the count is still the one under expected.',
   '# Rows that you do not change, or delete, are left alone. Saved unchanged or empty, nothing is sent.',
   '',
 ].join('\n');
 
-/** Lets the user change counts in an editor, and applies the rows that were changed. */
+/** Lets the user change counts in an editor, and applies the changed rows. */
 export async function editInventory(context: Context, filter: EditFilter, flags: WriteFlags): Promise<void> {
   const editor = findEditor(context, 'edit inventory');
   const { text, counts } = await readText(context, filter);
@@ -33,7 +33,7 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
     editor,
     fileName: 'inventory.csv',
     task: 'edit inventory',
-    usage,
+    usage: instructions,
     originalText: text,
     unchangedMessage: 'nothing was changed, and nothing was sent',
     parse: (edited) => readEdited(edited, counts),
@@ -46,7 +46,7 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
 
 interface EditText {
   readonly text: string;
-  /** By pet. */
+  /** The exported counts by the ids of the pets. */
   readonly counts: ReadonlyMap<bigint, Value>;
 }
 
@@ -71,9 +71,10 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
 const layout = countLayout(defaultFlags);
 
 /**
- * The rows that were changed, each bound to the count that was shown; undefined if there are none.
+ * Reads the edited text and keeps the changed rows. Each row expects the count that the editor showed. Undefined if no row
+ * was changed.
  *
- * @throws UsageError with the text of each row that is wrong: the comments on top shift the lines.
+ * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
  */
 async function readEdited(
   text: string,
@@ -85,8 +86,8 @@ async function readEdited(
   const inputFile: InputFile = { name: 'edit', path: undefined, bytes, close: async () => {} };
   const input = await readRows(inputFile, layout, { skipInvalid: true });
   const lines = text.split('\n');
-  const wrong = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
-  if (wrong.length > 0) throw new UsageError(wrong.join('\n'));
+  const faults = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
     const count = counts.get(id);

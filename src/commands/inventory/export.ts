@@ -4,23 +4,23 @@ import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import { recordNouns, viewOf } from '../../records/record-nouns.ts';
 
-const expected: Column<JsonObject> = {
+const expectedColumn: Column<JsonObject> = {
   name: 'expected',
   value: ({ quantity }) => quantity,
   align: 'right',
 };
 
 /**
- * Prints the whole inventory, page by page; as CSV by default, because it is meant to be edited and applied.
+ * Prints the whole inventory, page by page. The default format is CSV, because the output is meant to be edited and applied.
  *
- * @param withExpected adds the exported count as `expected`: the row then applies only if the count is still the same.
+ * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
  */
 export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
   const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
   const names = new Map<bigint, string>();
   const { plural, columns } = viewOf(recordNouns.inventory, undefined, names);
-  const at = columns.findIndex(({ name }) => name === 'quantity') + 1;
-  const view = { plural, columns: withExpected ? columns.toSpliced(at, 0, expected) : columns };
+  const index = columns.findIndex(({ name }) => name === 'quantity') + 1;
+  const view = { plural, columns: withExpected ? columns.toSpliced(index, 0, expectedColumn) : columns };
   await printer.requireColumns(view);
   const client = await context.client();
   if (printer.shows(view, 'name')) {

@@ -3,7 +3,7 @@ import { markByOtherRuns } from '../../bulk/other-runs.ts';
 import { toRunError } from '../../bulk/report.ts';
 import { type Run, toResumedRun, toUndoRun } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { listRuns, type RunInfo, type RunList, readRun } from '../../bulk/run-store.ts';
+import { listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, resumeFlags, runGuards, runPace, undoFlags } from './run-flags.ts';
-import { findTarget, lockTarget, previewRun, runFolderOf, runSession } from './run-session.ts';
+import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', { offers: 'run' }),
@@ -37,7 +37,7 @@ export const undo = action({
   run: (context, { run, ...flags }) => resumeOrUndo(context, 'undo', run, flags),
 });
 
-/** Finishes a run that stopped, or sets back what a run wrote: the named one, or the last one on this target. */
+/** Continues or takes back a run: the run with this id, or else the last run on the target. */
 async function resumeOrUndo(
   context: Context,
   verb: 'resume' | 'undo',
@@ -45,16 +45,16 @@ async function resumeOrUndo(
   flags: ApplyFlags,
 ): Promise<void> {
   const choose = verb === 'resume' ? chooseResume : chooseUndo;
-  const folder = runFolderOf(context);
+  const folder = runFolderOf(context.io);
   const target = await findTarget(context);
-  const first = choose(await listRuns(folder), target, runId);
-  if (first.action === 'nothing') return reportNothing(context, first.info);
-  const { id, header } = first.info;
-  checkTarget(first.info, target);
-  const name = first.action === 'undo' ? `undo of ${id}` : header.name;
+  const firstChoice = choose(await listRuns(folder), target, runId);
+  if (firstChoice.action === 'nothing') return reportNothing(context, firstChoice.info);
+  const { id, header } = firstChoice.info;
+  checkTarget(firstChoice.info, target);
+  const name = firstChoice.action === 'undo' ? `undo of ${id}` : header.name;
   const lock = context.flags.dryRun ? undefined : await lockTarget(context, { ...header, name }, flags);
   try {
-    // Another process may have gone on with the run meanwhile, or begun to undo it.
+    // Before the lock was taken, another process may have continued the run, or begun to undo it.
     const list = await listRuns(folder);
     const choice = choose(list, target, verb === 'undo' ? (header.undoes ?? id) : id);
     if (choice.action === 'nothing') return await reportNothing(context, choice.info);
@@ -67,34 +67,34 @@ async function resumeOrUndo(
   }
 }
 
-/** Makes a run of what was chosen, with the flags of this command in place of those that the run has. */
+/** Makes a run of a choice. The flags of the command override the flags of the run. */
 async function openRun(
   context: Context,
   list: RunList,
-  { action: go, info }: RunChoice & { readonly info: RunInfo },
+  { action, info }: RunChoice & { readonly info: RunInfo },
   flags: ApplyFlags,
 ): Promise<Run> {
   const journal = await readRun(list.folder, info.id);
   const { undoes, name } = info.header;
-  const run = go === 'undo' ? toUndoRun(journal) : toResumedRun(journal, flags.createMissing);
-  if (go === 'resume')
+  const run = action === 'undo' ? toUndoRun(journal) : toResumedRun(journal, flags.createMissing);
+  if (action === 'resume')
     await context.warn(`resuming run ${info.id} of ${undoes === null ? name : `the undo of ${undoes}`}`);
   const undoneRun =
-    go === 'undo' ? journal : undoes === null ? undefined : await readRun(list.folder, undoes);
+    action === 'undo' ? journal : undoes === null ? undefined : await readRun(list.folder, undoes);
   await markByOtherRuns(list, run, undoneRun);
   const { pace, guards } = run.header;
   const header = { ...run.header, pace: runPace(context, pace), guards: runGuards(flags, guards) };
   return { ...run, header, input: await reopenInput(context, header) };
 }
 
-/** The input of a run of counts, if it can still be read: its rejects have its columns. */
+/** Opens the input of a run of counts again, for the columns of its rejects. Undefined if it cannot be read. */
 async function reopenInput({ io }: Context, { noun, file, name, flags }: RunHeader): Promise<Run['input']> {
   if (noun !== 'inventory' || file === null) return undefined;
   const inputFile = await openInputFile(io, file).catch(() => undefined);
   return inputFile && { inputFile: { ...inputFile, name }, layout: countLayout(flags) };
 }
 
-/** Says that nothing is left to do. @throws CliError with the exit code of the run */
+/** Prints that nothing is left to do. @throws CliError with the exit code of the run */
 async function reportNothing(context: Context, info: RunInfo | undefined): Promise<void> {
   if (!info) return context.print('no run on this target: there is nothing to resume');
   await context.print(`run ${info.id} is ${info.state}: nothing is left to do`);
@@ -102,11 +102,11 @@ async function reportNothing(context: Context, info: RunInfo | undefined): Promi
   if (error) throw error;
 }
 
-/** A run can only be resumed or undone on its own target. @throws UsageError on any other */
-function checkTarget({ id, header: { target } }: RunInfo, here: string): void {
-  if (here === target) return;
+/** Checks that the command writes to the target of the run. @throws UsageError if not */
+function checkTarget({ id, header: { target } }: RunInfo, commandTarget: string): void {
+  if (commandTarget === target) return;
   throw new UsageError(
-    `run ${id} wrote to ${target}, and this command goes to ${here}`,
+    `run ${id} wrote to ${target}, and this command goes to ${commandTarget}`,
     target.startsWith('offline:')
       ? 'give --offline, with PETSTORE_OFFLINE_STORE if the store is not the usual one'
       : `give --base-url ${target}, or --profile with the profile of that run`,

@@ -10,7 +10,7 @@ const plan = { group: 'Plan flags:' };
 const writing = { group: 'Writing flags:' };
 
 /** Flags for reading the input. */
-export const inputFlags = {
+const inputFlags = {
   map: values(
     '--map <field=column>',
     'column that holds petId, quantity or expected under another name; its number without a header',
@@ -30,7 +30,7 @@ export const inputFlags = {
   }),
 };
 
-/** Flags for what an input wants. */
+/** Flags for the meaning of an input. */
 const intentFlags = {
   relative: flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts', plan),
   delivery: value(
@@ -42,7 +42,7 @@ const intentFlags = {
   createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
 };
 
-/** The limits of a plan. */
+/** Flags for the limits of a plan. */
 const guardFlags = {
   maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
     ...plan,
@@ -76,7 +76,7 @@ const rejectsFlag = {
   }),
 };
 
-/** The same flags, of which help shows the names alone, with the topic that explains them. */
+/** Adds to flags the topic that explains them. Help shows only the names of such flags. */
 function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Flags {
   const entries = Object.entries(flags).map(([key, flag]) => [key, { ...flag, topic: 'bulk' }]);
   return Object.fromEntries(entries);
@@ -90,7 +90,7 @@ const { maxChanges } = guardFlags;
 /** The flags of an update from a file. */
 export const updateFileFlags = { skipInvalid, shard, maxChanges, ...writeFlags, ...rejectsFlag };
 export const editFlags = inTopic({ ...guardFlags, ...writeFlags, ...rejectsFlag });
-/** An undo has no rejects. */
+/** The flags of an undo, which has no rejects. */
 export const undoFlags = inTopic({ ...guardFlags, ...writeFlags });
 export const resumeFlags = { ...undoFlags, ...inTopic({ createMissing, ...rejectsFlag }) };
 
@@ -98,8 +98,8 @@ export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
 export type WriteFlags = Pick<ApplyFlags, keyof typeof editFlags>;
 
 /**
- * Parses `i/n`, counted from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the same as
- * 0.
+ * Parses `i/n`. The index may count from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the
+ * same as part 0.
  *
  * @throws UsageError
  */
@@ -110,7 +110,7 @@ export function parseShard(text: string): Shard {
   return { index: Number(index) % Number(count), count: Number(count) };
 }
 
-/** @throws UsageError if it is neither a whole number nor a percentage up to 100. */
+/** Parses `100` or `5%`. @throws UsageError unless the text is a whole number, or a percentage up to 100. */
 function parseRowLimit(text: string, flag: string): RowLimit {
   const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
   const value = Number(digits);
@@ -131,7 +131,7 @@ function parseErrorLimit(text: string, name: string): RowLimit {
   return limit;
 }
 
-/** An empty number would take every delivery for the one before it. */
+/** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty */
 function parseDelivery(text: string): string {
   if (text.trim() !== '') return text;
   throw new UsageError(
@@ -140,7 +140,7 @@ function parseDelivery(text: string): string {
   );
 }
 
-/** The flags that decide what a run writes. @throws UsageError for flags that cannot be combined. */
+/** Makes the flags of a run, with defaults. @throws UsageError for flags that cannot be combined */
 export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
   const { thousands = null, shard = null, again = false } = flags;
@@ -152,13 +152,13 @@ export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
   return { map, thousands, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }
 
-/** The guards of a run. @param earlier those of the run that goes on, or is undone */
+/** Makes the guards of a run. @param earlier the guards of the run that is resumed or undone. */
 export function runGuards(flags: WriteFlags, earlier?: Guards): Guards {
   const { maxChanges = earlier?.maxChanges, maxDelta = earlier?.maxDelta } = flags;
   return { maxChanges, maxDelta, allowZero: flags.allowZero ?? earlier?.allowZero ?? false };
 }
 
-/** The pace of a run. @param earlier that of the run that goes on, or is undone */
+/** Makes the pace of a run. @param earlier the pace of the run that is resumed or undone. */
 export function runPace({ settings, flags }: Context, earlier?: RunHeader['pace']): RunHeader['pace'] {
   const { concurrency, rate } = flags;
   return {

@@ -4,31 +4,31 @@ import { findMostEqualRun, markByOtherRuns } from '../../bulk/other-runs.ts';
 import { createRow } from '../../bulk/rows.ts';
 import type { Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, shardOf } from '../../bulk/run-header.ts';
-import { listRuns, type RunList } from '../../bulk/run-store.ts';
+import { listRuns, type RunList, runFolderOf } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
 import type { InputFile } from '../../input/input-file.ts';
 import type { InputRow, RowLayout } from '../../input/read-records.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, runGuards, runPace } from './run-flags.ts';
-import { findTarget, lockTarget, previewRun, runFolderOf, runSession } from './run-session.ts';
+import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
 
-/** A valid row of an input. */
+/** A valid row of an input, with the change that it asks for. */
 interface IntentRow extends InputRow {
   readonly id: bigint;
   readonly intent: Intent;
 }
 
-/** An input of which a run is made. */
+/** The parts of which a run is made. */
 interface RunInput {
   readonly noun: NounName;
   readonly input: RowInput<IntentRow>;
-  /** How the input is read again for the columns of the rejects; undefined if it cannot be. */
+  /** Reads the input again for the columns of the rejects. Undefined if the input cannot be read again. */
   readonly layout?: RowLayout<InputRow>;
   readonly runFlags: RunFlags;
 }
 
-/** Reads a whole input for a run. */
+/** Reads a whole input, and prints its warnings. */
 export async function readIntents<Row extends InputRow>(
   context: Context,
   inputFile: InputFile,
@@ -41,7 +41,7 @@ export async function readIntents<Row extends InputRow>(
   return input;
 }
 
-/** Makes the run of an input. */
+/** Makes a run of an input. */
 export async function toRun(
   context: Context,
   { noun, input, layout, runFlags }: RunInput,
@@ -50,10 +50,20 @@ export async function toRun(
   const { inputFile, format, rows, invalid, skipped } = input;
   const mayCreate = runFlags.createMissing;
   const header: RunHeader = {
-    ...{ kind: 'apply', noun, target: await findTarget(context), format, flags: runFlags },
-    ...{ name: inputFile.name, file: inputFile.path ?? null, undoes: null, delivery: flags.delivery ?? null },
-    ...{ guards: runGuards(flags), pace: runPace(context) },
-    ...{ rows: rows.length + invalid.length + skipped, invalid: invalid.length, skipped },
+    kind: 'apply',
+    noun,
+    target: await findTarget(context),
+    format,
+    flags: runFlags,
+    name: inputFile.name,
+    file: inputFile.path ?? null,
+    undoes: null,
+    delivery: flags.delivery ?? null,
+    guards: runGuards(flags),
+    pace: runPace(context),
+    rows: rows.length + invalid.length + skipped,
+    invalid: invalid.length,
+    skipped,
   };
   return {
     header,
@@ -63,7 +73,7 @@ export async function toRun(
   };
 }
 
-/** Plans a run, asks, writes and reports; or only shows the plan, for a dry run and for a diff. */
+/** Plans a run, asks, writes and reports. A diff or a dry run only shows the plan. */
 export async function applyRun(
   context: Context,
   run: Run,
@@ -72,11 +82,11 @@ export async function applyRun(
 ): Promise<void> {
   const { header } = run;
   if (header.rows === 0) return context.warn(`note: ${header.name} has no records: nothing to do`);
-  const isShown = kind === 'diff' || context.flags.dryRun;
-  const lock = isShown ? undefined : await lockTarget(context, header, flags);
+  const isPreview = kind === 'diff' || context.flags.dryRun;
+  const lock = isPreview ? undefined : await lockTarget(context, header, flags);
   try {
-    const list = await listRuns(runFolderOf(context));
-    await checkEqualRows(context, list, run, lock !== undefined);
+    const list = await listRuns(runFolderOf(context.io));
+    await checkEqualRows(context, list, run, lock === undefined);
     await markByOtherRuns(list, run);
     if (lock) await runSession(context, run, flags, lock);
     else await previewRun(context, run, kind === 'diff' ? 'diff' : 'dry run');
@@ -86,24 +96,24 @@ export async function applyRun(
 }
 
 /**
- * Warns of an earlier run that has added the same rows, or refuses the input.
+ * Looks for an earlier run that has added the same rows, and warns of it.
  *
- * @throws UsageError if half of the rows are the same and they are to be written.
+ * @throws UsageError if at least half of the rows are equal and the run is no preview.
  */
-async function checkEqualRows(context: Context, list: RunList, run: Run, isWritten: boolean): Promise<void> {
+async function checkEqualRows(context: Context, list: RunList, run: Run, isPreview: boolean): Promise<void> {
   const { flags, name } = run.header;
   if (!flags.relative || flags.again) return;
   const equal = await findMostEqualRun(list, run);
   if (!equal) return;
   const { id, header, undo, open } = equal.info;
   const count = equal.count === 1 ? '1 row equals a row' : `${equal.count} rows equal rows`;
-  const what = `${name}: ${count} of run ${id} (${header.name}), which has booked them, or may have`;
-  if (!equal.isHalfEqual || !isWritten) return context.warn(`warning: ${what}`);
+  const finding = `${name}: ${count} of run ${id} (${header.name}), which has booked them, or may have`;
+  if (!equal.isHalfEqual || isPreview) return context.warn(`warning: ${finding}`);
   const ways = [
     ...(open > 0 && !undo ? [`go on with it: ${followUpCommand(context, ['resume', id])}`] : []),
     `set it back: ${followUpCommand(context, ['undo', id])}`,
     'if it is another delivery, add --again',
     'give each delivery its number with --delivery, and it is booked once',
   ];
-  throw new UsageError(`${what}; nothing was sent`, ways.join('; '), 'already_booked');
+  throw new UsageError(`${finding}; nothing was sent`, ways.join('; '), 'already_booked');
 }

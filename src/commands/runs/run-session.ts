@@ -3,7 +3,7 @@ import { checkGuards, type Plan } from '../../bulk/plan.ts';
 import type { Report } from '../../bulk/report.ts';
 import type { Run } from '../../bulk/run.ts';
 import type { RowLimit, RunHeader } from '../../bulk/run-header.ts';
-import { ensureRunFolder, runFolder } from '../../bulk/run-store.ts';
+import { ensureRunFolder, runFolderOf } from '../../bulk/run-store.ts';
 import { graceMs, Session } from '../../bulk/session.ts';
 import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
 import { rowWords } from '../../bulk/value-access.ts';
@@ -22,12 +22,7 @@ import { printReport, summaryView } from './report-run.ts';
 import type { WriteFlags } from './run-flags.ts';
 import { checkPlanView, countProblems, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
-/** The folder in which this user's runs are kept. */
-export function runFolderOf({ io }: Context): string {
-  return runFolder(resolvePaths(io).stateDir);
-}
-
-/** The target of this command's writes, for journals and locks: a service, or the shop of the embedded store. */
+/** Finds the target of the command: a service, or the embedded store. */
 export async function findTarget(context: Context): Promise<string> {
   const { baseUrl } = await context.client('bulk');
   if (!context.settings.offline) return targetOf(baseUrl);
@@ -37,7 +32,7 @@ export async function findTarget(context: Context): Promise<string> {
   return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
 }
 
-/** Holds the target of a run until it is released. */
+/** Locks the target of a run until the lock is released. */
 export async function lockTarget(
   context: Context,
   { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
@@ -45,13 +40,13 @@ export async function lockTarget(
 ): Promise<TargetLock> {
   const { signal } = context.interrupts;
   return beforeWrites(async () => {
-    const folder = runFolderOf(context);
+    const folder = runFolderOf(context.io);
     await ensureRunFolder(folder);
     return holdTarget(folder, { target, shard, name }, { ms: lockWait, signal, tell: context.print });
   });
 }
 
-/** The value of a step before the first write. @throws its error, which also says that nothing was sent. */
+/** Does a step before the first write. @throws the error of the step; its message also says that nothing was sent. */
 async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
   try {
     return await step();
@@ -62,10 +57,10 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
 }
 
 /**
- * One session of a run: plans, asks, writes and reports.
+ * Does a session of a run: plans, asks, writes and reports.
  *
- * @throws UsageError if the service offers no way to do it, or a guard stops the plan; CliError after the report if not
- *   every row is as it should be.
+ * @throws UsageError if the service lacks the operations, or a guard stops the plan; CliError after the report if not every
+ *   row is as the run wants it.
  */
 export async function runSession(
   context: Context,
@@ -89,8 +84,8 @@ export async function runSession(
 }
 
 /**
- * Shows the plan of a run; nothing is written. A diff exits 8 if there is anything to write or that cannot be written, a
- * dry run exits 3 if there are rows that cannot be written.
+ * Shows the plan of a run and writes nothing. A diff exits 8 if a row is to be written or cannot be written. A dry run exits
+ * 3 if a row cannot be written.
  */
 export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry run'): Promise<void> {
   const { header } = run;
@@ -98,7 +93,7 @@ export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry
   const session = await openSession(context, run);
   const plan = await planSession(context, session);
   const problems = countProblems(run, plan);
-  // Before anything is printed: a reader may go away after the first line.
+  // The exit code is set before the plan is printed, because the reader may go away after the first line.
   if (kind === 'diff' && plan.changes.length + problems > 0) context.setExitCode(exitCodes.differs);
   if (kind === 'dry run' && problems > 0) context.setExitCode(exitCodes.partial);
   await printPlan(context, run, plan);
@@ -109,16 +104,17 @@ export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry
 const defaultMaxErrors: RowLimit = { rows: 100 };
 
 async function openSession(context: Context, run: Run, maxErrors = defaultMaxErrors): Promise<Session> {
-  const [client, retries] = [await context.client('bulk'), context.settings.get('retries')];
-  return new Session(run, { client, folder: runFolderOf(context), maxErrors, retries });
+  const client = await context.client('bulk');
+  const retries = context.settings.get('retries');
+  return new Session(run, { client, folder: runFolderOf(context.io), maxErrors, retries });
 }
 
-/** Reads the records and plans. @throws InterruptedError, or CliError if the run had to stop: then there is no plan. */
+/** Reads the records and plans. @throws InterruptedError after a signal; CliError if the run had to stop for another reason. */
 async function planSession(context: Context, session: Session): Promise<Plan> {
   const { stop, progress, run } = session;
-  let received: Signal | undefined;
+  let firstSignal: Signal | undefined;
   const release = context.interrupts.takeOver((signal) => {
-    received ??= signal;
+    firstSignal ??= signal;
     stop.stop(interruption(signal));
     stop.abandon();
   });
@@ -132,7 +128,7 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
     return await withProgress(context, activity, () => session.plan());
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
-    if (received) throw new InterruptedError(received);
+    if (firstSignal) throw new InterruptedError(firstSignal);
     const { kind, message, hint } = stop.reason;
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   } finally {
@@ -146,21 +142,22 @@ async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Pro
   await printTotals(context, header, plan);
   const { singular, plural } = rowWords(header.noun);
   const verb = header.noun === 'inventory' ? 'set' : 'change';
-  const removed = plan.changes.filter(({ after }) => after === null).length;
-  const others = plan.changes.length - removed;
-  const what = [
-    ...(others > 0 ? [`${verb} ${counted(others, singular, plural)}`] : []),
-    ...(removed > 0 ? [`remove ${counted(removed, 'entry', 'entries')}`] : []),
+  const removals = plan.changes.filter(({ after }) => after === null).length;
+  const updates = plan.changes.length - removals;
+  const actions = [
+    ...(updates > 0 ? [`${verb} ${counted(updates, singular, plural)}`] : []),
+    ...(removals > 0 ? [`remove ${counted(removals, 'entry', 'entries')}`] : []),
   ];
-  await confirmWrite(context, { what: what.join(' and '), destructive: true });
+  await confirmWrite(context, { what: actions.join(' and '), destructive: true });
 }
 
-/** How long a run may take to its end after the first signal, and after the second. */
+/** The time in which a run must end after the first signal, and after the second signal. */
 const endingMs = [graceMs + 1000, 1000] as const;
 
 /**
- * Writes a plan and shows the progress. The first signal waits for requests in flight, the second abandons them. Both
- * leave time to write journal, rejects and report; a reader that does not read them cannot hold the process.
+ * Writes a plan and shows the progress. After the first signal the run waits for requests in flight, and after the second
+ * signal it abandons them. Then it writes journal, rejects and report, but never longer than `endingMs`: a reader that does
+ * not read the report must not hold up the process.
  */
 async function writeSession(
   context: Context,
@@ -172,13 +169,13 @@ async function writeSession(
   const { stop, progress, pace, run } = session;
   let timer: NodeJS.Timeout | undefined;
   const release = context.interrupts.takeOver((signal) => {
-    const leftMs = endingMs[timer ? 1 : 0];
+    const remainingMs = endingMs[timer ? 1 : 0];
     clearTimeout(timer);
-    timer = setTimeout(() => context.interrupts.abort(signal), leftMs);
+    timer = setTimeout(() => context.interrupts.abort(signal), remainingMs);
     if (stop.reason) return stop.abandon('stopped by a second signal');
     stop.stop(interruption(signal));
-    const waiting = 'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it';
-    if (!stop.abandoned.aborted) void context.print(waiting);
+    const notice = 'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it';
+    if (!stop.abandoned.aborted) void context.print(notice);
   });
   const total = plan.changes.length;
   const activity = {
@@ -188,9 +185,9 @@ async function writeSession(
   };
   try {
     const start = await beforeWrites(async () => {
-      const begun = await session.begin(plan);
-      await lock.nameRun(begun.id);
-      return begun;
+      const sessionStart = await session.begin(plan);
+      await lock.nameRun(sessionStart.id);
+      return sessionStart;
     });
     const write = () => session.write(plan, start, rejects);
     return total > 0 ? await withProgress(context, activity, write) : await write();

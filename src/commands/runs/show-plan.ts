@@ -7,113 +7,93 @@ import type { RunHeader } from '../../bulk/run-header.ts';
 import { rowWords } from '../../bulk/value-access.ts';
 import { eachAtPace } from '../../client/pace.ts';
 import type { Context } from '../../context.ts';
-import type { Column, View } from '../../output/columns.ts';
+import type { View } from '../../output/columns.ts';
 import { inPages, Printer } from '../../output/print.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
+import { type PrintedRow, rowColumns } from './row-columns.ts';
 
 /**
- * A row of a plan, as it is printed. A row that is not written has neither `now` nor `new`. `now` is null if there is no
- * record, `new` is null if the entry is removed.
+ * A row of a plan, as it is printed. A row that is not written has neither `now` nor `new`. `now` is null if the record does
+ * not exist, `new` is null if the entry will be removed. An invalid row has no id. `state` is `planned`, or the outcome.
  */
-interface ChangeRecord {
-  /** `petId` for a count. Undefined for an invalid row. */
-  readonly petId?: bigint | undefined;
-  readonly id?: bigint | undefined;
-  /** Undefined if it was not read. */
+interface PlannedRow extends PrintedRow {
+  /** Undefined if the name was not read. */
   readonly name: string | undefined;
   readonly now: Value | undefined;
   readonly new: Value | undefined;
-  /** The difference of two counts; fields of a record have none. */
-  readonly change?: number | undefined;
-  readonly line: number;
-  /** `planned`, or why it is not written. */
-  readonly state: string;
   readonly reason: string | undefined;
 }
 
-/** How many changes are shown before the question. */
+/** The most changes that are shown before the question. */
 const maxShownChanges = 20;
-/** With more changes than this, the names of their pets are not read. */
+/** If a plan has more changes than this, the names of their pets are not read. */
 const maxNames = 100;
 
 /**
- * @param isForPeople whether changes have a sign, and removals a word; programs get numbers and null.
- * @param hasProblems whether rows that cannot be written are among them.
+ * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
+ * @param hasProblems whether some of the rows cannot be written: then their state and reason are shown.
  */
-function changesView(noun: NounName, isForPeople: boolean, hasProblems = true): View<ChangeRecord> {
-  const problems = hasProblems ? {} : ({ isHidden: true } as const);
+function createPlanView(noun: NounName, isForPeople: boolean, hasProblems = true): View<PlannedRow> {
+  const visibility = hasProblems ? {} : ({ isHidden: true } as const);
   const isCount = noun === 'inventory';
+  const valueAlign = isCount ? ({ align: 'right' } as const) : {};
+  const { id, change, state, line } = rowColumns(noun, isForPeople);
   const removed = isForPeople ? 'removed' : null;
-  const shownValue = (value: Value | undefined, other: Value | undefined) =>
-    isForPeople && typeof value === 'object' ? fieldsText(value, other) : value;
+  const printedValue = (value: Value | undefined, otherValue: Value | undefined) =>
+    isForPeople && typeof value === 'object' ? differencesText(value, otherValue) : value;
   return {
     plural: 'changes',
     columns: [
-      idColumn(noun),
-      ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: ChangeRecord) => name }] : []),
-      { name: 'now', value: (row) => shownValue(row.now, row.new), ...(isCount && { align: 'right' }) },
+      id,
+      ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: PlannedRow) => name }] : []),
+      { name: 'now', value: (row) => printedValue(row.now, row.new), ...valueAlign },
       {
         name: 'new',
-        value: (row) => (row.new === null ? removed : shownValue(row.new, row.now)),
-        ...(isCount && { align: 'right' }),
+        value: (row) => (row.new === null ? removed : printedValue(row.new, row.now)),
+        ...valueAlign,
       },
-      ...(isCount ? [changeColumn(isForPeople)] : []),
-      { name: 'state', value: ({ state }) => state, isStatus: true, ...problems },
-      { name: 'reason', value: ({ reason }) => reason, ...problems },
-      { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
+      ...change,
+      { ...state, ...visibility },
+      { name: 'reason', value: ({ reason }) => reason, ...visibility },
+      line,
     ],
   };
 }
 
-/** The column of the id of a row: a count has that of its pet. */
-export function idColumn(noun: NounName): Column<Pick<ChangeRecord, 'id' | 'petId'>> {
-  return noun === 'inventory'
-    ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
-    : { name: 'id', value: ({ id }) => id, align: 'right' };
-}
-
-function changeColumn(isForPeople: boolean): Column<ChangeRecord> {
-  return {
-    name: 'change',
-    value: ({ change }) => (isForPeople && change !== undefined && change > 0 ? `+${change}` : change),
-    align: 'right',
-  };
-}
-
-/** The fields that differ: `status sold, name Rex`. */
-function fieldsText(value: Value, other: Value | undefined): string {
-  const others = (other ?? {}) as Readonly<Record<string, JsonValue>>;
+/** The fields of a value that differ from another value: `status sold, name Rex`. */
+function differencesText(value: Value, otherValue: Value | undefined): string {
+  const otherFields = (otherValue ?? {}) as Readonly<Record<string, JsonValue>>;
   return Object.entries(value ?? {})
-    .filter(([name, field]) => printJson(field) !== printJson(others[name] ?? null))
+    .filter(([name, field]) => printJson(field) !== printJson(otherFields[name] ?? null))
     .map(([name, field]) => `${name} ${typeof field === 'string' ? field : printJson(field)}`)
     .join(', ');
 }
 
-/** Checks `--fields` and `--sort` for a plan before anything is sent. @see Printer.check */
+/** Checks `--fields` and `--sort` for a plan before anything is sent. @see Printer.requireColumns */
 export async function checkPlanView(context: Context, noun: NounName): Promise<void> {
   const printer = await context.printer();
-  await printer.requireColumns(changesView(noun, printer.format === 'table'));
+  await printer.requireColumns(createPlanView(noun, printer.format === 'table'));
 }
 
-/** Prints the plan on stdout, in the format asked for: what is written, and what cannot be. */
+/** Prints the plan on stdout: the rows that will be written, and the rows that cannot be written. */
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
   const isTable = printer.format === 'table';
   const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
-  const view = changesView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
-  const records = changesOf(run, plan, names);
+  const view = createPlanView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
+  const rows = printedRows(run, plan, names);
   const isOrdered = invalidOf(run).length === 0;
-  await printer.records(inPages(isOrdered ? records : [...records].sort((a, b) => a.line - b.line)), view);
+  await printer.records(inPages(isOrdered ? rows : [...rows].sort((a, b) => a.line - b.line)), view);
 }
 
-/** How many rows of the plan cannot be written. */
+/** The number of rows that cannot be written, invalid rows included. */
 export function countProblems(run: Run, { rows }: Plan): number {
   return invalidOf(run).length + rows.filter(isProblemRow).length;
 }
 
-/** The invalid rows of a plan; that of a resumed run has none. */
+/** The invalid rows to print. A resumed run has printed them before. */
 function invalidOf({ invalid, journal }: Run): Run['invalid'] {
   return journal ? [] : invalid;
 }
@@ -122,18 +102,17 @@ function isProblemRow({ outcome }: Row): boolean {
   return outcome?.state === 'failed' || outcome?.state === 'unknown';
 }
 
-/** The rows of a plan that are written or cannot be, and then the invalid ones. */
-function* changesOf(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<ChangeRecord> {
-  for (const row of rows) if (!row.outcome || isProblemRow(row)) yield toChangeRecord(run.header, row, names);
-  const unwritten = { now: undefined, new: undefined, name: undefined };
+/** Yields the rows that will be written or cannot be written, and then the invalid rows. */
+function* printedRows(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<PlannedRow> {
+  for (const row of rows) if (!row.outcome || isProblemRow(row)) yield toPlannedRow(run.header, row, names);
   for (const { line, message } of invalidOf(run))
-    yield { ...unwritten, line, state: 'invalid', reason: message };
+    yield { now: undefined, new: undefined, name: undefined, line, state: 'invalid', reason: message };
 }
 
-function toChangeRecord({ noun }: RunHeader, row: Row, names: ReadonlyMap<bigint, string>): ChangeRecord {
+function toPlannedRow({ noun }: RunHeader, row: Row, names: ReadonlyMap<bigint, string>): PlannedRow {
   const { id, line, outcome, before, after } = row;
   const isCount = noun === 'inventory';
-  // Every record has the same members: spreading others into a million of them takes ten seconds.
+  // Every row has the same members, because a spread into each of a million rows takes ten seconds.
   return {
     petId: isCount ? id : undefined,
     id: isCount ? undefined : id,
@@ -147,31 +126,37 @@ function toChangeRecord({ noun }: RunHeader, row: Row, names: ReadonlyMap<bigint
   };
 }
 
-/** Shows the largest changes on stderr. */
+/** Shows the largest changes on stderr, before the question. */
 export async function showLargestChanges(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   const { io, quiet } = context;
   if (quiet) return;
   const color = context.settings.get('color');
-  const columns = { fields: undefined, sort: undefined, header: true };
-  const printerOptions = { format: 'table', ...columns, color, quiet: true } as const;
+  const printerOptions = {
+    format: 'table',
+    fields: undefined,
+    sort: undefined,
+    header: true,
+    color,
+    quiet: true,
+  } as const;
   const largest = largestChanges(plan);
   const names = await readPetNames(context, header, largest);
-  const records = largest.map((row) => toChangeRecord(header, row, names));
-  const view = changesView(header.noun, true, false);
-  await new Printer({ ...io, stdout: io.stderr }, printerOptions).records([records], view);
+  const printed = largest.map((row) => toPlannedRow(header, row, names));
+  const view = createPlanView(header.noun, true, false);
+  await new Printer({ ...io, stdout: io.stderr }, printerOptions).records([printed], view);
   if (plan.changes.length > largest.length)
     await context.print(
       `and ${groupDigits(plan.changes.length - largest.length)} more; --dry-run shows all of them`,
     );
 }
 
-/** The largest changes of counts; the first ones of records, which have no size. */
+/** The largest changes of counts. Changes of other records have no size: the first ones. */
 function largestChanges({ changes }: Plan): readonly Row[] {
-  const size = (row: Row) => Math.abs(changeOf(row) ?? 0);
-  return [...changes].sort((a, b) => size(b) - size(a)).slice(0, maxShownChanges);
+  const sizeOf = (row: Row) => Math.abs(changeOf(row) ?? 0);
+  return changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
 }
 
-/** The names of the pets of a few rows, for people; unreadable ones are left out. */
+/** Reads the names of the pets of some rows. A name that cannot be read is left out. */
 async function readPetNames(
   context: Context,
   { noun, pace }: RunHeader,
@@ -187,7 +172,7 @@ async function readPetNames(
   return names;
 }
 
-/** Prints the totals of the plan on stderr, and why rows cannot be written. */
+/** Prints the totals of the plan on stderr, and the reasons of rows that cannot be written. */
 export async function printTotals(
   context: Context,
   { noun }: RunHeader,
@@ -197,7 +182,7 @@ export async function printTotals(
   const isCount = noun === 'inventory';
   const unchanged = rows.filter(({ outcome }) => outcome?.state === 'unchanged').length;
   const facts = [
-    ...(isCount ? directionsOf(changes) : []),
+    ...(isCount ? describeDirections(changes) : []),
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
@@ -208,16 +193,16 @@ export async function printTotals(
     await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}`);
   for (const { count, example } of groupFailures(rows))
     await context.print(
-      `warning: ${counted(count, 'row', 'rows')} cannot be written: ${exampleText(example, record)}`,
+      `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
 }
 
-/** The changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
-function directionsOf(changes: readonly Row[]): string[] {
+/** Describes the changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
+function describeDirections(changes: readonly Row[]): string[] {
   const sizeOf = (row: Row) => changeOf(row) ?? 0;
   const raised = changes.filter((row) => row.after !== null && sizeOf(row) >= 0);
   const lowered = changes.filter((row) => row.after === null || sizeOf(row) < 0);
-  const textOf = (
+  const describeDirection = (
     rows: readonly Row[],
     direction: string,
     notes: Readonly<Record<string, (row: Row) => boolean>>,
@@ -233,15 +218,15 @@ function directionsOf(changes: readonly Row[]): string[] {
       : [`${counted(rows.length, 'pet', 'pets')} ${direction}${groupDigits(units)}${tail}`];
   };
   return [
-    ...textOf(raised, 'up +', { new: ({ before }) => before === null }),
-    ...textOf(lowered, 'down -', {
+    ...describeDirection(raised, 'up +', { new: ({ before }) => before === null }),
+    ...describeDirection(lowered, 'down -', {
       'to 0': ({ before, after }) => after === 0 && before !== null,
       removed: ({ after }) => after === null,
     }),
   ];
 }
 
-/** The reasons for which rows need no write although their records are not as the input says, with the number of rows. */
+/** The reasons of rows that another run has booked, each with the number of rows. */
 function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { outcome } of rows) {
@@ -251,11 +236,11 @@ function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
   return counts;
 }
 
-/** The first row of a kind of failure: its line in the input if it has one, its record, and the reason. */
-export function exampleText(
+/** Describes the first row of a group of failures: `line 7, pet 42: …`, or `pet 42: …` in an undo. */
+export function describeExample(
   { line, id, message, requestId }: FailureGroup['example'],
   record: string,
 ): string {
-  const place = line > 0 ? `line ${line}, ${record} ${id}` : `${record} ${id}`;
-  return sanitize(`${place}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+  const subject = line > 0 ? `line ${line}, ${record} ${id}` : `${record} ${id}`;
+  return sanitize(`${subject}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
 }

@@ -4,7 +4,7 @@ import type { Reason, Value } from '../../bulk/decide.ts';
 import { changeOf } from '../../bulk/plan.ts';
 import type { JournalContent } from '../../bulk/read-journal.ts';
 import { isPerhapsWritten, type RowState, stateOf } from '../../bulk/rows.ts';
-import { findRun, listRuns, type RunInfo, readRun } from '../../bulk/run-store.ts';
+import { findRun, listRuns, type RunInfo, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { rowWords } from '../../bulk/value-access.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
@@ -12,28 +12,27 @@ import { inPages } from '../../output/print.ts';
 import { shorten } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { runFolderOf } from './run-session.ts';
-import { idColumn } from './show-plan.ts';
+import { type PrintedRow, rowColumns } from './row-columns.ts';
 
 interface RunRecord extends Readonly<Record<RowState, number>> {
   readonly id: string;
   readonly kind: string;
   readonly noun: string;
-  /** The input without its folder; for an undo, the run that it undoes. */
+  /** The input without its folder. An undo has the id of the run that it undoes. */
   readonly file: string;
   readonly target: string;
   readonly state: string;
   readonly started: string;
   readonly rows: number;
-  /** Rows of a killed session without an outcome; they are not among the unprocessed ones. */
+  /** The number of rows without an outcome that a killed session may have written. `unprocessed` does not count them. */
   readonly unsettled: number;
   readonly delivery: string | undefined;
-  /** The last undo of it. */
+  /** The id of the last undo of the run. */
   readonly undoneBy: string | undefined;
 }
 
-/** @param isTerminal whether the rows are to fit a terminal of 80 columns. */
-const runsView = (isTerminal: boolean): View<RunRecord> => ({
+/** @param isTerminal whether the lines must fit into a terminal of 80 columns. */
+const createRunsView = (isTerminal: boolean): View<RunRecord> => ({
   plural: 'runs',
   columns: [
     { name: 'id', value: ({ id }) => id },
@@ -61,16 +60,16 @@ function countColumn(name: 'rows' | 'unsettled' | RowState): Column<RunRecord> {
   return { name, value: (run) => run[name], align: 'right' };
 }
 
-interface Filter {
+interface RunFilter {
   readonly limit?: number | undefined;
-  /** Only runs that wrote this pet. */
+  /** Only runs that wrote this pet or its count. */
   readonly pet?: IdOrName | undefined;
 }
 
 /** Prints the runs that this machine has kept, the newest first. */
-export async function printRuns(context: Context, { limit, pet }: Filter): Promise<void> {
+export async function printRuns(context: Context, { limit, pet }: RunFilter): Promise<void> {
   const printer = await context.printer();
-  const view = runsView(context.io.stdout.isTerminal && printer.format === 'table');
+  const view = createRunsView(context.io.stdout.isTerminal && printer.format === 'table');
   await printer.requireColumns(view);
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
@@ -78,14 +77,15 @@ export async function printRuns(context: Context, { limit, pet }: Filter): Promi
 }
 
 async function* readRuns(context: Context, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
-  const { folder, runs, unreadable } = await listRuns(runFolderOf(context));
+  const { folder, runs, unreadable } = await listRuns(runFolderOf(context.io));
   for (const { problem } of unreadable) await context.print(`warning: ${problem.message}`);
-  // One page, so that the columns of a pipe have one width.
+  // All runs are one page, because the columns of a pipe have the same width only within a page.
   if (petId === undefined) return yield runs.map(toRunRecord);
-  for (const info of runs) if (hasWritten(await readRun(folder, info.id), petId)) yield [toRunRecord(info)];
+  for (const info of runs)
+    if (hasWrittenPet(await readRun(folder, info.id), petId)) yield [toRunRecord(info)];
 }
 
-function hasWritten({ rows, header }: JournalContent, petId: bigint): boolean {
+function hasWrittenPet({ rows, header }: JournalContent, petId: bigint): boolean {
   const row = rows.get(petId);
   const isOfPet = rowWords(header.noun).record === 'pet';
   return isOfPet && row !== undefined && isPerhapsWritten(row);
@@ -96,54 +96,58 @@ function toRunRecord({ id, header, started, state, counts, unsettled, undo }: Ru
   const file = undoes ?? basename(header.name);
   const unprocessed = counts.unprocessed - unsettled;
   return {
-    ...{ id, kind, noun, file, target, state, started, rows },
-    ...{ ...counts, unprocessed, unsettled },
+    id,
+    kind,
+    noun,
+    file,
+    target,
+    state,
+    started,
+    rows,
+    ...counts,
+    unprocessed,
+    unsettled,
     delivery: delivery ?? undefined,
     undoneBy: undo?.id,
   };
 }
 
-/** One row of a run. */
-interface OutcomeRecord {
-  /** `petId` for a count. */
-  readonly petId?: bigint;
-  readonly id?: bigint;
+/** A row of a run with its outcome, as it is printed. */
+interface SettledRow extends PrintedRow {
   readonly before: Value | undefined;
   readonly after: Value | undefined;
-  readonly change: number | undefined;
-  readonly state: string;
   readonly reason: Reason | undefined;
-  readonly line: number;
 }
 
-const outcomesView = (noun: NounName): View<OutcomeRecord> => ({
-  plural: 'rows',
-  columns: [
-    idColumn(noun),
-    { name: 'before', value: ({ before }) => before, align: 'right' },
-    { name: 'after', value: ({ after }) => after, align: 'right' },
-    ...(noun === 'inventory'
-      ? [{ name: 'change', value: ({ change }: OutcomeRecord) => change, align: 'right' } as const]
-      : []),
-    { name: 'state', value: ({ state }) => state, isStatus: true },
-    { name: 'code', value: ({ reason }) => reason?.code, isDroppable: true },
-    { name: 'message', value: ({ reason }) => reason?.message, isDroppable: true },
-    { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
-  ],
-});
+function createOutcomesView(noun: NounName): View<SettledRow> {
+  const { id, change, state, line } = rowColumns(noun);
+  return {
+    plural: 'rows',
+    columns: [
+      id,
+      { name: 'before', value: ({ before }) => before, align: 'right' },
+      { name: 'after', value: ({ after }) => after, align: 'right' },
+      ...change,
+      state,
+      { name: 'code', value: ({ reason }) => reason?.code, isDroppable: true },
+      { name: 'message', value: ({ reason }) => reason?.message, isDroppable: true },
+      line,
+    ],
+  };
+}
 
-/** Prints what became of each row of a run. */
-export async function printRun(context: Context, run: string): Promise<void> {
+/** Prints the outcome of each row of a run. */
+export async function printRun(context: Context, id: string): Promise<void> {
   const printer = await context.printer();
-  const folder = runFolderOf(context);
-  const { state, header } = findRun(await listRuns(folder), run);
-  const view = outcomesView(header.noun);
+  const folder = runFolderOf(context.io);
+  const { state, header } = findRun(await listRuns(folder), id);
+  const view = createOutcomesView(header.noun);
   await printer.requireColumns(view);
-  const image = await readRun(folder, run);
-  await printer.records(inPages(outcomesOf(image, state === 'running')), view);
+  const journal = await readRun(folder, id);
+  await printer.records(inPages(printedRows(journal, state === 'running')), view);
 }
 
-function* outcomesOf({ header, rows, end }: JournalContent, isRunning: boolean): Generator<OutcomeRecord> {
+function* printedRows({ header, rows, end }: JournalContent, isRunning: boolean): Generator<SettledRow> {
   for (const row of rows.values()) {
     const { id, line, before, after, outcome } = row;
     const change = before === undefined ? undefined : changeOf(row);

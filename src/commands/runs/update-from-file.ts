@@ -16,14 +16,14 @@ import { applyRun, readIntents, toRun } from './run-input.ts';
 interface FileUpdate {
   readonly ids: readonly IdOrName[];
   readonly from: string;
-  /** `--field name=value`, for every record that does not have the field itself. */
+  /** The values of `--field name=value`: a record gets them if the file has no value for the field. */
   readonly fieldTexts: readonly string[] | undefined;
-  /** By the column of the field; only `--field` goes with a file. */
+  /** The values of the flags of single fields. A file excludes them. */
   readonly values: Body;
   readonly flags: ApplyFlags;
 }
 
-/** Changes the records of a file, each by its id, as a run: plan, question, journal, report. */
+/** Changes records to the values of a file, as a run: plan, question, journal, report. */
 export async function updateFromFile(
   context: Context,
   noun: RecordNoun,
