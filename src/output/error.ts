@@ -4,7 +4,8 @@ import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
 /**
- * An error for people: `error: <what is wrong> (<request and answer>)`, and each different hint as a `hint:` line.
+ * Prints an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each
+ * different hint.
  *
  * @param show makes a message safe to print, and folds it so that further lines begin at the given column.
  */
@@ -22,21 +23,21 @@ export function errorText(
   return lines.join('');
 }
 
-/** What an error says in one line: what is wrong, and then its request. */
+/** Prints an error in one line: what is wrong, and its request in parentheses. */
 export function errorSentence(error: CliError): string {
   const request = requestOf(error);
   return request === '' ? errorMessage(error) : `${errorMessage(error)} (${request})`;
 }
 
-/** What an error says of itself: what is wrong, whether its request may have been applied, and the addition. */
+/** Joins what is wrong, whether the request may have been applied, and the addition. */
 export function errorMessage({ message, details: { applied, method, addition } }: CliError): string {
-  // The error of a run has no request: it says how many rows are unknown.
-  return joined([message, applied && method && uncertainty, addition]) ?? '';
+  // The error of a run has no request. Its message already says how many rows are unknown.
+  return joinPresent([message, applied && method && uncertainty, addition]) ?? '';
 }
 
 const uncertainty = 'the request may or may not have been applied';
 
-/** The request of an error and its answer: `GET http://host/pets/99: 404 not_found; request id r-7`; empty for none. */
+/** Prints a request and its answer, `GET http://host/pets/99: 404 not_found; request id r-7`; empty if there was none. */
 function requestOf({ details: { method, url, status, code, requestId } }: CliError): string {
   if (method === undefined || url === undefined) return '';
   const answer = status === undefined ? '' : `: ${[status, code].filter(Boolean).join(' ')}`;
@@ -44,9 +45,9 @@ function requestOf({ details: { method, url, status, code, requestId } }: CliErr
 }
 
 /**
- * An error for programs: one line, `{"error": {...}}`.
+ * Prints an error for programs: one line, `{"error": {...}}`.
  *
- * @param warnings notices of the command.
+ * @param warnings the notices of the command, which the object carries.
  */
 export function errorJson(error: CliError, warnings: readonly string[] = []): string {
   const texts = warnings.map((line) => line.replace(/^(warning|note): /, ''));
@@ -60,8 +61,8 @@ function toJson(error: CliError): object {
   return {
     // The signals share one kind; the exit code tells them apart.
     kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
-    // The service's own message does not include the place of the record in the input, nor what follows it.
-    message: isFromService ? joined([place, serviceMessage], ': ') : errorMessage(error),
+    // The message of a service names neither the line of the input nor the addition.
+    message: isFromService ? joinPresent([place, serviceMessage], ': ') : errorMessage(error),
     code,
     line,
     status,
@@ -71,12 +72,12 @@ function toJson(error: CliError): object {
     retryable,
     applied,
     requestId,
-    hint: isFromService ? joined([applied && uncertainty, addition, hint]) : hint,
+    hint: isFromService ? joinPresent([applied && uncertainty, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
 }
 
-function joined(parts: readonly (string | undefined)[], separator = '; '): string | undefined {
+function joinPresent(parts: readonly (string | undefined)[], separator = '; '): string | undefined {
   const present = parts.filter((part) => part !== undefined);
   return present.length === 0 ? undefined : present.join(separator);
 }

@@ -4,56 +4,56 @@ import { counted, hasRunnerCommand, sanitize, sanitizeExcept } from '../process/
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
-/** A print job: its columns, its shape and its output. */
+/** A print job: the columns, the shape of the records, and the output. */
 export interface PrintJob<Entity> {
   readonly columns: readonly Column<Entity>[];
-  /** A list, even of one record, or a lone record. */
+  /** `list` prints a list even of a single record. */
   readonly shape: 'list' | 'record';
   readonly header: boolean;
   readonly isTerminal: boolean;
   /** The number of columns of the terminal. */
   readonly width: number;
   readonly style: Style;
-  /** The record for formats with keys: whole, or only the fields that `--fields` names. */
+  /** Returns the value to print in JSON and YAML: the whole record, or the fields that `--fields` names. */
   value(record: Entity): unknown;
 }
 
-/** Turns a list into text, piece by piece. */
+/** Turns records into text, piece by piece. */
 export interface Writer<Entity> {
-  /** At least one record. */
+  /** Returns the text of some records, of which there is at least one. */
   print(records: readonly Entity[]): string | Promise<string>;
-  /** Text after the last record. */
+  /** Returns the text after the last record. */
   end(): string | Promise<string>;
   /**
-   * Text if an error ends the records early. A JSON document stays unclosed, so that a parser notices that it is
-   * incomplete.
+   * Returns the rest of the text after an error has ended the records. A JSON document stays unclosed, so that a parser
+   * notices that it is incomplete.
    */
   abandon?(): string | Promise<string>;
-  /** A line for people about the printed text, after its end. */
+  /** Returns a line for people about the printed text, after its end. */
   notice?(): string | undefined;
-  /** A line that programs need too, such as in a log. */
+  /** Returns a line for people and for the logs of programs, after the end of the text. */
   warning?(): string | undefined;
 }
 
-/** One document: an array, or a lone object; indented on a terminal, compact elsewhere. */
+/** Creates a writer of one JSON document: an array, or an object. It is indented on a terminal, and compact elsewhere. */
 export function createJsonWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   const indent = job.isTerminal ? 2 : 0;
   const toText = (record: Entity) => printJson(job.value(record), indent);
   if (job.shape === 'record') return { print: (records) => records.map(toText).join(''), end: () => '\n' };
   const [open, next, close] = job.isTerminal ? ['[\n  ', ',\n  ', '\n]\n'] : ['[', ',', ']\n'];
   const item = job.isTerminal ? (record: Entity) => toText(record).replaceAll('\n', '\n  ') : toText;
-  let before = open;
+  let separator = open;
   return {
     print(records) {
-      const text = before + records.map(item).join(next);
-      before = next;
+      const text = separator + records.map(item).join(next);
+      separator = next;
       return text;
     },
-    end: () => (before === open ? '[]\n' : close),
+    end: () => (separator === open ? '[]\n' : close),
   };
 }
 
-/** One record per line. */
+/** Creates a writer of JSON Lines: one record a line. */
 export function createJsonLinesWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   return {
     print: (records) => records.map((record) => `${printJson(job.value(record))}\n`).join(''),
@@ -61,7 +61,7 @@ export function createJsonLinesWriter<Entity>(job: PrintJob<Entity>): Writer<Ent
   };
 }
 
-/** A sequence of mappings, or a lone mapping. */
+/** Creates a writer of one YAML document: a sequence of mappings, or a mapping. */
 export function createYamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   let isEmpty = true;
   return {
@@ -76,81 +76,81 @@ export function createYamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> 
 }
 
 /**
- * RFC 4180, but lines end in LF. Newlines and tabs are kept, other controls become visible escapes. Text that a
- * spreadsheet would run as a formula gets a leading `'`.
+ * Creates a writer of CSV as in RFC 4180, but with LF at the end of a line. Newlines and tabs stay; other control
+ * characters become visible escapes. Text that a spreadsheet would run as a formula gets a leading `'`.
  */
 export function createCsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  const exceptions = keptInCsv(job);
+  const exceptions = csvExceptions(job);
   return createDelimitedWriter(job, ',', (value) => {
     const text = typeof value === 'string' ? withGuard(value) : cellText(value);
     return quoteCell(sanitizeExcept(text, exceptions), ',');
   });
 }
 
-/** A cell in quotes if it needs them, or if the runner of a CI job would obey it without. @see RFC 4180 */
+/** Puts a cell in quotes if RFC 4180 asks for them, or if the runner of a CI job would obey the bare text. */
 export function quoteCell(cell: string, delimiter: string): string {
   const isPlain = !/["\r\n]/.test(cell) && !cell.includes(delimiter) && !hasRunnerCommand(cell);
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** A text as a cell of a CSV file, before it is quoted. */
+/** Prints a text as a cell of a CSV file, without quotes. */
 export function toCsvCell(text: string): string {
-  return sanitizeExcept(withGuard(text), keptInCsv({ isTerminal: false }));
+  return sanitizeExcept(withGuard(text), csvExceptions({ isTerminal: false }));
 }
 
 /** Matches text that a spreadsheet would run as a formula. */
 const formula = /^[=+\-@＝＋－＠\t\r\n]/;
 
-/** A text with a leading `'` if a spreadsheet would run it as a formula. */
+/** Puts a `'` before a text that a spreadsheet would run as a formula. */
 export function withGuard(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }
 
-/** The text of a cell without that `'`. */
+/** Removes the `'` that `withGuard` has put before a text. */
 export function withoutGuard(cell: string): string {
   return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
 }
 
-function keptInCsv(job: Pick<PrintJob<unknown>, 'isTerminal'>): string {
-  return `\t\n${keptInFiles(job)}`;
+function csvExceptions(job: Pick<PrintJob<unknown>, 'isTerminal'>): string {
+  return `\t\n${fileExceptions(job)}`;
 }
 
 const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
 
-/** A text as a cell of tab-separated text. */
+/** Prints a text as a cell of tab-separated text. */
 export function tsvCell(text: string): string {
   return text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character);
 }
 
-/** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
+/** Creates a writer of tab-separated text. It writes tab, newline, carriage return and backslash as `\t`, `\n`, `\r`, `\\`. */
 export function createTsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  const exceptions = keptInFiles(job);
+  const exceptions = fileExceptions(job);
   return createDelimitedWriter(job, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), exceptions));
 }
 
-/** One id per line: the first column. A record without an id is left out, and a warning counts such records. */
+/** Creates a writer of the first column, one id a line. It leaves out records without an id; a warning counts them. */
 export function createIdsWriter<Entity>({ columns: [column] }: PrintJob<Entity>): Writer<Entity> {
-  let missing = 0;
+  let withoutId = 0;
   const line = (record: Entity) => {
     const text = sanitize(cellText(column?.value(record)));
-    if (text === '') missing += 1;
+    if (text === '') withoutId += 1;
     return text === '' ? '' : `${text}\n`;
   };
   return {
     print: (records) => records.map(line).join(''),
     end: () => '',
     warning: () =>
-      missing === 0
+      withoutId === 0
         ? undefined
-        : `warning: left out ${counted(missing, 'record', 'records')} without ${column?.name}`,
+        : `warning: left out ${counted(withoutId, 'record', 'records')} without ${column?.name}`,
   };
 }
 
 /**
- * Characters that are kept in files but not on a terminal: the carriage return, and joiners, which Persian, Hindi and
- * emoji need.
+ * Returns the control characters that stay in a file. On a terminal none stays. They are the carriage return, and the
+ * joiners that Persian, Hindi and emoji need.
  */
-function keptInFiles({ isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>): string {
+function fileExceptions({ isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>): string {
   return isTerminal ? '' : '\u200c\u200d\r';
 }
 

@@ -1,15 +1,15 @@
 import type { Io } from '../process/io.ts';
 import { withoutColor } from './style.ts';
 
-/** One line at the end of the terminal that shows the current activity, redrawn in place. */
+/** A line at the end of the terminal that shows the current activity, and is redrawn in place. */
 export interface LiveLine {
   /** Whether stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
   readonly canDraw: boolean;
   /**
-   * Shows an activity until the returned function is called. Of several at once, only the one that began first is
-   * shown.
+   * Shows an activity until the returned function is called. Of several activities it shows the one that began first.
    *
-   * @param text asked ten times a second, with the columns of the terminal; undefined while there is nothing to show.
+   * @param text called ten times a second with the columns of the terminal. It returns undefined while there is nothing to
+   *   show.
    */
   show(text: (width: number) => string | undefined): () => void;
   /** Erases the line before other output; the next drawing restores it. */
@@ -19,16 +19,16 @@ export interface LiveLine {
 }
 
 export const eraseLine = '\r\x1b[K';
-const everyMs = 100;
+const redrawIntervalMs = 100;
 
 export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask'>): LiveLine {
   const activities: ((width: number) => string | undefined)[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let drawn: string | undefined;
+  let visibleText: string | undefined;
   const write = (text: string) => void stderr.write(mask(text)).catch(() => {});
   const clear = () => {
-    if (drawn !== undefined) write(eraseLine);
-    drawn = undefined;
+    if (visibleText !== undefined) write(eraseLine);
+    visibleText = undefined;
   };
   const draw = () => {
     const width = stderr.width ?? 80;
@@ -36,9 +36,9 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
     if (text === undefined) return clear();
     const plain = withoutColor(text);
     const fitting = plain.length < width ? text : plain.slice(0, width - 1);
-    if (fitting === drawn) return;
+    if (fitting === visibleText) return;
     write(eraseLine + fitting);
-    drawn = fitting;
+    visibleText = fitting;
   };
   const line: LiveLine = {
     get canDraw() {
@@ -47,7 +47,7 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
     show(text) {
       if (!line.canDraw) return () => {};
       activities.push(text);
-      timer ??= setInterval(draw, everyMs).unref();
+      timer ??= setInterval(draw, redrawIntervalMs).unref();
       return () => {
         const at = activities.indexOf(text);
         if (at !== -1) activities.splice(at, 1);

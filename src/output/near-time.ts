@@ -3,10 +3,10 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /**
- * A moment as a person reads it: local date and time, and the distance from now: `2026-12-02 14:00 (in 8d)`. Midnight in
- * UTC stands for a whole day and is shown without a time: `2026-12-02 (in 8d)`.
+ * Prints a moment as local date and time with the distance from now: `2026-12-02 14:00 (in 8d)`. Midnight in UTC stands
+ * for a whole day and is printed without a time: `2026-12-02 (in 8d)`.
  *
- * @param text RFC 3339; any other text is returned as it is.
+ * @param text an RFC 3339 time; any other text is returned as it is.
  */
 export function nearTime(text: string, now: Date): string {
   const moment = new Date(text);
@@ -16,7 +16,7 @@ export function nearTime(text: string, now: Date): string {
   return `${isDay ? text.slice(0, 10) : localMinute(moment)} (${distance})`;
 }
 
-/** The distance from now alone: `2h ago`. Text that is not a time is returned as it is. */
+/** Prints only the distance from now: `2h ago`. Returns text that is not a time as it is. */
 export function timeDistance(text: string, now: Date): string {
   const ms = new Date(text).getTime() - now.getTime();
   return Number.isNaN(ms) ? text : distanceText(ms);
@@ -40,9 +40,11 @@ function distanceText(ms: number): string {
   return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** `2026-12-02 14:00` in the time zone of the process. */
+/** Prints `2026-12-02 14:00` in the time zone of the process. */
 function localMinute(moment: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  const date = [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join('-');
-  return `${date} ${two(moment.getHours())}:${two(moment.getMinutes())}`;
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
+  const date = [moment.getFullYear(), twoDigits(moment.getMonth() + 1), twoDigits(moment.getDate())].join(
+    '-',
+  );
+  return `${date} ${twoDigits(moment.getHours())}:${twoDigits(moment.getMinutes())}`;
 }

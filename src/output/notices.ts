@@ -3,23 +3,23 @@ import type { OperationId } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
 import { toProse } from './fold.ts';
 
-/** What a command prints for a person on stderr, beside progress and errors. */
+/** The lines for people that a command prints on stderr, beside progress and errors. */
 export interface Notices {
   /**
-   * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never
-   * rejects: a closed stderr must not change what the command does.
+   * Prints a line with control characters made visible; prints nothing with --quiet. It never rejects, because a closed
+   * stderr must not change what the command does.
    */
   print(line: string): Promise<void>;
   /**
-   * A notice about what the command does. If errors are printed as JSON, stderr holds nothing else: the note is kept
-   * until the end, and the error object carries it.
+   * Prints a notice about what the command does. If errors are printed as JSON, stderr may hold only the error object: the
+   * notice is then kept, and the error object carries it.
    */
   warn(line: string): Promise<void>;
   /** Life cycle notices (deprecation, stability) of the operations that this command used. */
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
-  /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
+  /** Removes and returns the kept notices and the life cycle notices, one line each. The list is empty with --quiet. */
   take(): string[];
-  /** Writes them to stderr; the life cycle notices only if somebody may act on them. */
+  /** Prints the kept notices, and the life cycle notices if `showsLifecycle`. */
   printAll(): Promise<void>;
 }
 
@@ -30,13 +30,13 @@ interface NoticesOptions {
   readonly hasJsonErrors: boolean;
   /** Whether life cycle notices are shown: on a terminal outside of CI, or with -v. */
   readonly showsLifecycle: boolean;
-  /** Such as `pets get`. */
+  /** The words of the command, such as `pets get`. */
   readonly commandName: string;
 }
 
 export function createNotices(options: NoticesOptions): Notices {
   const { io, isQuiet, hasJsonErrors, showsLifecycle, commandName } = options;
-  const notes: string[] = [];
+  const keptNotices: string[] = [];
   const lifecycle = new Map<OperationId, LifecycleNotice>();
   const takeLifecycle = () => {
     const lines = lifecycleLines(commandName, lifecycle.values());
@@ -49,16 +49,16 @@ export function createNotices(options: NoticesOptions): Notices {
   return {
     print,
     async warn(line) {
-      if (hasJsonErrors) notes.push(line);
+      if (hasJsonErrors) keptNotices.push(line);
       else await print(line);
     },
     lifecycle,
     take() {
-      const lines = [...notes.splice(0), ...takeLifecycle()];
+      const lines = [...keptNotices.splice(0), ...takeLifecycle()];
       return isQuiet ? [] : lines;
     },
     async printAll() {
-      for (const line of notes.splice(0)) await print(line);
+      for (const line of keptNotices.splice(0)) await print(line);
       const lines = takeLifecycle();
       if (showsLifecycle) for (const line of lines) await print(line);
     },

@@ -17,16 +17,16 @@ import {
 import { createStyle } from './style.ts';
 import { createAlignedWriter, createTableWriter } from './table.ts';
 
-// From records to text: `columns.ts` says how the records of a noun are printed, and this file prints them with a writer of
-// `formats.ts` or `table.ts`. `width.ts` measures text, `fold.ts` breaks lines, `style.ts` colours them, and `near-time.ts`
-// prints times. `error.ts` and `notices.ts` are the text on stderr. `live-line.ts`, with the bar of `progress.ts`, is the line
-// that a terminal redraws, and `screen.ts` the table that `--watch` redraws. `streams.ts` makes both streams safe to write to.
+// This file prints records. `columns.ts` picks the columns, and a writer of `formats.ts` or `table.ts` turns the records into
+// text. `width.ts` measures text, `fold.ts` breaks lines, `style.ts` colours them, and `near-time.ts` prints times. `error.ts`
+// and `notices.ts` print on stderr. `live-line.ts` redraws one line of a terminal, such as the bar of `progress.ts`, and
+// `screen.ts` redraws the table of `--watch`. `streams.ts` makes both streams safe to write to.
 
 interface PrinterOptions {
   readonly format: OutputFormat;
-  /** The columns to print, in this order; undefined for those of the view; `help` alone lists them. */
+  /** The columns to print, in this order. Undefined prints those of the view; the single word `help` lists them. */
   readonly fields: readonly string[] | undefined;
-  /** `name` or `-name`. */
+  /** The column to sort by: `name`, or `-name` to descend. */
   readonly sort: string | undefined;
   readonly header: boolean;
   readonly color: ColorMode;
@@ -36,7 +36,7 @@ interface PrinterOptions {
 interface ListOptions {
   /** The most records to print. */
   readonly limit?: number | undefined;
-  /** Print each page as it comes, also in a table for a terminal. */
+  /** Prints each page as it comes, even in a table for a terminal. */
   readonly isLive?: boolean | undefined;
 }
 
@@ -74,10 +74,11 @@ export class Printer {
   }
 
   /**
-   * Checks `--fields` and `--sort`. `records` and `record` do it too, but a command that writes or reads first calls
-   * this before it sends anything.
+   * Throws unless the view has the columns of `--fields` and `--sort`. `records` and `record` call it too. A command that
+   * sends requests first calls it before them.
    *
-   * @throws UsageError for a field that the view lacks; FieldsListedError after `--fields help` has been answered.
+   * @throws UsageError if the view has no such column.
+   * @throws FieldsListedError after `--fields help` has printed the columns.
    */
   async requireColumns<Entity>(view: View<Entity>): Promise<void> {
     const { fields, sort } = this.options;
@@ -101,39 +102,39 @@ export class Printer {
   ): Promise<void> {
     const { sort } = this.options;
     await this.requireColumns(view);
-    const sortedPages = sort === undefined ? pages : sorted(pages, compareBy(view, sort));
+    const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
     const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
     const toWriter = isLive && this.format === 'table' ? createAlignedWriter<Entity> : writers[this.format];
     await this.print(printedPages, view, toWriter, 'list');
   }
 
   /**
-   * Prints something other than records, such as a request: as data in the structured formats, as `text` in the others.
+   * Prints values that are not records, such as requests: as data in JSON and YAML, as `text` in the other formats.
    * `--fields` and `--sort` do not apply.
    *
-   * @param asList print a list, even of one.
+   * @param asList whether to print a list even of a single value.
    */
   async documents(values: readonly unknown[], text: string, asList = values.length > 1): Promise<void> {
     const { io, format } = this;
     if (!documentFormats.includes(format)) return io.stdout.write(text);
-    const job = await this.jobOf<unknown>([], asList ? 'list' : 'record', (value) => value);
+    const job = await this.createJob<unknown>([], asList ? 'list' : 'record', (value) => value);
     await writeAll(io, [values], writers[format](job));
   }
 
-  /** The table of some records in these columns as text, as `records` prints it on this stdout. */
+  /** Returns the table of some records as text, as `records` prints it on this stdout. */
   async tableText<Entity>(columns: readonly Column<Entity>[], records: readonly Entity[]): Promise<string> {
-    const writer = writers.table(await this.jobOf(columns, 'list'));
+    const writer = writers.table(await this.createJob(columns, 'list'));
     return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
   }
 
-  /** Some records in these columns as text, aligned as in a pipe; nothing for none. */
+  /** Returns some records as text, aligned as in a pipe; empty if there are no records. */
   async alignedText<Entity>(
     columns: readonly Column<Entity>[],
     records: readonly Entity[],
     header = this.options.header,
   ): Promise<string> {
     if (records.length === 0) return '';
-    return createAlignedWriter({ ...(await this.jobOf(columns, 'list')), header }).print(records);
+    return createAlignedWriter({ ...(await this.createJob(columns, 'list')), header }).print(records);
   }
 
   private async print<Entity>(
@@ -146,7 +147,7 @@ export class Printer {
     const { fields, quiet } = this.options;
     const columns = pickColumns(view, fields);
     const writer = toWriter(
-      await this.jobOf(columns, shape, (record) =>
+      await this.createJob(columns, shape, (record) =>
         fields ? pickFields(columns, record) : originalOf(record as object),
       ),
     );
@@ -157,7 +158,7 @@ export class Printer {
     for (const line of lines) if (line) await io.stderr.write(`${toProse(io, line)}\n`);
   }
 
-  private async jobOf<Entity>(
+  private async createJob<Entity>(
     columns: readonly Column<Entity>[],
     shape: 'list' | 'record',
     value: (record: Entity) => unknown = (record) => record,
@@ -195,7 +196,7 @@ async function writeAll<Entity>(io: Io, pages: Pages<Entity>, writer: Writer<Ent
   return count;
 }
 
-async function* sorted<Entity>(
+async function* sortPages<Entity>(
   pages: Pages<Entity>,
   compare: (left: Entity, right: Entity) => number,
 ): AsyncGenerator<Entity[]> {
@@ -204,17 +205,17 @@ async function* sorted<Entity>(
   yield records.sort(compare);
 }
 
-/** The pages with the first `limit` records; requests no page after those. */
+/** Yields the first `limit` records in their pages, and requests no further page. */
 async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGenerator<readonly Entity[]> {
-  let left = limit;
+  let remaining = limit;
   for await (const page of pages) {
-    yield page.slice(0, left);
-    left -= page.length;
-    if (left <= 0) return;
+    yield page.slice(0, remaining);
+    remaining -= page.length;
+    if (remaining <= 0) return;
   }
 }
 
-/** Records in pages of 1,000, which limits the text that is in memory. */
+/** Yields records in pages of 1,000, so that only the text of one page is in memory. */
 export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
   let page: Entity[] = [];
   for (const record of records) {

@@ -6,10 +6,10 @@ import type { Style } from './style.ts';
 
 export interface ProgressState {
   readonly done: number;
-  /** Undefined if it is unknown. */
+  /** Undefined if the total is unknown. */
   readonly total?: number | undefined;
   readonly failed?: number | undefined;
-  /** Requests in flight at most. */
+  /** The most requests in flight. */
   readonly concurrency?: number | undefined;
 }
 
@@ -18,25 +18,25 @@ interface ProgressOptions {
   readonly label: string;
   /** The counted things, such as `rows`. */
   readonly unit: string;
-  /** The bar is not drawn before this; work that ends sooner shows none. */
+  /** The time before the bar is drawn. Work that ends sooner shows no bar. */
   readonly delayMs?: number | undefined;
-  /** Called at each drawing, so that counting itself costs nothing. */
+  /** Called at each drawing, so that the work only has to count. */
   read(): ProgressState;
 }
 
-/** What progress needs of a context. */
+/** The part of a context that progress needs. */
 interface ProgressContext {
   readonly io: Pick<Io, 'stderr'>;
   readonly liveLine: LiveLine;
-  /** True if no progress is wanted. */
+  /** Whether to show no progress. */
   readonly quiet: boolean;
   style(stream: 'stderr'): Promise<Style>;
 }
 
-const plainEveryMs = 10_000;
+const plainIntervalMs = 10_000;
 
 /**
- * Shows the progress of long work on stderr: a bar if a person watches a terminal, else a plain line from time to time.
+ * Shows the progress of long work on stderr: a bar on a terminal, elsewhere a plain line every ten seconds.
  */
 export async function withProgress<Value>(
   { io: { stderr }, liveLine, quiet, style }: ProgressContext,
@@ -57,7 +57,7 @@ export async function withProgress<Value>(
     const timer = setInterval(() => {
       const time = new Date().toISOString().replace(/\.\d+/, '');
       void stderr.write(`${time} ${options.label}: ${read().texts.join(', ')}\n`).catch(() => {});
-    }, plainEveryMs).unref();
+    }, plainIntervalMs).unref();
     stop = () => clearInterval(timer);
   }
   try {
@@ -67,16 +67,17 @@ export async function withProgress<Value>(
   }
 }
 
-/** A state in words, the most important first. */
+/** A state in words. */
 interface ProgressFacts {
-  /** How much is done, from 0 to 1; undefined if the total is unknown. */
+  /** The part that is done, from 0 to 1; undefined if the total is unknown. */
   readonly share: number | undefined;
+  /** The most important text comes first. */
   readonly texts: readonly string[];
-  /** The one of the texts that says how many have failed. */
+  /** The text of `texts` that counts failures. */
   readonly failedText: string | undefined;
 }
 
-/** Returns a function that reads the state; its rate covers the last seconds, because a service may slow down. */
+/** Returns a function that reads the state. Its rate covers the last five seconds, because a service may slow down. */
 function createFactReader({ read, unit }: ProgressOptions): () => ProgressFacts {
   const windowMs = 5000;
   const samples = [{ atMs: monotonicMs(), done: read().done }];
@@ -93,7 +94,7 @@ function createFactReader({ read, unit }: ProgressOptions): () => ProgressFacts 
       total ? `${Math.floor((done * 100) / total)}%` : undefined,
       `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
       failedText,
-      total === undefined || rate <= 0 ? undefined : `${clock(Math.ceil((total - done) / rate))} left`,
+      total === undefined || rate <= 0 ? undefined : `${clockText(Math.ceil((total - done) / rate))} left`,
       rate < 0.5 ? undefined : `${groupDigits(Math.round(rate))}/s`,
       concurrency === undefined ? undefined : `${concurrency} at once`,
     ];
@@ -102,8 +103,8 @@ function createFactReader({ read, unit }: ProgressOptions): () => ProgressFacts 
 }
 
 /**
- * `applying  ━━━━━━──────  45%  9,000/20,000 rows  3 failed  0:08 left  1,234/s  8 at once`; leaves out the last texts
- * if they do not fit.
+ * Prints `applying  ━━━━━━──────  45%  9,000/20,000 rows  3 failed  0:08 left  1,234/s  8 at once`.
+ * Leaves out the last texts if they do not fit.
  */
 function barText(
   { share, texts, failedText }: ProgressFacts,
@@ -112,21 +113,21 @@ function barText(
   style: Style,
 ): string {
   const leastBar = 10;
-  const fitting = [...texts];
+  const fittingTexts = [...texts];
   // Leave room for the ^C that a terminal shows after the bar, so that it does not wrap.
-  const room = () => width - 3 - [label, ...fitting].join('  ').length - 2;
-  while (fitting.length > 1 && room() < leastBar) fitting.pop();
+  const room = () => width - 3 - [label, ...fittingTexts].join('  ').length - 2;
+  while (fittingTexts.length > 1 && room() < leastBar) fittingTexts.pop();
   const size = Math.min(room(), 30);
   const filled = Math.floor(Math.min(share ?? 0, 1) * size);
   const bar = `${style.green('━'.repeat(filled))}${style.dim('─'.repeat(Math.max(0, size - filled)))}`;
-  const painted = fitting.map((text) => (text === failedText ? style.red(text) : text));
-  return [label, ...(share === undefined || size < leastBar ? [] : [bar]), ...painted].join('  ');
+  const paintedTexts = fittingTexts.map((text) => (text === failedText ? style.red(text) : text));
+  return [label, ...(share === undefined || size < leastBar ? [] : [bar]), ...paintedTexts].join('  ');
 }
 
-/** `m:ss` or `h:mm:ss`. */
-function clock(seconds: number): string {
-  const two = (value: number) => String(value).padStart(2, '0');
+/** Prints seconds as `m:ss` or `h:mm:ss`. */
+function clockText(seconds: number): string {
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const minutesAndSeconds = `${hours > 0 ? two(minutes) : minutes}:${two(seconds % 60)}`;
+  const minutesAndSeconds = `${hours > 0 ? twoDigits(minutes) : minutes}:${twoDigits(seconds % 60)}`;
   return hours > 0 ? `${hours}:${minutesAndSeconds}` : minutesAndSeconds;
 }

@@ -2,7 +2,7 @@ import type { Io } from '../process/io.ts';
 
 /** A part of the terminal that is redrawn in place, for `--watch`. */
 export interface Screen {
-  /** How many lines it shows. */
+  /** Returns how many lines it shows. */
   height(): number;
   /**
    * Draws these lines over the previous ones. Lines beyond the terminal's height become one line `… n more lines`; the

@@ -4,7 +4,7 @@ import type { OutputStream } from '../process/output-stream.ts';
 
 type Paint = (text: string) => string;
 
-/** The colours of one stream; without colour each function returns its text unchanged. */
+/** The colours of one stream. On a stream without colour each function returns its text unchanged. */
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -14,21 +14,28 @@ export interface Style {
   readonly cyan: Paint;
 }
 
-const same: Paint = (text) => text;
+const leaveUnpainted: Paint = (text) => text;
 
-/** A text without colour sequences. */
+/** Removes the colour sequences from a text. */
 export function withoutColor(text: string): string {
   return text.replace(/\x1b\[[\d;]*m/g, '');
 }
 
 /** The style of a stream that shows no colour. */
-export const plainStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+export const plainStyle: Style = {
+  bold: leaveUnpainted,
+  dim: leaveUnpainted,
+  red: leaveUnpainted,
+  green: leaveUnpainted,
+  yellow: leaveUnpainted,
+  cyan: leaveUnpainted,
+};
 
-/** The style of a stream; loads chalk only if there is colour. */
+/** Creates the style of a stream. Loads chalk only if the stream shows colour. */
 export async function createStyle(stream: OutputStream, env: Io['env'], mode: ColorMode): Promise<Style> {
   if (!isColored(stream, env, mode)) return plainStyle;
   const { Chalk } = await import('chalk');
-  // 16 colours: the terminal's own, which the user can read on their background.
+  // Level 1 has the 16 colours of the terminal, which the user can read on their background.
   return new Chalk({ level: 1 });
 }
 
@@ -47,13 +54,13 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['overdue', 'red'],
 ]);
 
-/** A text in the colour of a state, by default the text itself; if a word is also a pet status, the colour is that of the pet. */
+/** Paints a text in the colour of a state. Without a text it paints the state itself. */
 export function paintStatus(style: Style, state: string, text = state): string {
   const color = stateColors.get(state);
   return color ? style[color](text) : text;
 }
 
-/** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal with colour. */
+/** Whether a stream shows colour. `--color` decides, then FORCE_COLOR, then NO_COLOR, then the terminal. */
 function isColored({ isTerminal }: OutputStream, env: Io['env'], mode: ColorMode): boolean {
   const colorMode = mode === 'auto' ? colorVariable(env)?.value : mode;
   if (colorMode !== undefined) return colorMode === 'always';

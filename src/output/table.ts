@@ -1,51 +1,52 @@
 import { sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
-import { longestPiece, wrapLines } from './fold.ts';
+import { widestPiece, wrapLines } from './fold.ts';
 import type { PrintJob, Writer } from './formats.ts';
 import { nearTime, timeDistance } from './near-time.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
 
-/** The largest number of records in a frame, and of its lines, because cli-table3 takes quadratic time. */
-const maxFramed = 300;
-const maxLines = 1000;
+/** The most records, and the most lines, of a frame: cli-table3 takes quadratic time. */
+const maxFramedRecords = 300;
+const maxFrameLines = 1000;
 
 /**
- * A table for a terminal: framed, its cells wrapped to fit. It holds all records back until their widths are known. A
- * list of more than 300 records is printed as aligned columns instead, page by page.
+ * Creates a writer of framed tables, whose cells are wrapped to fit the terminal. It keeps the records until the end,
+ * because their widths decide those of the columns. It prints a list of more than 300 records as aligned columns instead,
+ * page by page.
  */
 export function createTableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   let buffer: Entity[] = [];
-  let aligned: Writer<Entity> | undefined;
+  let alignedWriter: Writer<Entity> | undefined;
   let notice: string | undefined;
   const drawBuffer = async () => {
     const { columns, frame } = await drawFrame(job, buffer);
-    const left = job.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
-    if (left.length > 0 && buffer.length > 0)
-      notice = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
+    const missing = job.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
+    if (missing.length > 0 && buffer.length > 0)
+      notice = `no room for ${missing.join(', ')}: see --fields, or widen the terminal`;
     if (frame !== undefined) return frame;
     const writer = createAlignedWriter({ ...job, columns });
     return (await writer.print(buffer)) + (await writer.end());
   };
   return {
     async print(records) {
-      if (aligned) return aligned.print(records);
+      if (alignedWriter) return alignedWriter.print(records);
       buffer = buffer.concat(records);
-      if (buffer.length <= maxFramed) return '';
-      const first = buffer;
+      if (buffer.length <= maxFramedRecords) return '';
+      const firstRecords = buffer;
       buffer = [];
-      aligned = createAlignedWriter(job);
-      return aligned.print(first);
+      alignedWriter = createAlignedWriter(job);
+      return alignedWriter.print(firstRecords);
     },
-    end: () => aligned?.end() ?? (buffer.length > 0 ? drawBuffer() : createAlignedWriter(job).end()),
+    end: () => alignedWriter?.end() ?? (buffer.length > 0 ? drawBuffer() : createAlignedWriter(job).end()),
     abandon: () => (buffer.length > 0 ? drawBuffer() : ''),
     notice: () => notice,
   };
 }
 
 /**
- * Columns separated by two spaces, nothing cut, no trailing spaces. A column is as wide as its widest cell so far,
- * because the first lines are printed before the last ones are known.
+ * Creates a writer of columns that are separated by two spaces. It cuts nothing, and ends no line with spaces. A column is
+ * as wide as its widest cell so far, because the first lines are printed before the last records have come.
  */
 export function createAlignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   const { columns, header, style } = job;
@@ -75,7 +76,7 @@ export function createAlignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entit
   return { print, end: () => (isFirst ? print([]) : '') };
 }
 
-/** A cell, safe to show. */
+/** Prints a cell as text that is safe to show. */
 function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
   if (column.time === undefined || !isTerminal) return sanitize(text);
@@ -92,13 +93,13 @@ interface FrameColumn<Entity> {
   readonly wordWidth: number;
 }
 
-/** A word longer than this is cut rather than a column left out; run ids are this long. */
+/** The longest word for which a column is dropped; longer words are cut. Run ids are this long. */
 const longestWord = 25;
 const leastWidth = 2;
 
 /**
- * The columns that fit the terminal, and their frame; no frame if the terminal is too narrow for any, or if it would be
- * too long.
+ * Draws the columns that fit the terminal. The frame is undefined if the terminal is too narrow for any, or if the frame
+ * would be too long.
  */
 async function drawFrame<Entity>(
   job: PrintJob<Entity>,
@@ -107,8 +108,8 @@ async function drawFrame<Entity>(
   const { header, style } = job;
   const cells = job.columns.map((column) => records.map((record) => safeText(job, column, record)));
   const measure = await createMeasure(cells.flat());
-  const all = job.columns.map((column, at) => toFrameColumn(column, cells[at] ?? [], header, measure));
-  const frameColumns = fitColumns(all, job.width);
+  const allColumns = job.columns.map((column, at) => toFrameColumn(column, cells[at] ?? [], header, measure));
+  const frameColumns = fitColumns(allColumns, job.width);
   const columns = frameColumns.map(({ column }) => column);
   const widths = fitWidths(frameColumns, roomFor(frameColumns.length, job.width));
   if (!widths) return { columns, frame: undefined };
@@ -121,7 +122,7 @@ async function drawFrame<Entity>(
     const height = Math.max(...cells.map((cell) => cell.length));
     return Array.from({ length: height }, (_, at) => cells.map((cell) => cell[at] ?? ''));
   });
-  if (lines.length > maxLines) return { columns, frame: undefined };
+  if (lines.length > maxFrameLines) return { columns, frame: undefined };
   const { default: Table } = await import('cli-table3');
   const head = columns.map(
     ({ name }, at) =>
@@ -148,7 +149,7 @@ function toFrameColumn<Entity>(
   const least = header ? column.name.length : leastWidth;
   const widest = (widthOf: (text: string) => number) =>
     texts.reduce((most, text) => Math.max(most, widthOf(text)), least);
-  const wordWidth = widest((text) => Math.min(longestPiece(text, measure), longestWord));
+  const wordWidth = widest((text) => Math.min(widestPiece(text, measure), longestWord));
   return { column, texts, wordWidth, width: widest(measure) };
 }
 
@@ -165,8 +166,8 @@ function fitColumns<Entity>(
 }
 
 /**
- * The widths at which the columns fit: the widest shrink first, down to their longest words, then text below that, then
- * all. Undefined if even the narrowest are too wide.
+ * Finds the widths at which the columns fit. The widest column shrinks first: all columns down to their longest words, then
+ * columns of text below that, then all to the least width. Undefined if that does not suffice.
  */
 function fitWidths<Entity>(
   frameColumns: readonly FrameColumn<Entity>[],
@@ -189,7 +190,7 @@ function fitWidths<Entity>(
   return excess > 0 ? undefined : widths;
 }
 
-/** Columns of the terminal that are left for cells, without borders and padding. */
+/** Returns the width that borders and padding leave for cells. */
 function roomFor(columns: number, width: number): number {
   return width - 3 * columns - 1;
 }

@@ -1,4 +1,4 @@
-/** Measures a text in columns of a terminal; the text must not have control characters. */
+/** Measures a text in columns of a terminal. The text must not have control characters. */
 export type Measure = (text: string) => number;
 
 const ascii = /^[\x20-\x7e]*$/;
@@ -6,34 +6,37 @@ const ascii = /^[\x20-\x7e]*$/;
 const latin = /^[\x20-\xac\xae-\u02ff]*$/;
 
 /**
- * Returns a function that measures the texts. Loads string-width (CJK, emoji, combining marks) only if one of them
- * needs it.
+ * Creates a measure for these texts. Loads string-width only if one of them has characters beyond ASCII, such as CJK,
+ * emoji or combining marks.
  */
 export async function createMeasure(texts: Iterable<string>): Promise<Measure> {
   for (const text of texts) {
-    if (!ascii.test(text)) return addingUp((await import('string-width')).default);
+    if (!ascii.test(text)) return createAddingMeasure((await import('string-width')).default);
   }
   return (text) => text.length;
 }
 
-/** Adds up the widths of characters, each measured once: string-width is slow, and takes quadratic time for a long text. */
-function addingUp(measureCharacter: Measure): Measure {
+/**
+ * Creates a measure that adds up the widths of the characters, and measures each character once: string-width is slow, and
+ * takes quadratic time for a long text.
+ */
+function createAddingMeasure(measureCharacter: Measure): Measure {
   const widths = new Map<string, number>();
-  const once = (text: string, measure: Measure) => {
+  const measureOnce = (text: string, measure: Measure) => {
     const width = widths.get(text) ?? measure(text);
     widths.set(text, width);
     return width;
   };
   const addUp = (text: string) =>
-    charactersOf(text).reduce((width, character) => width + once(character, measureCharacter), 0);
-  return (text) => (ascii.test(text) ? text.length : once(text, addUp));
+    charactersOf(text).reduce((width, character) => width + measureOnce(character, measureCharacter), 0);
+  return (text) => (ascii.test(text) ? text.length : measureOnce(text, addUp));
 }
 
-/** Longer than any character, and short enough for a segmenter, which takes quadratic time. */
+/** The length of a piece to segment: longer than any character, and short, because a segmenter takes quadratic time. */
 const windowLength = 256;
 let segmenter: Intl.Segmenter | undefined;
 
-/** The characters of a text as people count them (grapheme clusters), in linear time. */
+/** Splits a text into characters as people count them (grapheme clusters), in linear time. */
 export function charactersOf(text: string): string[] {
   if (latin.test(text)) return Array.from(text);
   segmenter ??= new Intl.Segmenter();
