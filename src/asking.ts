@@ -4,11 +4,11 @@ import type { Prompt } from './input/question.ts';
 import { UsageError } from './process/errors.ts';
 
 /**
- * Asks the user whether a write may go on: for the profile's name if the profile is protected, for a yes if the write is
- * destructive. Returns if it may. Call it once, before the first write. With `--dry-run` nothing is asked.
+ * Asks the user to confirm a write. A protected profile asks for its name; else a destructive write asks for a yes. It returns
+ * if the user confirms. Call it once, before the first write. With `--dry-run` it asks nothing.
  *
- * @param write.what its consequence, as a clause: `delete pet 5 (Rex)`.
- * @param write.destructive it cannot be undone: without --yes the user is asked.
+ * @param write.what the write as a clause: `delete pet 5 (Rex)`.
+ * @param write.destructive whether the write cannot be undone. It asks unless --yes is given.
  * @throws UsageError if the answer is no, or if questions are impossible.
  */
 export async function confirmWrite(
@@ -23,7 +23,7 @@ export async function confirmWrite(
     const target = name === '' ? 'no profile is active' : `the target is ${name}`;
     throw new UsageError(`--confirm ${confirm}: ${target}, nothing was written`);
   }
-  // Without a name there is no base URL either, and the error about that is more useful.
+  // Without a name there is no base URL either. The command reports that later, which is more useful.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';
   const asksYes = !yes && destructive;
   if (isProtected && confirm === undefined) {
@@ -35,7 +35,7 @@ export async function confirmWrite(
 }
 
 /**
- * Asks the user whether something that cannot be undone may go on, and returns if it may.
+ * Asks the user to confirm an act that cannot be undone. It returns if the user confirms.
  *
  * @param what a clause: `delete profile staging`.
  * @throws UsageError if the answer is no, or if questions are impossible.
@@ -50,7 +50,7 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
   if (!(await prompt.confirm(question))) throw declinedError(what);
 }
 
-/** @throws UsageError that names the flags to give instead if questions are impossible. */
+/** Opens the prompt. @throws UsageError if questions are impossible; its hint names the flags to give instead. */
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await context.prompt();
   if (prompt) return prompt;
@@ -61,14 +61,14 @@ function declinedError(what: string): UsageError {
   return new UsageError(`${what}: not confirmed, nothing was written`, undefined, 'declined');
 }
 
-/** Returns the name of the target: its profile, or the host of a base URL without a profile. */
+/** Returns the name to type: the profile, or the host of the base URL if there is no profile. */
 function nameToConfirm(settings: Settings): string {
   if (settings.offline) return offlineProfile;
   const { service, profile } = settings;
   return profile?.value ?? (service === undefined ? '' : new URL(service).host);
 }
 
-/** Says which service is affected; nothing for the embedded store, because there is only one. */
+/** Names the service for a question. It is empty for the embedded store, because there is only one. */
 function serviceText(settings: Settings): string {
   const { service, profile } = settings;
   if (service === undefined) return '';
@@ -76,8 +76,8 @@ function serviceText(settings: Settings): string {
 }
 
 /**
- * Says in a clause why no question can be asked; undefined if questions are possible. An answer is never read from a pipe: a
- * command that has read its input from stdin asks on the terminal itself.
+ * Returns a clause that says why no question can be asked; undefined if questions are possible. An answer is never read from a
+ * pipe: if a command has read its input from stdin, it reads the answer from the terminal.
  */
 export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
   const hasKeyboard =

@@ -17,7 +17,7 @@ import { type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
-/** Makes the client that the settings call for: of the service at the base URL, or of the server in this process. */
+/** Makes the client of the service at the base URL, or, for the embedded store, of the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags } = context;
   const address = settings.offline ? embeddedOrigin : settings.service;
@@ -35,9 +35,9 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
 }
 
 /**
- * Makes a client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
- * own origins. It sends headers of `--header`, and the client certificate, only to the service's origin; headers also to
- * any origin if no service is set.
+ * Makes a client for documents at any origin. It sends the credential only if `withToken` is set, and only to the origins that
+ * the token belongs to. The headers of `--header` and the client certificate go only to the origin of the base URL. If no base
+ * URL is set, the headers go to any origin.
  */
 export async function connectToDocuments(
   context: Context,
@@ -45,13 +45,13 @@ export async function connectToDocuments(
   { withToken }: { readonly withToken: boolean },
 ): Promise<Client> {
   const baseUrl = context.settings.get('base-url');
-  const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  // The bound contract may be unreadable, and the user may be here to bind again.
+  const isServiceOrigin = baseUrl !== undefined && new URL(baseUrl).origin === origin;
+  // An unreadable contract must not stop the user from binding again.
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
-  const headers = isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
+  const headers = isServiceOrigin || baseUrl === undefined ? (context.flags.headers ?? []) : [];
   const extras = await readExtras(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
   const { cert, key, ...trust } = await openTlsFiles(context, origin);
-  const tls = isOwn ? { ...trust, cert, key } : trust;
+  const tls = isServiceOrigin ? { ...trust, cert, key } : trust;
   const transport = await openTransport(context, origin, tls, 'records');
   const contract = builtInContract;
   return openClient(context, { baseUrl: origin, contract, ...extras, transport, use: 'records' });
@@ -68,7 +68,7 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
   const { io, flags, liveLine, settings } = context;
   const level = flags.verbose ?? 0;
   const trace = level > 0 ? await import('./client/trace.ts') : undefined;
-  // Commands on many records show their own progress.
+  // A command for bulk work shows its own progress.
   const isShown = connection.use === 'records' && liveLine.canDraw && !context.quiet;
   const show = isShown ? showWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
   return createClient({
@@ -88,8 +88,8 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
 }
 
 /**
- * Keeps the notices of a client for the end of the command. The life cycle of an operation is that of its first answer;
- * one with a status of 500 or above does not count.
+ * Makes the observer of a client, which keeps notices for the end of the command. The first answer of an operation tells its
+ * life cycle; an answer with a status of 500 or above does not count.
  */
 function createObserver(
   { lifecycle, warn, now }: Context,
@@ -122,18 +122,18 @@ const commonHeaders = [
   { name: 'accept', value: 'application/json', source: 'petstore' },
 ];
 
-/** The headers and the credential that every request carries besides its own headers. */
+/** The headers and the credential that every request carries. */
 type RequestExtras = Pick<ClientOptions, 'headers' | 'parameter' | 'credential'>;
 
 interface ExtrasInputs {
   readonly baseUrl: string;
-  /** As given with `--header`. */
+  /** The texts of `--header`. */
   readonly headers: readonly string[];
-  /** The places for a credential by the description; undefined if none is to be sent. */
+  /** The places for a credential in the service's description; undefined if no credential is sent. */
   readonly places: readonly CredentialPlace[] | undefined;
 }
 
-/** Collects the common headers, the credential, and the user's own headers. */
+/** Collects the common headers, the credential, and the headers of the user. */
 async function readExtras(
   { secrets, warn, readToken, settings }: Context,
   { baseUrl, headers, places }: ExtrasInputs,
@@ -153,10 +153,10 @@ async function readExtras(
   return { headers: allHeaders, parameter, credential: isAdded ? '--header' : credential?.source };
 }
 
-/** A shorter value, such as that of `X-Debug: true`, may be a word of the output. */
+/** A shorter value, as in `X-Debug: true`, is not masked, because the output may have it as an ordinary word. */
 const minSecretLength = 8;
 
-/** Adds the value of --header, and the part after a scheme such as Bearer. */
+/** Masks the value of a header from `--header`, and the part after a scheme such as Bearer. */
 function addSecrets(secrets: Secrets, { name, value }: Header): void {
   const minLength = secrets.hasHeader(name) ? 0 : minSecretLength;
   secrets.addHeader(name);
@@ -195,7 +195,7 @@ async function openTransport(
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
-/** Reads and checks the certificates and the key that the settings name, and for https those of SSL_CERT_FILE. */
+/** Reads and checks the certificates and the key in the settings and, for https, the certificates of SSL_CERT_FILE. */
 async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
   const { settings, io } = context;
   const { SSL_CERT_FILE: roots } = io.env;
@@ -214,7 +214,7 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
 }
 
 /**
- * Returns the address of the service, for the checks of DNS, TCP and TLS; undefined if no base URL is set.
+ * Returns the address of the service for the checks of DNS, TCP and TLS. Undefined if no base URL is set.
  *
  * @param timeoutMs the deadline of each of these.
  */

@@ -6,7 +6,7 @@ import { type ParsedLine, parseLine } from './parse-line.ts';
 import { topicNames } from './topics.ts';
 import {
   type Action,
-  type CommandName,
+  type CommandEntry,
   type Cursor,
   flagsOf,
   isGroup,
@@ -14,14 +14,14 @@ import {
   type Program,
 } from './verb.ts';
 
-/** How long a Tab waits for names from the service, in milliseconds. */
+/** The longest time that a Tab waits for names from the service, in milliseconds. */
 const patienceMs = 300;
 
-/** Stands for the word at the cursor. Commander puts it into the flag or argument to which the word will belong. */
+/** Stands for the word at the cursor. Commander puts it into the flag or argument that the word belongs to. */
 const cursorMark = '\0';
 
 /** A command line that is being typed. */
-export interface Unfinished {
+interface UnfinishedLine {
   /** The words before the cursor. */
   readonly before: readonly string[];
   /** The word at the cursor, as far as it is typed. */
@@ -32,19 +32,24 @@ export interface Unfinished {
   readonly line: ParsedLine;
 }
 
-/** @param argv `-- <words> <current>`, without their quotes. */
-export async function readUnfinished(argv: readonly string[], program: Program): Promise<Unfinished> {
+/** Reads a line that is not finished. @param argv `-- <words> <current>`; the shell has removed their quotes. */
+export async function readUnfinished(argv: readonly string[], program: Program): Promise<UnfinishedLine> {
   const words = argv.slice(argv[0] === '--' ? 1 : 0);
-  const [before, current] = [words.slice(0, -1), words.at(-1) ?? ''];
+  const before = words.slice(0, -1);
+  const current = words.at(-1) ?? '';
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
   return { before, current, attached, line: await parseLine(program, [...before, attached + cursorMark]) };
 }
 
 /**
- * Prints the possible completions of a command line, one a line: the word, and after a tab its description. A first
- * line `:file` asks the shell for file names. Only words that begin like the current one are offered.
+ * Prints the possible completions of a command line, one a line: the word, and after a tab its description. The line `:file`
+ * asks the shell for file names. It offers only words that begin like the current word.
  */
-export async function complete(unfinished: Unfinished, context: Context, program: Program): Promise<void> {
+export async function complete(
+  unfinished: UnfinishedLine,
+  context: Context,
+  program: Program,
+): Promise<void> {
   const { current } = unfinished;
   const { stem, offers } = await offersFor(unfinished, context, program);
   const prefix = current.slice(stem.length);
@@ -60,13 +65,13 @@ export async function complete(unfinished: Unfinished, context: Context, program
 }
 
 interface Completions {
-  /** The part of the current word that is typed already and stays: `--status=`, or `sold,` in a list of values. */
+  /** The part of the current word that stays: `--status=`, or `sold,` in a list of values. */
   readonly stem: string;
   readonly offers: readonly Offer[] | 'file';
 }
 
 async function offersFor(
-  { before, current, attached, line }: Unfinished,
+  { before, current, attached, line }: UnfinishedLine,
   context: Context,
   program: Program,
 ): Promise<Completions> {
@@ -92,15 +97,15 @@ async function offersFor(
   return { stem: '', offers: argument ? await valuesFor(argument, cursor, context, program) : [] };
 }
 
-function offersOf(commands: readonly CommandName[]): Offer[] {
+function offersOf(commands: readonly CommandEntry[]): Offer[] {
   return commands.map(({ name, summary }) => ({ word: name, summary }));
 }
 
 /** Returns the argument at an index. An argument such as `<id...>` also covers all later ones. */
-function argumentAt({ args = {} }: Action, place: number): Argument | undefined {
+function argumentAt({ args = {} }: Action, index: number): Argument | undefined {
   const all = Object.values(args);
   const last = all.at(-1);
-  return all[place] ?? (last && takesMany(last) ? last : undefined);
+  return all[index] ?? (last && takesMany(last) ? last : undefined);
 }
 
 /** Returns an empty list if the values are not available in time, because completion never reports an error. */

@@ -8,24 +8,26 @@ import { type ParsedLine, parseLine } from './parse-line.ts';
 import { topicNames } from './topics.ts';
 import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
-// From words to a command: `verb.ts` and `flag.ts` say what a command is, as data, and `global-flags.ts` has the flags of
-// all of them. `parse-line.ts` lets commander read the words by that data. This file decides what the line asks for, or what is
-// wrong with it. `help.ts` lets commander make the help of a command; `topics.ts` with `topics.txt` has the help of several,
-// and `manual.ts` makes a page of both; `complete.ts` answers the Tab key.
+// The files of this folder:
+// - `verb.ts` and `flag.ts` define a command as data. `global-flags.ts` has the flags of all commands.
+// - `parse-line.ts` lets commander read the words. This file decides whether the line runs a command, shows help, or is wrong.
+// - `help.ts` makes the help of a command. `topics.ts` and `topics.txt` have the help that several commands share.
+//   `manual.ts` makes the manual page of both.
+// - `complete.ts` answers the Tab key.
 
-/** A command line, read and not yet carried out. */
+/** A command line that has been read and not yet run. */
 export interface CommandLine {
   /** The flags that several commands share, parsed. */
   readonly flags: GlobalFlags;
   /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;
-  /** Whether it may depend on the config. Help and the version do not open it, and work whatever it holds. */
+  /** Whether the command reads the config. Help and the version do not: they work even if the config is wrong. */
   readonly usesConfig: boolean;
   /** Runs the command. @throws CliError */
   run(context: Context): Promise<void>;
 }
 
-/** Reads the words of a command line. Never throws: to run a line with an error in its words throws that error. */
+/** Reads the words of a command line. It never throws: if the words are wrong, `run` throws the error. */
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
     const { complete, readUnfinished } = await import('./complete.ts');
@@ -37,7 +39,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     const run = async ({ io }: Context) => io.stdout.write((await import('./help.ts')).introduction);
     return { flags: {}, name: '', usesConfig: false, run };
   }
-  const helpWords = wordsOfHelp(argv);
+  const helpWords = findHelpWords(argv);
   const line = await parseLine(program, helpWords ?? argv);
   const { flags, path } = line;
   const common = { flags, name: path.join(' ') };
@@ -45,7 +47,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     return { ...common, usesConfig: false, run: ({ io }) => io.stdout.write(`${version}\n`) };
   try {
     const asksHelp = helpWords !== undefined || flags.help === true;
-    return { ...common, ...(asksHelp ? helpLine(line, program) : actionLine(line)) };
+    return { ...common, ...(asksHelp ? toHelpTask(line, program) : toActionTask(line)) };
   } catch (error) {
     return { ...common, usesConfig: true, run: () => Promise.reject(error) };
   }
@@ -53,29 +55,30 @@ export async function readCommandLine(argv: readonly string[], program: Program)
 
 type Task = Pick<CommandLine, 'usesConfig' | 'run'>;
 
-/** @throws UsageError if the words do not name a command. */
-function helpLine(line: ParsedLine, program: Program): Task {
+/** Makes the task that shows help. @throws UsageError if the words do not name a command. */
+function toHelpTask(line: ParsedLine, program: Program): Task {
   const { path, problem, operands } = line;
   if (problem?.code !== 'commander.unknownCommand')
     return { usesConfig: false, run: (context) => printHelp(context, 'stdout', line) };
   const mayBeTopic = path.length === 0;
-  const near = nearWord(line, problem, mayBeTopic ? topicNames : []);
+  const near = findNearWord(line, problem, mayBeTopic ? topicNames : []);
   const error = wordsError(line, problem, near);
   if (!mayBeTopic || near !== undefined) throw error;
   const run = async ({ io }: Context) => {
-    const { helpWidth, helpWith } = await import('./help.ts');
-    const text = await helpWith(operands[0] ?? '', program, helpWidth(io));
+    const { helpWidth, findHelpWith } = await import('./help.ts');
+    const text = await findHelpWith(operands[0] ?? '', program, helpWidth(io));
     if (text === undefined) throw error;
     await io.stdout.write(text);
   };
   return { usesConfig: false, run };
 }
 
-/** @throws UsageError if the words are wrong, or a value is. */
-function actionLine(line: ParsedLine): Task {
+/** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
+function toActionTask(line: ParsedLine): Task {
   const { path, command, problem, flagUses } = line;
   const action = isGroup(command) ? command.alone : command;
-  if (problem && problem.code !== 'commander.help') throw wordsError(line, problem, nearWord(line, problem));
+  if (problem && problem.code !== 'commander.help')
+    throw wordsError(line, problem, findNearWord(line, problem));
   if (!action)
     return {
       usesConfig: false,
@@ -85,11 +88,12 @@ function actionLine(line: ParsedLine): Task {
       },
     };
   const flags = flagsOf(action);
-  const misplaced = flagUses.find(({ key }) => !(key in flags));
-  if (misplaced) throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplaced.flag)}'`);
+  const misplacedUse = flagUses.find(({ key }) => !(key in flags));
+  if (misplacedUse)
+    throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplacedUse.flag)}'`);
   const values = { ...line.args, ...line.flags };
-  const wrong = Object.values(values).find((value) => value instanceof UsageError);
-  if (wrong) throw wrong;
+  const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
+  if (wrongValue) throw wrongValue;
   const run = async (context: Context) => {
     await checkSettings(context, action);
     await action.run(context, values);
@@ -97,7 +101,7 @@ function actionLine(line: ParsedLine): Task {
   return { usesConfig: action.wrongSettings !== 'unread', run };
 }
 
-/** @throws UsageError for a wrong flag, and also for a wrong setting if the command does not work in spite of it. */
+/** Checks flags and settings. @throws UsageError for a wrong flag, and for a wrong setting that the command does not tolerate. */
 async function checkSettings({ settings, warn }: Context, { wrongSettings }: Action): Promise<void> {
   if (wrongSettings === 'unread') return;
   const { problems, warnings } = settings;
@@ -111,16 +115,16 @@ async function checkSettings({ settings, warn }: Context, { wrongSettings }: Act
 }
 
 async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<void> {
-  const { helpWidth, helpOf } = await import('./help.ts');
+  const { helpWidth, formatCommandHelp } = await import('./help.ts');
   const { bold } = await context.style(stream);
-  await context.io[stream].write(helpOf(line, helpWidth(context.io), bold));
+  await context.io[stream].write(formatCommandHelp(line, helpWidth(context.io), bold));
 }
 
 /**
- * The words whose help is asked for: `pets list` of `pets list --help`, `--help pets list`, `help pets list` and `pets help
- * list`. Undefined if none is; a topic is a command of its own.
+ * Finds the command whose help the line asks for: `pets list` in `pets list --help`, `--help pets list`, `help pets list` and
+ * `pets help list`. Undefined if the line does not ask for the help of a command. `help <topic>` is itself a command.
  */
-function wordsOfHelp(argv: readonly string[]): readonly string[] | undefined {
+function findHelpWords(argv: readonly string[]): readonly string[] | undefined {
   const end = argv.indexOf('--');
   const words = end === -1 ? argv : argv.slice(0, end);
   const rest = words.filter((word) => word !== '--help' && word !== '-h');
@@ -133,13 +137,13 @@ function wordsOfHelp(argv: readonly string[]): readonly string[] | undefined {
 
 type Problem = NonNullable<ParsedLine['problem']>;
 
-/** The error for a line that commander cannot read, in its words. @param near the word that was probably meant. */
+/** Makes the error for a line that commander cannot read. @param near a similar word to suggest. */
 function wordsError({ path, operands }: ParsedLine, { code, message }: Problem, near?: string): UsageError {
   const name = commandName(path);
   // The value of an unknown flag may be a token.
   const sentence = message.replace('error: ', '').replace(/^(unknown option '-[^=]*)=.*'$/s, "$1'");
   const hint =
-    code === 'commander.unknownOption' && wrongFlag(operands) === '--token'
+    code === 'commander.unknownOption' && findWrongFlag(operands) === '--token'
       ? 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile'
       : near === undefined
         ? `see \`${name} --help\``
@@ -148,22 +152,22 @@ function wordsError({ path, operands }: ParsedLine, { code, message }: Problem, 
 }
 
 /**
- * The command or flag that is one typo away from the unknown one.
+ * Finds the command or flag that is similar to the unknown word.
  *
- * @param topics further words that can stand for a command.
+ * @param topics further words to compare with.
  */
-function nearWord(
+function findNearWord(
   { command, group, operands }: ParsedLine,
   { code }: Problem,
   topics: readonly string[] = [],
 ): string | undefined {
   if (code === 'commander.unknownOption')
-    return closestWord(wrongFlag(operands) ?? '', Object.values(flagsOf(command)).map(nameOf));
+    return closestWord(findWrongFlag(operands) ?? '', Object.values(flagsOf(command)).map(nameOf));
   if (code !== 'commander.unknownCommand') return undefined;
   const names = group.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   return closestWord(operands[0] ?? '', [...names, ...topics]);
 }
 
-function wrongFlag(operands: readonly string[]): string | undefined {
+function findWrongFlag(operands: readonly string[]): string | undefined {
   return operands.find((word) => word.startsWith('-'))?.replace(/=.*/s, '');
 }

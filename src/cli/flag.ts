@@ -24,12 +24,12 @@ export interface Argument<Value = unknown> {
   readonly syntax: string;
   readonly summary: string;
   /**
-   * Parses the value; `before` is the value so far of a flag or argument that is repeated. A flag without a value has no
+   * Parses the value; `soFar` is the value of a repeated flag or argument from its earlier texts. A flag without a value has no
    * parser.
    *
    * @throws UsageError that names the flag or argument.
    */
-  readonly parse?: (text: string, before: unknown) => Value;
+  readonly parse?: (text: string, soFar: unknown) => Value;
   /** The allowed words. */
   readonly choices?: readonly string[] | undefined;
   readonly offers?: Offers | undefined;
@@ -45,7 +45,7 @@ export interface Flag<Value = unknown> extends Argument<Value> {
   readonly topic?: string | undefined;
   /** Keys of flags that cannot be combined with it. */
   readonly conflicts?: readonly string[] | undefined;
-  /** The key of the flag that it also sets: `--json` gives `output` the value `json`. */
+  /** The key of the flag whose value it sets: `--json` sets `output` to `json`. */
   readonly key?: string | undefined;
 }
 
@@ -54,11 +54,11 @@ export type ValuesOf<Specs extends Record<string, Argument>> = {
   readonly [Key in keyof Specs]: Specs[Key] extends Argument<infer Value> ? Value : never;
 };
 
-type More = Omit<Flag, 'syntax' | 'summary' | 'parse' | 'key'>;
+type FlagDetails = Omit<Flag, 'syntax' | 'summary' | 'parse' | 'key'>;
 
-interface Options<Value> extends More {
+interface ValueOptions<Value> extends FlagDetails {
   /**
-   * The value of a text, which for `--flag [value]` may be empty; without a parser the text itself.
+   * Parses the text, which can be empty for `--flag [value]`. Without a parser the value is the text itself.
    *
    * @throws ValueError, to which label and text are added; or a UsageError.
    */
@@ -67,45 +67,45 @@ interface Options<Value> extends More {
   readonly label?: string;
 }
 
-/** A flag that takes no value: true if it is given. */
-export function flag(syntax: string, summary: string, more: More = {}): Flag<boolean | undefined> {
-  return { syntax, summary, ...more };
+/** Makes a flag without a value: true if it is given. */
+export function flag(syntax: string, summary: string, details: FlagDetails = {}): Flag<boolean | undefined> {
+  return { syntax, summary, ...details };
 }
 
-/** A flag that counts how often it is given. */
+/** Makes a flag that counts how often it is given. */
 export function count(syntax: string, summary: string): Flag<number | undefined> {
-  return { syntax, summary, parse: (_, before) => (typeof before === 'number' ? before + 1 : 1) };
+  return { syntax, summary, parse: (_, soFar) => (typeof soFar === 'number' ? soFar + 1 : 1) };
 }
 
-/** A flag that takes a value. */
+/** Makes a flag that takes a value. */
 export function value<Value = string>(
   syntax: string,
   summary: string,
-  options: Options<Value> = {},
+  options: ValueOptions<Value> = {},
 ): Flag<NoInfer<Value> | undefined> {
   return { syntax, summary, ...options, parse: parserOf(syntax, options) };
 }
 
-/** A flag that can be repeated: all its values, in order. */
+/** Makes a flag that can be repeated. Its value is a list of all values, in order. */
 export function values<Value = string>(
   syntax: string,
   summary: string,
-  options: Options<Value> = {},
+  options: ValueOptions<Value> = {},
 ): Flag<readonly NoInfer<Value>[] | undefined> {
   return { syntax, summary, ...options, parse: collect(parserOf(syntax, options)) };
 }
 
-/** A flag, or an optional argument, that is one of a few words. */
+/** Makes a flag, or an optional argument, whose value is one of a few words. */
 export function choice<const Word extends string>(
   syntax: string,
   summary: string,
   words: readonly Word[],
-  more: More = {},
+  details: FlagDetails = {},
 ): Flag<Word | undefined> {
-  return value(syntax, summary, { parse: parseWord(words), choices: words, ...more });
+  return value(syntax, summary, { parse: parseWord(words), choices: words, ...details });
 }
 
-/** A flag that takes words, separated by commas, and can be repeated. */
+/** Makes a flag that takes words, separated by commas, and can be repeated. */
 export function choices<const Word extends string>(
   syntax: string,
   summary: string,
@@ -115,8 +115,8 @@ export function choices<const Word extends string>(
   return {
     syntax,
     summary,
-    parse: (text, before) => [
-      ...((before as readonly Word[] | undefined) ?? []),
+    parse: (text, soFar) => [
+      ...((soFar as readonly Word[] | undefined) ?? []),
       ...text.split(',').map(parse),
     ],
     choices: words,
@@ -131,20 +131,20 @@ type Bracketed<Syntax extends string, Value> = Syntax extends `${string}...${str
     ? Value | undefined
     : Value;
 
-/** An argument; a repeated one is parsed word by word. */
+/** Makes an argument. A repeated argument is parsed word by word. */
 export function argument<Syntax extends string, Value = string>(
   syntax: Syntax,
   summary: string,
-  options?: Options<Value>,
+  options?: ValueOptions<Value>,
 ): Argument<Bracketed<Syntax, NoInfer<Value>>>;
-export function argument(syntax: string, summary: string, options: Options<unknown> = {}): Argument {
+export function argument(syntax: string, summary: string, options: ValueOptions<unknown> = {}): Argument {
   const parse = parserOf(syntax, options);
   return { syntax, summary, ...options, parse: takesMany({ syntax }) ? collect(parse) : parse };
 }
 
 function parserOf<Value>(
   syntax: string,
-  { parse, label = nameOf({ syntax }) }: Options<Value>,
+  { parse, label = nameOf({ syntax }) }: ValueOptions<Value>,
 ): (text: string) => Value {
   return (text) => {
     try {
@@ -155,12 +155,12 @@ function parserOf<Value>(
   };
 }
 
-/** Appends the value of each text to the values before it. */
-function collect<Value>(parse: (text: string) => Value): (text: string, before: unknown) => readonly Value[] {
-  return (text, before) => [...((before as readonly Value[] | undefined) ?? []), parse(text)];
+/** Makes a parser that appends the value of each text to the values so far. */
+function collect<Value>(parse: (text: string) => Value): (text: string, soFar: unknown) => readonly Value[] {
+  return (text, soFar) => [...((soFar as readonly Value[] | undefined) ?? []), parse(text)];
 }
 
-/** Parses one of a few words, without regard to case. */
+/** Makes a parser for one of a few words, without regard to case. */
 export function parseWord<Word extends string>(words: readonly Word[]): (text: string) => Word {
   return (text) => {
     const match = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());

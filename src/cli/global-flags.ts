@@ -63,7 +63,7 @@ export const writeFlags = {
   confirm: value('--confirm <profile>', 'name of the profile, if it is protected', { offers: 'profile' }),
 } satisfies Record<string, Flag>;
 
-/** A flag for each setting that no global flag sets. */
+/** The flags of the settings that have no global flag. */
 export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
   settingKeys
     .filter((key) => !(flagKey(key) in globalFlags))
@@ -71,7 +71,6 @@ export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Obje
 );
 
 /**
- * The values of the flags that several commands share, and of those that are settings; undefined for a flag that was not
- * given.
+ * The values of the flags that several commands share, and of the flags that set a setting. Undefined if the flag is missing.
  */
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & KeyFlags;

@@ -6,8 +6,8 @@ import { type Flag, meaningOf } from './flag.ts';
 import { type Block, formatBlock, formatTopic, type Item, readTopics, topicNames } from './topics.ts';
 import {
   type Action,
-  type CommandName,
-  type CommandPlace,
+  type CommandEntry,
+  type CommandNode,
   commandFlags,
   commandName,
   commandsOf,
@@ -16,7 +16,7 @@ import {
   type Program,
 } from './verb.ts';
 
-/** The text of `petstore` without a command: a first orientation, not the whole help. */
+/** The text that `petstore` prints without a command: a short introduction. */
 export const introduction = `petstore works with a pet store service: pets, categories, orders and inventory.
 
 Try it without a service:
@@ -36,18 +36,22 @@ petstore --help lists every command; petstore <command> --help shows one.
 /** Longer lines are hard to read, even on a wide terminal. */
 const maxWidth = 100;
 
-/** The width to which help is folded: that of the terminal, also if a pager shows it. */
+/** Returns the width of help: the width of the terminal, even if a pager reads stdout. */
 export function helpWidth({ stdout, stderr }: Io): number {
   return Math.min(stdout.width ?? stderr.width ?? maxWidth, maxWidth);
 }
 
 /**
- * The help of a command, made by commander: usage, description, arguments, flags or verbs; then examples.
+ * Lets commander format the help of a command: usage, description, arguments, flags or verbs. Examples follow.
  *
  * @param styleTitle makes a title such as `Usage:` bold.
  */
-export function helpOf(place: CommandPlace, width: number, styleTitle = (title: string) => title): string {
-  const { path, entry, command } = place;
+export function formatCommandHelp(
+  node: CommandNode,
+  width: number,
+  styleTitle = (title: string) => title,
+): string {
+  const { path, entry, command } = node;
   const format = (block: Block) => formatBlock(block, width);
   const page = new Command(entry.name)
     .usage(usageOf(path, command))
@@ -78,19 +82,19 @@ export function helpOf(place: CommandPlace, width: number, styleTitle = (title: 
   return `${help.formatHelp(page, help)}\n${examples}\n\n${format(footerOf(path, command))}\n`;
 }
 
-/** The flags of this command, without those that a topic of help explains. */
+/** Returns the flags of this command that no topic of help explains. */
 function flagsToShow(command: Action | Group): Flag[] {
   return Object.values(commandFlags(command)).filter(({ topic }) => topic === undefined);
 }
 
-/** The description of a command, with the life cycle of its operation. */
-export function descriptionOf(entry: CommandName, command: Action | Group): readonly [string, ...Block[]] {
+/** Returns the description of a command, with the life cycle of its operation. */
+export function descriptionOf(entry: CommandEntry, command: Action | Group): readonly [string, ...Block[]] {
   const description = isGroup(command) ? undefined : command.description;
   const [first, ...more] = typeof description === 'object' ? description : [description ?? entry.summary];
   return [`${first} ${lifecycleMark(entry.operation)}`.trimEnd(), ...more];
 }
 
-/** `petstore pets get [flags] <id or name...>` */
+/** Returns the usage of a command, such as `petstore pets get [flags] <id or name...>`. */
 export function usageOf(path: readonly string[], command: Action | Group): string {
   if (isGroup(command))
     return `${commandName(path)} ${path.length === 0 ? '<command>' : '<verb>'} [arguments] [flags]`;
@@ -102,8 +106,8 @@ export function usageOf(path: readonly string[], command: Action | Group): strin
 }
 
 /**
- * The life cycle mark of an operation: `(deprecated)`, `(beta)`, `(experimental)`, or nothing. It
- * comes from the table alone, because help does not open the config.
+ * Returns the life cycle mark of an operation: `(deprecated)`, `(beta)`, `(experimental)`, or nothing. It comes from the table
+ * of operations alone, because help does not read the config.
  */
 function lifecycleMark(id: OperationId | undefined): string {
   if (id === undefined) return '';
@@ -123,19 +127,24 @@ function footerOf(path: readonly string[], command: Action | Group): string {
 }
 
 /**
- * The topics and commands whose help has a word that is neither, topics first: what `petstore help csv` prints.
+ * Lists the topics and commands whose help contains a word, topics first. `petstore help csv` prints the list, because `csv` is
+ * not a topic or a command.
  *
- * @returns undefined if no help has the word.
+ * @returns undefined if no help contains the word.
  */
-export async function helpWith(word: string, program: Program, width: number): Promise<string | undefined> {
+export async function findHelpWith(
+  word: string,
+  program: Program,
+  width: number,
+): Promise<string | undefined> {
   const topics = await readTopics();
   const hasWord = (text: string) => text.toLowerCase().includes(word.toLowerCase());
   const items: Item[] = topicNames
     .filter((name) => hasWord(formatTopic(topics[name], width)))
     .map((name) => [`petstore help ${name}`, topics[name].title]);
-  for await (const place of commandsOf(program))
-    if (!isGroup(place.command) && hasWord(helpOf(place, width)))
-      items.push([`${commandName(place.path)} --help`, place.entry.summary]);
+  for await (const node of commandsOf(program))
+    if (!isGroup(node.command) && hasWord(formatCommandHelp(node, width)))
+      items.push([`${commandName(node.path)} --help`, node.entry.summary]);
   if (items.length === 0) return undefined;
   return `${formatBlock({ title: `There is no topic or command ${word}. The word is in the help of:`, items }, width)}\n`;
 }

@@ -5,7 +5,7 @@ import { descriptionOf, usageOf } from './help.ts';
 import { type Block, flagItem, type Item, readTopics, type Topic } from './topics.ts';
 import {
   type Action,
-  type CommandPlace,
+  type CommandNode,
   commandFlags,
   commandsOf,
   type Group,
@@ -14,17 +14,17 @@ import {
 } from './verb.ts';
 
 /**
- * The manual page petstore(1) in roff, generated from the verbs and the help topics.
+ * Makes the manual page petstore(1) in roff from the verbs and the topics of help.
  *
  * @see man(7)
  */
 export async function toManual(program: Program, version: string): Promise<string> {
   const topics = await readTopics();
   const commands: string[] = [];
-  for await (const place of commandsOf(program)) commands.push(...commandLines(place));
+  for await (const node of commandsOf(program)) commands.push(...commandLines(node));
   const lines = [
     `.TH PETSTORE 1 "" "petstore ${roff(version)}" "User Commands"`,
-    // Words that people copy must not be divided.
+    // roff must not divide words, because people copy them.
     '.nr HY 0',
     '.ad l',
     '.SH NAME',
@@ -54,7 +54,7 @@ export async function toManual(program: Program, version: string): Promise<strin
   return `${lines.join('\n')}\n`;
 }
 
-function commandLines({ path, entry, command }: CommandPlace): string[] {
+function commandLines({ path, entry, command }: CommandNode): string[] {
   const aliases = path.length === 1 ? [] : (entry.aliases ?? []).map((alias) => ` (also ${alias})`);
   const usage = roff(usageOf(path, command) + aliases.join(''));
   const [about, ...more] = descriptionOf(entry, command);
@@ -86,7 +86,7 @@ function blockLines(block: Block): string[] {
   return [...title, ...block.items.flatMap(termLines)];
 }
 
-/** Escapes what roff would interpret: backslashes, hyphens, double quotes, and a dot or quote at the start of a line. */
+/** Escapes the characters that roff interprets: backslash, hyphen, double quote, and a dot or quote at the start of a line. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

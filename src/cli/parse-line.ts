@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import type { Flag } from './flag.ts';
 import {
   type Action,
-  type CommandPlace,
+  type CommandNode,
   flagsOf,
   type Group,
   isGroup,
@@ -11,34 +11,34 @@ import {
   type Program,
 } from './verb.ts';
 
-/** What commander has read of a command line. */
-export interface ParsedLine extends CommandPlace {
+/** A command line as commander has read it. */
+export interface ParsedLine extends CommandNode {
   /** The group that contains the command, or the command itself if it is a group. */
   readonly group: Group;
   /** The flags in their order. */
   readonly flagUses: readonly FlagUse[];
-  /** The values of the flags by their keys; a wrong value is its error. */
+  /** The values of the flags by their keys. In place of a wrong value there is its error. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** The values of the arguments by their keys; a wrong value is its error. */
+  /** The values of the arguments by their keys. In place of a wrong value there is its error. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** The words that are neither names of commands nor flags; after a problem, the words that were left. */
+  /** The words that are not names of commands or flags. After a problem: the words that commander has not read. */
   readonly operands: readonly string[];
-  /** What is wrong with the words. The line has what was read nevertheless, for help and for completion. */
+  /** The error in the words. The other members have the part that was read, for help and for completion. */
   readonly problem?: CommanderError | undefined;
 }
 
 /** A flag on a command line, with the text of its value. */
-export interface FlagUse {
+interface FlagUse {
   readonly key: string;
   readonly flag: Flag;
   readonly text: string | null | undefined;
 }
 
-type Position = CommandPlace & Pick<ParsedLine, 'group'>;
+type Position = CommandNode & Pick<ParsedLine, 'group'>;
 
 /**
- * Lets commander read the words. The tree of commands grows with the words: commander names a command, and only that one is
- * loaded and gets its flags, arguments and verbs. Every level takes the global flags, so that they may stand anywhere.
+ * Lets commander read the words. Commander names one command after the other, and only these are loaded and get their flags,
+ * arguments and verbs. Every level takes the global flags, so that they can stand anywhere.
  */
 export async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
   const flagUses: FlagUse[] = [];
@@ -99,8 +99,8 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
 }
 
 /**
- * Whether a flag of this level can stand among its words: not if the first one names a verb, to which commander then goes on.
- * To make the options of a level takes a millisecond.
+ * Whether the words can have a flag of this level. They cannot if the first word names a verb, because commander then goes on
+ * to that verb. The check saves a millisecond: making the options of a level takes that long.
  */
 function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {
   const names = isGroup(command) ? command.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : [];
@@ -125,7 +125,7 @@ function takeArguments(command: Command, { args = {} }: Action): void {
   }
 }
 
-/** A wrong value is kept as its error, because a later word may say how errors are printed. */
+/** Makes a parser that returns its error, because a later word may say how errors are printed. */
 function keepError(parse: (text: string, before: unknown) => unknown) {
   return (text: string, before: unknown): unknown => {
     if (before instanceof UsageError) return before;

@@ -21,12 +21,12 @@ type TopicName = (typeof topicNames)[number];
 export type Block = string | TermList | Recipe;
 
 /** Text that is shown as it is, such as a YAML file: indented, and never folded. */
-export interface Recipe {
+interface Recipe {
   readonly lines: readonly string[];
 }
 
-export interface TermList {
-  /** Stands above the list, such as `Flags:`. */
+interface TermList {
+  /** The line above the list, such as `Flags:`. */
   readonly title?: string;
   readonly items: readonly Item[];
 }
@@ -43,7 +43,7 @@ export function flagItem(flag: Flag): Item {
   return [flag.syntax, meaningOf(flag)];
 }
 
-/** Items that come from other tables, by the line of `topics.txt` that they replace. */
+/** Items from the tables of flags and variables, by the line of `topics.txt` that they replace. */
 const tables: Readonly<Record<string, readonly Item[]>> = {
   '{global flags}': Object.values(globalFlags).map(flagItem),
   '{write flags}': Object.values(writeFlags).map(flagItem),
@@ -92,8 +92,8 @@ function toTopic(text: string): [name: string, topic: Topic] {
 }
 
 /**
- * A block that starts with four spaces is a recipe. In others, two spaces in a row stand only in a list: after a term, and
- * before the further lines of its meaning.
+ * Parses a block. A block that starts with four spaces is a recipe. A block with two spaces in a row is a list: the spaces
+ * stand after a term, and before the further lines of its meaning. Any other block is a paragraph.
  */
 function toBlock(text: string): Block {
   if (text.startsWith('    ')) return { lines: text.split('\n').map((line) => line.slice(4)) };

@@ -4,54 +4,54 @@ import type { Argument, Flag, LookUpKind, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import type { Block } from './topics.ts';
 
-/** The name of a command, and its summary in a list of commands. */
-export interface CommandName {
+/** A command in a list of commands. */
+export interface CommandEntry {
   readonly name: string;
   readonly aliases?: readonly string[];
   /** One line, an imperative, without a full stop. */
   readonly summary: string;
-  /** The operation that it calls. Help shows whether this is deprecated, beta or experimental. */
+  /** The operation that the command calls. Help marks it if it is deprecated, beta or experimental. */
   readonly operation?: OperationId;
 }
 
 /** A command that acts: its arguments, its flags and its work. */
 export interface Action {
-  /** A longer description, if the summary does not suffice: a paragraph, or several blocks. */
+  /** A longer description than the summary: a paragraph, or several blocks. */
   readonly description?: string | readonly [string, ...Block[]];
   /** Complete command lines, the most useful first. */
   readonly examples: readonly string[];
-  /** Set if it changes records of the service, at once or after a plan: it takes --dry-run and --confirm. */
+  /** Set for a command that changes records of the service, at once or after a plan. It takes --dry-run and --confirm. */
   readonly write?: true | 'planned';
   /**
-   * What becomes of a wrong value in the environment or the config: by default it stops the command. A command that
-   * repairs or shows settings warns of it or ignores it; one that needs no setting does not even open the config.
+   * The reaction to a wrong value in the environment or the config. By default it stops the command. Commands that repair or
+   * show settings warn of it or ignore it. Commands that need no setting do not read the config.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
-  /** Arguments by the names that `run` gets, in the order of the command line. */
+  /** The arguments by their names in `values` of `run`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;
   run(context: Context, values: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-type Verb = CommandName & Action;
+type Verb = CommandEntry & Action;
 
-/** A command that only contains others. */
+/** A command that contains other commands. */
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly Command[];
   /** Flags that only the group itself takes. */
   readonly flags?: Readonly<Record<string, Flag>>;
-  /** The verb that runs if none is named. */
+  /** The command that runs if the line names no verb. */
   readonly alone?: Action;
   /** The columns in which its records are printed, for completion. */
   columns?(): Promise<readonly string[]>;
 }
 
-/** A command in a group; the code of a top-level command is loaded only if the words name it. */
-type Command = Verb | (CommandName & Group) | (CommandName & { load(): Promise<Action | Group> });
+/** A command in a group. The code of a top-level command is loaded only if the words name that command. */
+type Command = Verb | (CommandEntry & Group) | (CommandEntry & { load(): Promise<Action | Group> });
 
-/** The whole command line, as defined in `src/commands/index.ts`: the group of the top-level commands. */
-export interface Program extends CommandName, Group {
+/** The group of the top-level commands: see `src/commands/index.ts`. */
+export interface Program extends CommandEntry, Group {
   /** Looks up the possible values of one kind. */
   lookUp(kind: LookUpKind, context: Context, cursor: Cursor): Promise<readonly Offer[]>;
 }
@@ -63,7 +63,7 @@ export type Offer = string | { readonly word: string; readonly summary: string }
 export interface Cursor {
   /** The group of the command. */
   readonly group: Group;
-  /** Its arguments so far. */
+  /** The arguments before the cursor. */
   readonly operands: readonly string[];
   /** The word at the cursor, as far as it is typed. */
   readonly prefix: string;
@@ -73,21 +73,21 @@ export async function loadCommand(command: Command): Promise<Action | Group> {
   return 'load' in command ? command.load() : command;
 }
 
-/** A command, and where it is in the command line. */
-export interface CommandPlace {
+/** A command in the tree of commands. */
+export interface CommandNode {
   /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
   readonly path: readonly string[];
   /** Its name and summary in the list of the group that contains it. */
-  readonly entry: CommandName;
+  readonly entry: CommandEntry;
   readonly command: Action | Group;
 }
 
 /** Lists every command below a group; a group comes before its own commands. */
-export async function* commandsOf(group: Group, path: readonly string[] = []): AsyncGenerator<CommandPlace> {
+export async function* commandsOf(group: Group, path: readonly string[] = []): AsyncGenerator<CommandNode> {
   for (const entry of group.verbs) {
-    const place = { path: [...path, entry.name], entry, command: await loadCommand(entry) };
-    yield place;
-    if (isGroup(place.command)) yield* commandsOf(place.command, place.path);
+    const node = { path: [...path, entry.name], entry, command: await loadCommand(entry) };
+    yield node;
+    if (isGroup(node.command)) yield* commandsOf(node.command, node.path);
   }
 }
 
@@ -103,14 +103,14 @@ type Definition<Base, Args extends Record<string, Argument>, Flags extends Recor
 // biome-ignore lint/complexity/noBannedTypes: a verb without flags adds nothing to the parameter of `run`.
 type None = {};
 
-/** A verb as data; the parameter types of `run` follow from its arguments and flags. */
+/** Defines a verb. The types of the values of `run` follow from its arguments and flags. */
 export function verb<Args extends Record<string, Argument> = None, Flags extends Record<string, Flag> = None>(
   definition: Definition<Verb, Args, Flags>,
 ): Verb {
   return definition;
 }
 
-/** A top-level command without verbs. Its name is in the list of commands. */
+/** Defines a top-level command without verbs. Its name is in `src/commands/index.ts`. */
 export function action<
   Args extends Record<string, Argument> = None,
   Flags extends Record<string, Flag> = None,
@@ -123,8 +123,8 @@ export function isGroup(command: object): command is Group {
 }
 
 /**
- * Returns every flag that a command takes, its own first. A group also takes the flags of writes if one of its verbs may
- * write.
+ * Returns all flags of a command; the flags that only this command takes come first. A group also takes the flags of writes if
+ * one of its verbs may write.
  */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
   // A top-level command may write; loading it to find out would take too long.
@@ -141,7 +141,7 @@ export function commandFlags(command: Action | Group): Record<string, Flag> {
   return { ...command.flags, ...ofWrites };
 }
 
-/** `petstore pets list`. */
+/** Returns the name of a command with the program's: `petstore pets list`. */
 export function commandName(path: readonly string[]): string {
   return ['petstore', ...path].join(' ');
 }

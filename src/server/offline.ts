@@ -15,7 +15,7 @@ import { printStore, readStore, versionOf } from './store-file.ts';
 /**
  * The embedded store as a transport: the server's own app on a store kept in `file`, or nowhere for `:memory:`.
  *
- * @throws UsageError if the file does not hold a shop; the file stays as it is.
+ * @throws UsageError if the file does not hold a store; the file stays as it is.
  */
 export async function createOfflineTransport(file: string): Promise<Transport> {
   const fileStore = file === ':memory:' ? undefined : new FileStore(file);
@@ -94,7 +94,7 @@ class FileStore {
   /**
    * Reads the store with the changes of other processes.
    *
-   * @throws UsageError if the file does not hold a shop any more.
+   * @throws UsageError if the file does not hold a store any more.
    */
   read<Value>(work: () => Value): Promise<Value> {
     return this.inTurn(() => {

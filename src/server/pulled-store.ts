@@ -13,7 +13,7 @@ export type PulledRecords = Readonly<
 >;
 
 /**
- * A shop with the records of a service. The next record that is created gets an id above all of them.
+ * A store with the records of a service. The next record that is created gets an id above all of them.
  *
  * @throws CliError `failed` if the records break the rules of the local server.
  */

@@ -59,7 +59,7 @@ const openOrders: readonly (readonly [number, number, number])[] = [
 ];
 
 /**
- * A small shop whose parts fit together, the first content of an offline store and of `serve`. It is always the same, but
+ * A small store whose parts fit together, the first content of an offline store and of `serve`. It is always the same, but
  * its open orders ship around now.
  */
 export function seedStore(now = new Date()): Store {
@@ -84,7 +84,7 @@ function addOrder(store: Store, order: Omit<NewOrder, 'id'>): void {
   store.orders.put(id, { id, ...order });
 }
 
-/** Adds the categories of every seeded shop, with ids from 1. */
+/** Adds the categories of every seeded store, with ids from 1. */
 function addCategories(store: Store): void {
   for (const [name, description] of categories) {
     const id = store.categories.takeId();
@@ -101,7 +101,7 @@ const names = (
   'Tucker Waffles Willow Ziggy'
 ).split(' ');
 
-/** The day on which the first complete order of a generated shop shipped. */
+/** The day on which the first complete order of a generated store shipped. */
 const firstShipDay = Date.UTC(2026, 0, 5);
 const quarterHourMs = 15 * 60 * 1000;
 const quartersOfDay = 96;
@@ -117,7 +117,7 @@ function startOfDay(moment: Date): number {
   return Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate());
 }
 
-/** A shop of `count` pets whose parts fit together. It is always the same, but its open orders ship around now. */
+/** A store of `count` pets whose parts fit together. It is always the same, but its open orders ship around now. */
 export function generateStore(count: number, now = new Date()): Store {
   const store = new Store();
   const random = createRandom(1);

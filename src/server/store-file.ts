@@ -16,7 +16,7 @@ const UsedIds = v.optional(
 );
 
 /**
- * The format of a shop in a file: the records of the service in lists, each of which is optional. If `inventory` is
+ * The format of a store in a file: the records of the service in lists, each of which is optional. If `inventory` is
  * missing, every pet has an entry of quantity 0; if `ids` is missing, new ids begin at the lowest free one.
  */
 const StoreFile = v.strictObject({
@@ -32,7 +32,7 @@ const StoreFile = v.strictObject({
   ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
 });
 
-/** A value is not a shop, or its records do not fit together; the message is the reason. */
+/** A value is not a store, or its records do not fit together; the message is the reason. */
 export class InvalidStore extends Error {}
 
 const nounsWithIds = ['categories', 'pets', 'orders'] as const;
@@ -51,10 +51,10 @@ export function versionOf(file: string): string {
 }
 
 /**
- * The shop in a file; undefined if the file does not exist. It is read synchronously, because loading the promises of
+ * The store in a file; undefined if the file does not exist. It is read synchronously, because loading the promises of
  * node:fs takes longer than reading a small file.
  *
- * @throws UsageError if the file cannot be read or does not hold a shop; it stays unchanged.
+ * @throws UsageError if the file cannot be read or does not hold a store; it stays unchanged.
  */
 export function readStore(file: string): Store | undefined {
   const bytes = readBytes(file);
@@ -85,7 +85,7 @@ function readBytes(file: string): Buffer | undefined {
 }
 
 /**
- * The shop with these records.
+ * The store with these records.
  *
  * @param file the content of a file.
  * @throws InvalidStore if it breaks the format, or its records do not fit together.
@@ -137,7 +137,7 @@ function add<Value extends object>(
   records.put(id, record);
 }
 
-/** The text of a shop's file: one record a line, in the order of the ids. */
+/** The text of a store's file: one record a line, in the order of the ids. */
 export function printStore({ id, isChanged, pulled, ...collections }: Store): string {
   const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
     const lines = collections[noun].all.map(({ text }) => text);

@@ -12,14 +12,14 @@ export class StoredRecord<Value extends object = object> {
     this.record = record;
   }
 
-  /** Its JSON text, which is printed once: printing the records takes most of the time of a list. */
+  /** The record as JSON. It is printed only once, because printing takes most of the time of a list. */
   get text(): string {
     this.printed ??= printJson(this.record);
     return this.printed;
   }
 }
 
-/** Values of fields that a record must have, and which part of a list is wanted. */
+/** A query for a part of a list. The other members are the values that fields of a record must have. */
 export interface PageQuery {
   readonly limit?: number | undefined;
   readonly after?: bigint | undefined;
@@ -36,7 +36,7 @@ export interface RecordPage<Value extends object = object> {
 export class Collection<Value extends object = object> {
   /** How often a record was added, replaced or removed. */
   changes = 0;
-  /** The next id to assign, or the one after it that is free. Ids below it are never assigned again. */
+  /** The search for the next free id begins here. Ids below it are never assigned again. */
   nextId = 1n;
   /** Ids from `nextId` on, and 0, that clients chose for records that are deleted. */
   retiredIds = new Set<bigint>();
@@ -155,9 +155,9 @@ interface Pulled {
   readonly at: string;
 }
 
-/** The shop in memory. The handlers keep to its rules. */
+/** A pet store in memory. The handlers keep to its rules. */
 export class Store {
-  /** Names the shop of the embedded store; a store that replaces it has another one. */
+  /** Identifies the embedded store. A store that replaces it has another identifier. */
   id: string | undefined;
   /** Whether a command has changed the embedded store since it was seeded or pulled. */
   isChanged = false;

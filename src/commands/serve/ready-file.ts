@@ -4,19 +4,20 @@ import { writeFileAtomic } from '../../process/files.ts';
 import { systemCode, systemReason } from '../../process/system-error.ts';
 
 /**
- * Matches a file that may be replaced: a URL in one line, left by a killed server; or nothing, as `mktemp` creates it.
+ * Matches the content of a file that may be replaced: the URL of a killed server in one line, or nothing, as `mktemp`
+ * creates a file.
  */
-const ownContent = /^(https?:\/\/[^\s/]+\n)?$/;
+const urlContent = /^(https?:\/\/[^\s/]+\n)?$/;
 
 /**
- * Prepares a file for the URL of a server. If it holds the URL of an earlier server, it is emptied, so that nobody reads
- * that.
+ * Prepares a file for the URL of a server. If it holds the URL of an earlier server, it is emptied, so that nobody uses that
+ * URL.
  *
  * @throws UsageError if the file holds anything else, or is a link or no regular file; it stays unchanged.
  */
 export async function prepareReadyFile(path: string): Promise<void> {
   const content = await contentOf(path);
-  if (!ownContent.test(content))
+  if (!urlContent.test(content))
     throw new UsageError(
       `--ready-file ${path}: the file contains something other than the URL of a server`,
       'it was left as it is; name a file that does not exist yet',
@@ -25,7 +26,7 @@ export async function prepareReadyFile(path: string): Promise<void> {
   if (content !== '') await writeFileAtomic(path, '');
 }
 
-/** Empty if the file does not exist; reads no more than the length of a URL. */
+/** Reads the file; empty if it does not exist. A file that is too long for a URL is not read. */
 async function contentOf(path: string): Promise<string> {
   try {
     const stats = await lstat(path);
@@ -38,7 +39,7 @@ async function contentOf(path: string): Promise<string> {
   }
 }
 
-/** Removes the file if it holds the line that was written, but not if somebody has written something else. */
+/** Removes the file if it still holds the line that this server wrote. */
 export async function removeReadyFile(file: string, line: string): Promise<void> {
   if ((await readFile(file, 'utf8').catch(() => '')) === line) await unlink(file).catch(() => {});
 }

@@ -6,15 +6,15 @@ export const flags = {
     parse: (text) => parseInteger(text, 0, 65_535),
   }),
   host: value('--host <address>', 'address to listen on (default 127.0.0.1)', { parse: parseHost }),
-  data: value('--data <file>', 'serve the shop that this JSON file holds', {
+  data: value('--data <file>', 'serve the store that this JSON file holds', {
     offers: 'file',
   }),
   save: flag(
     '--save',
     'save to the file of --data at the end and within 1s after a write; a kill -9 loses that second. Created if it is missing',
   ),
-  empty: flag('--empty', 'start with an empty shop'),
-  pets: value('--pets <n>', 'start with a generated shop of n pets', {
+  empty: flag('--empty', 'start with an empty store'),
+  pets: value('--pets <n>', 'start with a generated store of n pets', {
     parse: (text) => parseInteger(text, 0, 10_000_000),
   }),
   latency: value('--latency <duration>', 'wait this long before each answer', { parse: parseLatency }),
@@ -47,14 +47,17 @@ function parseShare(text: string): number {
   throw new ValueError('must be a number from 0 to 1');
 }
 
-/** Milliseconds. A number without a unit is rejected, because it was milliseconds in 1.x and is seconds elsewhere. */
+/**
+ * Parses a duration to milliseconds. A number must have a unit, because a bare number meant milliseconds in version 1 and means
+ * seconds in other flags.
+ */
 function parseLatency(text: string): number {
   if (/^0[a-z]*$/.test(text)) return 0;
   if (/\d$/.test(text)) throw new ValueError(`must have a unit, such as ${text}ms`);
   return parseDuration(text);
 }
 
-/** An origin as browsers send it. */
+/** Parses an origin to the form that browsers send. */
 function parseOrigin(text: string): string {
   const { origin = 'null' } = URL.canParse(text) ? new URL(text) : {};
   if (origin !== 'null' && text.replace(/\/$/, '').toLowerCase() === origin) return origin;

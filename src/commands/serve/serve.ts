@@ -8,18 +8,17 @@ import { writeFileAtomic } from '../../process/files.ts';
 import { withLock } from '../../process/lock.ts';
 import { sanitize } from '../../process/text.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
-import type { Exchange } from '../../server/server.ts';
-import { type Listening, startServer } from '../../server/server.ts';
+import { type Exchange, type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
 import { noFile, printStore, readStore, versionOf } from '../../server/store-file.ts';
 import { runChildCommand } from './child-command.ts';
 import { prepareReadyFile, removeReadyFile } from './ready-file.ts';
 import type { ServeFlags } from './serve-flags.ts';
 
-/** Serves until a signal comes, or until the command has ended. */
+/** Serves the store until a signal comes, or until the command has ended. */
 export function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
   checkFlags(context, flags);
-  const work = () => serveShop(context, flags, command);
+  const work = () => serveStore(context, flags, command);
   // Two servers that save to one file would overwrite each other's changes.
   return flags.save && flags.data !== undefined ? withLock(flags.data, work, { waitMs: 0 }) : work();
 }
@@ -35,23 +34,23 @@ function checkFlags({ io }: Context, { data, save, empty, pets, readyFile, requi
   if (empty && pets !== undefined) throw new UsageError('--empty and --pets: give one of them');
   if (data !== undefined && !save && (empty || pets !== undefined))
     throw new UsageError(
-      `--data and --${empty ? 'empty' : 'pets'}: give only one of them, because the file holds the shop`,
+      `--data and --${empty ? 'empty' : 'pets'}: give only one of them, because the file holds the store`,
       'to create a new file with it, add --save',
     );
   if (data !== undefined && readyFile !== undefined && resolve(data) === resolve(readyFile))
     throw new UsageError('--data and --ready-file: name the same file');
 }
 
-async function serveShop(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
+async function serveStore(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
   const { readyFile } = flags;
   if (readyFile !== undefined) await prepareReadyFile(readyFile);
-  const saved = flags.data === undefined ? undefined : readStore(flags.data);
-  const store = saved ?? newShop(flags);
+  const fileStore = flags.data === undefined ? undefined : readStore(flags.data);
+  const store = fileStore ?? createStore(flags);
   const stop = nextSignal(context);
   const server = await openServer(context, flags, store);
   const { data, save } = flags;
   const endSaving =
-    save && data !== undefined ? startSaving(context, data, store, saved?.revision) : undefined;
+    save && data !== undefined ? startSaving(context, data, store, fileStore?.revision) : undefined;
   try {
     if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
@@ -64,19 +63,19 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
   }
 }
 
-/** @throws UsageError if the shop should be in a file: with --save the file may be missing. */
-function newShop({ data, save, empty, pets }: ServeFlags): Store {
+/** Makes the store to serve. @throws UsageError if the file of --data is missing and --save is not given. */
+function createStore({ data, save, empty, pets }: ServeFlags): Store {
   if (data !== undefined && !save)
     throw new UsageError(`--data ${data}: no such file`, 'with --save a missing file is created');
   if (empty) return new Store();
   return pets === undefined ? seedStore() : generateStore(pets);
 }
 
-/** How long the next save waits after a save, in milliseconds. */
+/** The pause between two saves, in milliseconds. */
 const pauseMs = 500;
 
 /**
- * Saves the shop when it has changed, until the returned function is called, which saves once more.
+ * Saves the store whenever it has changed. The returned function saves once more and ends that.
  *
  * @param savedRevision the revision that the file holds; undefined if there is no file.
  * @throws CliError `failed` at the end if the file cannot be written, or another program has changed it.
@@ -188,7 +187,7 @@ function nextSignal({ interrupts }: Context): Promise<void> {
   });
 }
 
-/** A line that --quiet does not silence. */
+/** Prints a line that --quiet does not hide. */
 function print({ io }: Context, line: string): void {
   io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
 }

@@ -15,7 +15,7 @@ export interface DocsOperation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly OpenApiParameter[];
-  /** The body that a request carries, with an example that works on the seeded shop. */
+  /** The body that a request carries, with an example that works on the seeded store. */
   readonly body: { readonly schema: JsonObject; readonly example: JsonObject } | undefined;
 }
 
@@ -61,7 +61,7 @@ export function resolveSchema(document: OpenApi, schema: JsonObject): JsonObject
 }
 
 /**
- * The operation as a command line of this program, with the examples of the document, which works on the seeded shop.
+ * The operation as a command line of this program, with the examples of the document, which works on the seeded store.
  * Every pet there has an inventory entry, so the line that creates one deletes it first.
  */
 export function petstoreCall(docsOperation: DocsOperation, baseUrl: string): string {
