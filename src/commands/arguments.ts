@@ -44,7 +44,7 @@ export const untilFlag = value(
   { parse: parseFieldCondition },
 );
 
-/** The interval of --watch in milliseconds. */
+/** Parses the interval of --watch. @returns milliseconds @throws ValueError */
 function parseInterval(text: string): number {
   if (text === '') return 5000;
   const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text) : 0;
@@ -52,7 +52,7 @@ function parseInterval(text: string): number {
   throw new ValueError('must be a duration of at least 1s and at most 24h, such as 5s or 2m');
 }
 
-/** `--category <id or name>` or `--pet <id or name>`. */
+/** Creates `--category <id or name>` or `--pet <id or name>`. */
 export function referenceFlag(noun: NamedNoun, summary: string) {
   const offers = nouns[noun].singular;
   return value(`--${offers} <id or name>`, summary, {
@@ -61,12 +61,12 @@ export function referenceFlag(noun: NamedNoun, summary: string) {
   });
 }
 
-/** `--status` of a list; it can be repeated, and a record with any of the values matches. */
+/** Creates `--status` of a list. It can be repeated; a record with any of the values matches. */
 export function statusesFlag(summary: string) {
   return choices('--status <status>', `${summary}; can be repeated`, petStatuses);
 }
 
-/** `--from`, which excludes the flags with these keys. */
+/** Creates `--from`. @param conflicts the keys of the flags that cannot be combined with it */
 export function fromFlag(summary: string, conflicts: readonly string[] = []) {
   return value('--from <file or ->', summary, { parse: parseText, conflicts, offers: 'file' });
 }

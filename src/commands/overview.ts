@@ -32,26 +32,27 @@ export const overview = action({
 });
 
 const maxCategories = 7;
-/** The rows of each section that stay if the terminal is too short for all. */
+/** The least rows of a section, even if the terminal is too short for them. */
 const leastRows = 2;
 /** The width of the longest bar, in columns. */
 const barWidth = 30;
 
-/** A part of the overview on a terminal or in a pipe. */
+/** A section of the overview as text. */
 interface Section {
   readonly title: string;
-  /** Lines that it always has below its title: headers, statuses. */
+  /** The number of lines that it always has below its title, such as the header of its table. */
   readonly fixedLines: number;
-  /** The rows that it has at most, and how many there would be. */
+  /** The most rows that it shows. */
   readonly rows: number;
+  /** The number of all rows. */
   readonly total: number;
   /** Draws the first rows. */
   draw(rows: number): Promise<string>;
-  /** The words of the command that shows all. */
+  /** The words of the command that shows all rows. */
   readonly command?: readonly string[];
 }
 
-/** The overview as tables. On a terminal the sections have as many rows as fit its height. */
+/** Draws the overview as tables. On a terminal the sections have as many rows as fit its height. */
 async function overviewText(
   context: Context,
   printer: Printer,
@@ -60,9 +61,9 @@ async function overviewText(
 ): Promise<string> {
   const { isTerminal, height = 24 } = context.io.stdout;
   const sections = [
-    pets ? petsSection(printer, pets, isTerminal ? '█' : '#') : missing('Pets'),
-    inventory ? countsSection(printer, inventory, lowCount) : missing('Lowest counts'),
-    orders ? ordersSection(printer, orders) : missing('Open orders'),
+    pets ? createPetsSection(printer, pets, isTerminal ? '█' : '#') : createMissingSection('Pets'),
+    inventory ? createCountsSection(printer, inventory, lowCount) : createMissingSection('Lowest counts'),
+    orders ? createOrdersSection(printer, orders) : createMissingSection('Open orders'),
   ];
   const lines = (limit: number) =>
     sections.reduce((sum, { fixedLines, rows, total }) => {
@@ -81,18 +82,18 @@ async function overviewText(
   return (await Promise.all(texts)).join('\n');
 }
 
-function missing(name: string): Section {
+function createMissingSection(name: string): Section {
   return { title: `${name}: missing`, fixedLines: 0, rows: 0, total: 0, draw: async () => '' };
 }
 
-/** How many pets have a status, or are of a category. */
+/** The number of pets with a status, or of a category. */
 interface Share {
   readonly name: string;
   readonly total: number;
 }
 
-/** Pets by status, and below them by category, with bars made of a character. */
-function petsSection(printer: Printer, pets: NonNullable<Overview['pets']>, block: string): Section {
+/** Creates the section of pets: by status, then by category. @param block the character of its bars */
+function createPetsSection(printer: Printer, pets: NonNullable<Overview['pets']>, block: string): Section {
   const statuses = Object.entries(pets.byStatus).map(([name, total]) => ({ name, total }));
   const categories = pets.byCategory.map(({ categoryId, name, total }) => ({
     name: name ?? `category ${categoryId}`,
@@ -113,7 +114,7 @@ function petsSection(printer: Printer, pets: NonNullable<Overview['pets']>, bloc
   };
 }
 
-function countsSection(
+function createCountsSection(
   printer: Printer,
   { below, lowest }: NonNullable<Overview['inventory']>,
   total: number,
@@ -133,7 +134,10 @@ function countsSection(
   };
 }
 
-function ordersSection(printer: Printer, { open, overdue, next }: NonNullable<Overview['orders']>): Section {
+function createOrdersSection(
+  printer: Printer,
+  { open, overdue, next }: NonNullable<Overview['orders']>,
+): Section {
   const columns: readonly Column<(typeof next)[number]>[] = [
     { name: 'id', value: ({ id }) => id, align: 'right' },
     { name: 'pet', value: ({ petId }) => petId, align: 'right' },
