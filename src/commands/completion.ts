@@ -11,7 +11,7 @@ import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { isIdText } from '../records/parse-values.ts';
 
-/** The scripts in `completions/`; zsh looks for this name. */
+/** The scripts in `completions/`. zsh requires the name `_petstore`. */
 const scripts = {
   bash: 'petstore.bash',
   zsh: '_petstore',
@@ -57,7 +57,7 @@ export const completion = action({
 
 type LookUp = (context: Context, cursor: Cursor) => readonly Offer[] | Promise<readonly Offer[]>;
 
-/** Finds the possible values of each kind. */
+/** The functions that find the possible values of each kind. */
 export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   profile: profileNames,
   ownProfile: ownProfileNames,
@@ -75,18 +75,18 @@ function profileNames(context: Context): Offer[] {
   return [...ownProfileNames(context), offlineProfile];
 }
 
-/** Without the built-in profile, which cannot be deleted. */
+/** Offers the profiles in the config. The built-in profile is missing, because it cannot be deleted. */
 function ownProfileNames({ io }: Context): Offer[] {
   return Object.keys(readConfigFile(io).profiles);
 }
 
-/** The values of the key before the cursor: `config set output <Tab>`. */
+/** Offers the values of the key before the cursor: `config set output <Tab>`. */
 function settingValues(context: Context, { operands: [key = ''] }: Cursor): readonly Offer[] {
   if (key === 'profile') return profileNames(context);
   return (isSettingKey(key) && keyRules[key].choices) || [];
 }
 
-/** Reads a whole list. It is empty with a token-command, because that may ask the user, and may outlive the Tab. */
+/** Reads a whole list. With a token-command it is empty, because the command may ask the user and may run longer than the Tab. */
 async function readAll<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();

@@ -16,8 +16,8 @@ import { counted } from '../process/text.ts';
 import type { PulledRecords } from '../server/pulled-store.ts';
 import type { Store } from '../server/store.ts';
 
-/** Stores the pulled records at their destination. */
-type Keep = (store: Store) => Promise<void>;
+/** Writes the pulled records to the embedded store or to a file. */
+type StoreWriter = (store: Store) => Promise<void>;
 
 const pull = verb({
   name: 'pull',
@@ -43,14 +43,16 @@ const pull = verb({
         'name a service with --profile or --base-url',
       );
     const client = await context.client();
-    const keep =
-      to === undefined ? await intoStore(context) : await intoFile(resolve(context.io.cwd, to), to, force);
+    const write =
+      to === undefined
+        ? await prepareStore(context)
+        : await prepareFile(resolve(context.io.cwd, to), to, force);
     const records = await readAll(context, client);
     const { toPulledStore } = await import('../server/pulled-store.ts');
     const { baseUrl } = client;
     const store = toPulledStore(records, baseUrl, context.now());
-    await keep(store);
-    await context.print(`pulled ${summaryOf(records)} from ${baseUrl} into ${to ?? 'the embedded store'}`);
+    await write(store);
+    await context.print(`pulled ${summarize(records)} from ${baseUrl} into ${to ?? 'the embedded store'}`);
   },
 });
 
@@ -68,8 +70,8 @@ const reset = verb({
   },
 });
 
-/** Asks before the first request if the embedded store has been changed. */
-async function intoStore(context: Context): Promise<Keep> {
+/** Prepares to replace the embedded store. If it has been changed, it asks before the first request. */
+async function prepareStore(context: Context): Promise<StoreWriter> {
   const { beginReplacement } = await import('../server/pulled-store.ts');
   const { current, replace } = beginReplacement(storeFile(context, 'offline pull'));
   if (current?.isChanged)
@@ -77,8 +79,8 @@ async function intoStore(context: Context): Promise<Keep> {
   return replace;
 }
 
-/** @throws UsageError before the first request if the file cannot be written there. */
-async function intoFile(file: string, name: string, force: boolean | undefined): Promise<Keep> {
+/** Prepares to write a file. @throws UsageError before the first request if the file cannot be written. */
+async function prepareFile(file: string, name: string, force: boolean | undefined): Promise<StoreWriter> {
   await checkReplaceable(file, name, force);
   return async (store) => {
     const { printStore } = await import('../server/store-file.ts');
@@ -102,7 +104,7 @@ async function checkReplaceable(file: string, name: string, force: boolean | und
     );
 }
 
-/** Reads lists that refer to others first, so that a pet created meanwhile does no harm. */
+/** Reads all records. Lists that refer to pets come first: a pet that is created meanwhile is then read too. */
 async function readAll(context: Context, client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     offeredOperation(client.contract, id);
@@ -124,7 +126,7 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
   });
 }
 
-function summaryOf({ categories, pets, orders, inventory }: PulledRecords): string {
+function summarize({ categories, pets, orders, inventory }: PulledRecords): string {
   const parts = [
     counted(pets.length, 'pet', 'pets'),
     counted(categories.length, 'category', 'categories'),

@@ -20,14 +20,14 @@ import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 
-interface ListedProfile {
+interface ProfileRecord {
   readonly name: string;
   readonly active: boolean;
   /** Null for the embedded store, and if the profile has no base URL of its own. */
   readonly 'base-url': JsonValue;
 }
 
-const view: View<ListedProfile> = {
+const view: View<ProfileRecord> = {
   plural: 'profiles',
   columns: [
     ...propertyColumns(['name']),
@@ -138,12 +138,12 @@ const show = verb({
     const name = chosen ?? active?.value;
     if (name === undefined)
       throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-    const record = { name, active: name === active?.value, ...valuesOf(context, name) };
+    const record = { name, active: name === active?.value, ...maskedValuesOf(context, name) };
     await printer.record(record, { plural: 'settings', columns: propertyColumns(Object.keys(record)) });
   },
 });
 
-function valuesOf({ io }: Context, name: string): Readonly<Record<string, JsonValue>> {
+function maskedValuesOf({ io }: Context, name: string): Readonly<Record<string, JsonValue>> {
   if (name === offlineProfile) return {};
   const file = readConfigFile(io);
   requireProfile(file, name);

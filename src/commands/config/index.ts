@@ -52,7 +52,7 @@ const list = verb({
   },
 });
 
-/** The keys of the file: the settings, and the active profile. */
+/** The keys of the config file: the settings, and the active profile. */
 const keyNames = [...settingKeys, 'profile'];
 
 function storedValues({ active, defaults, profiles }: ConfigFile) {
@@ -82,7 +82,7 @@ const get = verb({
   ],
   args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
   async run(context, { key }) {
-    const value = find(context, key);
+    const value = findValue(context, key);
     if (value === undefined || value === null)
       throw new CliError('not-found', `${key}: is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
@@ -91,20 +91,20 @@ const get = verb({
   },
 });
 
-/** Finds the value that the file gives, for the chosen profile. */
-function find({ io, flags }: Context, text: string): JsonValue | undefined {
+/** Finds the value that the config file gives, for the chosen profile. */
+function findValue({ io, flags }: Context, text: string): JsonValue | undefined {
   const file = readConfigFile(io);
   if (text === 'profile') return file.active;
-  const address = parseKeyPath(text, undefined);
-  const key = requireKey(address.key);
-  if (address.profile !== undefined) {
-    requireProfile(file, address.profile);
-    return file.profiles[address.profile]?.[key];
+  const keyPath = parseKeyPath(text, undefined);
+  const key = requireKey(keyPath.key);
+  if (keyPath.profile !== undefined) {
+    requireProfile(file, keyPath.profile);
+    return file.profiles[keyPath.profile]?.[key];
   }
   const { PETSTORE_PROFILE, HOME } = io.env;
   const { profile } = flags;
   const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
-  // Lists mask this value; a user who asks for it alone gets all of it.
+  // Lists mask this value. A user who asks for this value alone gets all of it.
   return key === 'token-command' ? setting.text || undefined : formatSetting(key, setting);
 }
 
@@ -134,25 +134,25 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
     await editConfig(io, (config) => activate(config, value));
     return context.print(`the active profile is ${value}`);
   }
-  const address = parseKeyPath(text, flags.profile);
-  const key = requireKey(address.key);
-  const stored = toStoredValue(key, value, key, io.cwd);
+  const keyPath = parseKeyPath(text, flags.profile);
+  const key = requireKey(keyPath.key);
+  const storedValue = toStoredValue(key, value, key, io.cwd);
   await editConfig(io, (config) => {
     if (flags.profile !== undefined) requireProfile(config, flags.profile);
-    setValue(config, address, stored);
+    setValue(config, keyPath, storedValue);
   });
-  await context.print(`${formatKeyPath(address)} is ${maskValue(key, stored)}`);
-  await warnOfNothingThere(context, key, String(stored));
-  await warnOfWinner(context, key, address);
+  await context.print(`${formatKeyPath(keyPath)} is ${maskValue(key, storedValue)}`);
+  await warnOfMissingFile(context, key, String(storedValue));
+  await warnOfPrecedence(context, key, keyPath);
 }
 
-async function warnOfNothingThere(context: Context, key: SettingKey, path: string): Promise<void> {
+async function warnOfMissingFile(context: Context, key: SettingKey, path: string): Promise<void> {
   if (!keyRules[key].isFile || path.startsWith('~/')) return;
   if (!existsSync(path)) await context.print(`warning: there is no file ${path} yet`);
 }
 
 /** Warns if another source takes precedence over the new value. */
-async function warnOfWinner(context: Context, key: SettingKey, { profile }: KeyPath): Promise<void> {
+async function warnOfPrecedence(context: Context, key: SettingKey, { profile }: KeyPath): Promise<void> {
   if (profile !== undefined) return;
   const { profile: active, explain } = resolveSettings(context.io, {});
   const { source, givenBy } = explain(key);
@@ -179,18 +179,18 @@ const unset = verb({
 });
 
 async function unsetKey({ io, flags, print }: Context, text: string): Promise<void> {
-  const address = parseKeyPath(text, text === 'profile' ? undefined : flags.profile);
+  const keyPath = parseKeyPath(text, text === 'profile' ? undefined : flags.profile);
   const wasSet = await editConfig(io, (config) => {
-    if (address.profile !== undefined) requireProfile(config, address.profile);
-    const wasInFile = unsetValue(config, address);
+    if (keyPath.profile !== undefined) requireProfile(config, keyPath.profile);
+    const wasInFile = unsetValue(config, keyPath);
     // An unknown key of the file can be removed. A key that is neither known nor in the file is a typo.
-    if (!wasInFile && text !== 'profile') requireKey(address.key);
+    if (!wasInFile && text !== 'profile') requireKey(keyPath.key);
     return wasInFile;
   });
-  await print(`${formatKeyPath(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+  await print(`${formatKeyPath(keyPath)} ${wasSet ? 'is no longer set' : 'was not set'}`);
 }
 
-const places = ['config', 'state', 'offline-store'] as const;
+const pathNames = ['config', 'state', 'offline-store'] as const;
 
 const path = verb({
   name: 'path',
@@ -199,17 +199,17 @@ const path = verb({
   description:
     'Shows the paths of the config, the state and the embedded store, whether they exist or not, and which service `offline pull` copied the embedded store from. Deleting the embedded store starts it again.',
   examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
-  args: { what: choice('[what]', 'print this path alone', places) },
+  args: { what: choice('[what]', 'print this path alone', pathNames) },
   async run(context, { what }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) return printValue(context, what, paths[what]);
     const { describeOrigin } = await import('../../server/pulled-store.ts');
     const origin = describeOrigin(offlineStore);
-    const records = places.map((place) => ({
-      what: place,
-      path: paths[place],
-      ...(place === 'offline-store' && { origin }),
+    const records = pathNames.map((name) => ({
+      what: name,
+      path: paths[name],
+      ...(name === 'offline-store' && { origin }),
     }));
     const columns = propertyColumns(origin === undefined ? ['what', 'path'] : ['what', 'path', 'origin']);
     await (await context.printer()).records([records], { plural: 'paths', columns });
@@ -217,8 +217,8 @@ const path = verb({
 });
 
 /**
- * Prints one bare value, for scripts. If a flag or a variable asks for json, jsonl or yaml, it is a field of an object;
- * the format in the config, which is meant for tables, has no effect.
+ * Prints one bare value, for scripts. If a flag or a variable sets the format to json, jsonl or yaml, the value is a field of an
+ * object. The format in the config has no effect, because it is meant for tables.
  */
 async function printValue(context: Context, name: string, value: JsonValue): Promise<void> {
   const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
