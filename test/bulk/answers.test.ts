@@ -4,7 +4,7 @@ import { runCli } from '../helpers/run-cli.ts';
 import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
 import { refuse, reply, sendTwice, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
-// What an answer, or none, says about a row: the value that is read afterwards decides.
+// After an answer, or without an answer, the value that is read afterwards decides the row.
 
 const apply = 'inventory apply stock.csv --yes';
 
@@ -68,7 +68,7 @@ test('a 202 is unknown and never tried again', async () => {
   expect(shop.writes()).toHaveLength(1);
 });
 
-test('a row is unknown if neither the answer nor a reading shows what became of it', async () => {
+test('a row is unknown if neither the answer nor a reading shows its value', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
   let isBroken = false;
   shop.misbehave = ({ method }, response) => {
@@ -77,7 +77,7 @@ test('a row is unknown if neither the answer nor a reading shows what became of 
   };
   const { error, ...report } = await shop.report(`${apply} --retries 0`);
   expect(report).toMatchObject({ failed: 0, unknown: 2 });
-  // Its message is about rows, not about one request.
+  // The message is about rows, not about a request.
   expect(error?.message).toMatch(/2 of 2 rows are unknown$/);
   shop.misbehave = undefined;
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2, unknown: 0 });
@@ -136,13 +136,13 @@ test.each([
       await shop.report('inventory apply d.csv --relative --yes');
       expect(shop.stock.get('1')).toBe(15);
       shop.seen.length = 0;
-      // A count that is there is applied, whoever refused it.
+      // If the count is as sent, the row is applied, even after a refusal.
       expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 1 });
     }
   },
 );
 
-test('a row of which an attempt was lost is never failed, whatever a later attempt is answered', async () => {
+test('a row with a lost attempt is never failed, whatever the answer to a later attempt', async () => {
   const later = [409, 422, 429, 503, 500] as const;
   await using shop = await stockShop(
     later.map(() => 5),
@@ -155,7 +155,7 @@ test('a row of which an attempt was lost is never failed, whatever a later attem
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: later.length });
 });
 
-test('a service that adds what it is told to set is found out at the first row, and nothing is added again', async () => {
+test('a service that adds counts instead of setting them stops the run at the first row, and nothing is added again', async () => {
   await using shop = await stockShop([100, 100, 100], { 'stock.csv': toCsv([102, 102, 102]) });
   shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
     if (method !== 'PUT') return undefined;

@@ -10,7 +10,7 @@ import {
   type Value,
 } from '../../src/bulk/decide.ts';
 
-// The table of the rules, a line each: what the row says, what was sent, what was read, and what becomes of it.
+// The rules as a table. Each line has a row, the attempts to write it, the value that was read, and the decision.
 
 type Marks = Partial<Omit<Row, 'line' | 'id' | 'intent'>>;
 
@@ -194,20 +194,20 @@ for (const [title, cases] of Object.entries(tables))
     });
   });
 
-it('says what was before, what was sent and what is now of an unknown row', () => {
+it('the message of an unknown row has the values before, sent and now', () => {
   const decision = decide(add(5, sent(10, 15)), 12);
   expect(decision).toMatchObject({
     reason: { message: 'it was 10 before, 15 was sent, and it is 12 now' },
   });
 });
 
-it('says what is not as expected', () => {
+it('the message of a row that expects another value has both values', () => {
   expect(decide(expecting(5, 3), 4)).toMatchObject({
     reason: { message: '4 now, not 3 as expected' },
   });
 });
 
-describe('a row is sent', () => {
+describe('a row may be written', () => {
   const before = 3;
   const after = 5;
   const plain = set(after, { before, after });

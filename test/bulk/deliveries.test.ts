@@ -13,7 +13,7 @@ const oneByOne = '--concurrency 1';
 const changes = (rows: string) => `petId,change\n${rows.replaceAll(' ', '\n')}\n`;
 /** The file of a delivery. */
 const delivery = (rows: string) => ({ 'd.csv': changes(rows) });
-/** Somebody corrects that file. */
+/** Somebody corrects the file of the delivery. */
 const corrected = (rows: string): Scene => file('d.csv', changes(rows));
 const largest = 9007199254740991;
 
@@ -28,7 +28,7 @@ stories({
   'a delivery with a number is simply applied again: what is missing is booked, and nothing twice': [
     { counts: [5, 5, 5, 5], files: { ...delivery('1,+1 2,x 3,-9'), 'other.jsonl': '{"id":1,"delta":1}\n' } },
     [`${numbered} --skip-invalid`, '3: applied 1, invalid 1, failed 1'],
-    // The wrong rows are mended in the file itself, and one is added.
+    // Somebody corrects the invalid rows in the file, and adds a row.
     corrected('1,+1 2,+2 3,-3 4,+4'),
     [numbered, '0: applied 3, unchanged 1'],
     [numbered, '0: applied 0, unchanged 4'],
@@ -211,7 +211,7 @@ test.each([
   const files = { 'e.csv': changes(`1,${isApplied ? -5 : 5}`), 'f.csv': changes('1,1') };
   await using shop = await stockShop([10], { ...delivery('1,5'), ...files });
   trouble(shop, () => 'lost', { isApplied });
-  // Nothing can be read afterwards, so the row stays unknown.
+  // The record cannot be read afterwards, so the row stays unknown.
   const { misbehave } = shop;
   let isLost = false;
   shop.misbehave = (request, response) => {
@@ -224,7 +224,7 @@ test.each([
   shop.misbehave = undefined;
   expect((await shop.report('inventory apply e.csv --relative --delivery LS-2 --yes')).code).toBe(0);
   expect(shop.stock.get('1')).toBe(between);
-  // Only the next reading tells.
+  // Only the next reading can settle the row.
   await shop.report('inventory apply f.csv --relative --delivery LS-3 --yes');
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 1 });
   expect(shop.stock.get('1')).toBe(end);
@@ -251,7 +251,7 @@ test('no clock decides what is booked', async () => {
   await using shop = await stockShop([5], delivery('1,+1'));
   await shop.report(numbered);
   const path = shop.journal('r1');
-  // As if the clock had been years behind.
+  // The journal looks as if the clock had been years behind.
   writeFileSync(path, readFileSync(path, 'utf8').replace(/"20\d\d-/g, '"2019-'));
   expect(await shop.report(numbered)).toMatchObject({ code: 0, unchanged: 1 });
   expect((await shop.report(plain)).error?.code).toBe('already_booked');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
 import { shelves } from '../helpers/stock-server.ts';
 
-/** An editor that runs the shell commands on its file. */
+/** Makes an editor that runs the shell commands on the file. */
 function editorOf(desk: StockDesk, commands: string): Record<string, string> {
   const path = join(desk.folder, 'editor.sh');
   writeFileSync(path, `#!/bin/sh\n${commands}\n`);
@@ -12,7 +12,7 @@ function editorOf(desk: StockDesk, commands: string): Record<string, string> {
   return { EDITOR: path };
 }
 
-/** The file in which an error says that the text is kept. */
+/** Reads from an error the name of the file that keeps the text. */
 function keptFile(stderr: string): string {
   const path = /the text is kept in (\S+)/.exec(stderr.replaceAll('\n', ' '))?.[1] ?? '';
   return path.replace(/[;"].*/, '');
@@ -28,7 +28,7 @@ test('opens counts with names in an editor, and writes only the rows that were c
     shop,
     `cp "$1" ${join(shop.folder, 'seen.csv')}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,20,2,/' "$1"`,
   );
-  // Rows that nobody touched may be sold meanwhile.
+  // Meanwhile somebody else may sell pets whose rows were not changed.
   shop.misbehave = ({ method, petId }) => {
     if (method === 'GET' && petId === '2') shop.stock.set('1', 0);
     return undefined;

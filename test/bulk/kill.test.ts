@@ -8,7 +8,7 @@ import { nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { type StockServer, shelves, toCsv } from '../helpers/stock-server.ts';
 
-// What only a process of its own can show: signals, kills, pipes and a full disk.
+// These tests need a process of their own, for signals, kills, pipes and a full disk.
 
 /** Answers writes late, so that a kill happens with some in flight. */
 function slow(server: StockServer, ms: number): void {

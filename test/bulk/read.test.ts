@@ -68,7 +68,7 @@ test.each<[text: string, rows: string, options?: Options]>([
   ['petId,quantity\n1,"1\'234"\n', '1=1234', { thousands: "'" }],
   ['petId\tquantity\n1\t2\n', '1=2'],
   ['"petId"\t"quantity"\n"1"\t"2"\n', '1=2'],
-  // Only what groups digits in threes is a separator.
+  // A character is a separator only if it groups digits in threes.
   ['petId;quantity\n1;1.234\n2;12\n', '1=1234 2=12', { thousands: '.' }],
   ['petId,quantity\n1,"1,234,567"\n', '1=1234567', { thousands: ',' }],
   ['petId,quantity\n1,1 234\n2,1\u00a0234\n', '1=1234 2=1234', { thousands: ' ' }],
@@ -169,7 +169,7 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
   ['1,2\n', 'no column petId (or id, pet); the header has 1, 2'],
   ['petId,change,quantity\n1,2,3\n', 'the columns change and quantity may both be quantity', relative],
   ['1,2\n3,4\n', 'no column petId (or id, pet); the header has 1, 2'],
-  // A truncated file is not a bad row.
+  // A truncated file is an error of the file, not of a row.
   ['petId,quantity\n1,2\n2,"3\n4,5\n', /^stock.csv:3: the quote opened on line 3/, { skipInvalid: true }],
   [
     `petId,quantity\n1,${'5'.repeat(2 ** 20)}\n`,

@@ -15,7 +15,7 @@ import {
 } from '../helpers/stock-server.ts';
 import { answering, counts, healed, setting, stories } from './story.ts';
 
-/** Resolves when so many writes have reached the server. */
+/** Resolves when this number of writes has reached the server. */
 async function arrivalOf(server: StockServer, count: number): Promise<void> {
   await vi.waitUntil(() => server.writes().length >= count, { timeout: 20_000, interval: 5 });
 }
@@ -48,7 +48,7 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
   expect(rest).toMatchObject({ code: 0, run: 'r1', rows: 120, applied: 120, unprocessed: 0 });
   expect([...shop.stock]).toEqual(shelves(120, (petId) => petId + 5).map(([id, n]) => [`${id}`, n]));
   expect(shop.writes()).toHaveLength(60);
-  // Nothing is left to do, and that is said with the run's exit code.
+  // Nothing is left to do. The exit code is that of the run.
   const again = await shop.run('resume r1 --yes');
   expect(again.code).toBe(0);
   expect(shop.writes()).toHaveLength(60);
@@ -124,7 +124,7 @@ test('resume keeps to the rate and to --create-missing of its run', async () => 
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 6 });
   const times = shop.seen.map(({ at }) => at);
   expect(times.length).toBeGreaterThan(11);
-  // Fifty requests a second: the last comes no sooner than the others allow.
+  // At fifty requests a second, the last request comes no sooner than this.
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan((times.length - 1) * 15);
 });
 
@@ -156,7 +156,7 @@ test('one run at a time for a target: the other one is named, and waited for wit
   expect(refused).toMatchObject({ code: 6, error: { code: 'locked', retryable: true } });
   expect(refused.error?.message).toMatch(/stock\.csv.*process \d+/);
   for (const verb of ['resume', 'undo']) expect((await shop.run(`${verb} --yes`)).code).toBe(6);
-  // What only reads takes no lock.
+  // A command that only reads takes no lock.
   expect((await shop.run('inventory diff other.csv')).code).toBe(8);
   expect((await shop.run('inventory apply other.csv --dry-run')).code).toBe(0);
   const waiting = shop.report('inventory apply other.csv --yes --lock-wait 20s');
@@ -214,11 +214,11 @@ test('a line that cannot be read makes the run unreadable: it is named, and noth
   expect(listed.code).toBe(0);
   expect(listed.stderr).toContain('warning: ');
   expect(shop.writes()).toEqual([]);
-  // A file that sets can be applied all the same.
+  // A file that sets counts can be applied nevertheless.
   expect(await shop.report(apply)).toMatchObject({ code: 0, run: 'r3' });
 });
 
-test('what a stop left open at the end of a journal is cut off, and the run goes on', async () => {
+test('an incomplete line at the end of a journal is cut off, and the run goes on', async () => {
   await using shop = await stoppedRun(20);
   const path = shop.journal('r1');
   const lines = readFileSync(path, 'utf8').split('\n');

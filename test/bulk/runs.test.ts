@@ -68,7 +68,7 @@ test('--pet shows only the runs that wrote a pet, or may have', async () => {
   expect((await shop.run('runs --pet 5 -o ids')).stdout).toBe('');
 });
 
-test('a run that was killed while it planned does not exist, and is removed by the next one', async () => {
+test('a run that was killed during its plan does not exist, and the next run removes its journal', async () => {
   await using shop = await stoppedRun();
   const text = readFileSync(shop.journal('r1'), 'utf8');
   writeFileSync(shop.journal('r7'), text.slice(0, text.indexOf('"planned"') - 1));

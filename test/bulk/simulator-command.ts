@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { InputFile, Step } from './simulator-history.ts';
 import { numberIn } from './simulator-service.ts';
 
-/** A command that was run, and all that is known about it from outside. */
+/** A command that was run, and all facts about it that an observer can see. */
 export interface Command {
   readonly number: number;
   /** The words after `petstore`. */
@@ -44,7 +44,7 @@ export interface ShownRow {
   readonly code: string | undefined;
 }
 
-/** What must not happen has happened. */
+/** The program broke a promise. */
 export class Violation extends Error {}
 
 /** The rows that `runs show -o jsonl` prints. */

@@ -3,7 +3,7 @@ import type { InputFile } from './simulator-history.ts';
 import type { Change } from './simulator-service.ts';
 import type { World } from './simulator-world.ts';
 
-/** What the model knows about one run. */
+/** The facts that the model knows about a run. */
 interface RunRecord {
   readonly id: string;
   /** The file that it applies; undefined for an undo. */

@@ -52,7 +52,7 @@ export function counts(...expected: readonly number[]): Scene {
   return ({ stock }) => expect([...stock.values()]).toEqual(expected);
 }
 
-/** From now on writes of these pets are answered so. */
+/** From now on the service answers writes of these pets like this. */
 export function answering(statuses: Readonly<Record<string, number>>): Scene {
   return (shop) => trouble(shop, statuses, { headers: { 'retry-after': '0' } });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { refuse, type StockServer, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
-// What stops a run, and how fast it goes.
+// The reasons that stop a run, and its pace.
 
 /** A service and a file that changes all of its counts, and the words that do so. */
 async function shopOf(count: number) {
@@ -134,7 +134,7 @@ test('keeps to --rate, every request counted, and never sends two at once after 
   expect(await shop.report(words)).toMatchObject({ code: 0, applied: 10 });
   const times = shop.seen.map(({ at }) => at);
   const duration = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  // A hundred a second, less what a timer may be early.
+  // A hundred requests a second. A timer may fire a little early.
   expect(duration).toBeGreaterThan((times.length - 1) * 9);
 });
 

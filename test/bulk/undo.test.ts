@@ -45,7 +45,7 @@ stories({
     { counts: [1, 1, 1], files: { 'stock.csv': toCsv([4, 4, 4]), 'later.csv': toCsv([[2, 9]]) } },
     [apply, '0: applied 3'],
     ['inventory apply later.csv --yes', '0: applied 1'],
-    // By chance it is what the first run wrote.
+    // By chance the value equals the value that the first run wrote.
     setting({ 2: 4 }),
     ['undo r1 --yes', '3: applied 2, failed 1', 'r2', /go on with: petstore undo r2$/],
     setting({ 2: 9 }),
@@ -111,7 +111,7 @@ test('undo sets back what the last run wrote, and only that', async () => {
   expect(stdout).toBe('r2,finished\nr1,undone\n');
   shop.seen.length = 0;
   for (const words of ['undo --yes', 'undo r1 --yes']) expect((await shop.run(words)).code).toBe(0);
-  // An undo is not undone itself: the file is applied again.
+  // An undo cannot be undone. The file is applied again instead.
   const undone = await shop.report('undo r2 --yes');
   expect(undone.code).toBe(2);
   expect(JSON.stringify(undone.error)).toContain('apply');
@@ -139,7 +139,7 @@ test.each([true, false])(
   async (isBooked) => {
     await using shop = await stockShop([5, 5], { 'd.csv': 'petId,change\n1,+1\n2,+2\n' });
     await shop.report(deliver);
-    // A kill and a power cut take the outcomes away.
+    // After a kill and a power cut the outcomes are lost.
     const path = shop.journal('r1');
     writeFileSync(path, readFileSync(path, 'utf8').replace(/("planned":\d+\}\n)[\s\S]*$/, '$1'));
     expect(Object.values(await shop.states('r1'))).toEqual(['unsettled', 'unsettled']);
