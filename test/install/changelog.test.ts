@@ -10,7 +10,7 @@ const gone = readFileSync('CHANGELOG.md', 'utf8')
   .flatMap((line) => [...(/^\| (`.*?) \| /.exec(line)?.[1] ?? '').matchAll(/`(.*?)`/g)])
   .map(([, line = '']) => line.replace(/<(\w+)>/g, '1'));
 
-test.each(gone ?? [])('petstore %s is gone, and is answered as a usage error', async (line) => {
+test.each(gone ?? [])('petstore %s no longer exists and is a usage error', async (line) => {
   const { code, stdout, stderr } = await runCli(['--offline', ...line.split(' ')]);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(
@@ -18,6 +18,6 @@ test.each(gone ?? [])('petstore %s is gone, and is answered as a usage error', a
   );
 });
 
-test('every flag and command that went is in the table', () => {
+test('the table has every flag and command that was removed', () => {
   expect(gone?.length).toBeGreaterThan(25);
 });

@@ -63,7 +63,7 @@ test('a run leaves a cache for the next of its kind, which uses it and does the 
   expect(caches()).toHaveLength(2);
 });
 
-test('a cache that is cut short, and that of another version of the program, is passed over and replaced', async () => {
+test('a cache that is cut short or belongs to another version of the program is not used and is replaced', async () => {
   const whole = await run(list);
   const [path = ''] = caches();
   const bundle = join(folder, 'dist/petstore.js');

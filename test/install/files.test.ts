@@ -173,7 +173,7 @@ describe('a lock', () => {
     expect(readlinkSync(`${path}.lock`)).toBe('1~5');
   });
 
-  test.each(['missing', 'there'])('is that of the file, also through a link to it (%s)', async (name) => {
+  test.each(['missing', 'there'])('of a file is the same through a link to the file (%s)', async (name) => {
     const [real, link] = [join(folder, name), join(folder, `link-to-${name}`)];
     if (name === 'there') writeFileSync(real, '');
     symlinkSync(name, link);
@@ -183,7 +183,7 @@ describe('a lock', () => {
     });
   });
 
-  test('is no other file, which stays', async () => {
+  test('is never an unrelated file, which stays as it is', async () => {
     const path = join(folder, 'taken');
     writeFileSync(`${path}.lock`, 'mine');
     await expect(withLock(path, async () => {})).rejects.toThrow('it is not a lock of this program');

@@ -38,7 +38,7 @@ test.each(['--version', '--version -o json', '--quiet --version', '--profile non
   },
 );
 
-test('help and completion tell of --version, which no command takes', async () => {
+test('help and completion show --version, which no command takes', async () => {
   expect((await runCli('--help')).stdout).toMatch(/^Flags:\n {2}--version +print the version$/m);
   expect((await runCli('__complete -- --vers')).stdout).toBe('--version\tprint the version\n');
   expect((await runCli('pets list --version')).code).toBe(2);
@@ -77,7 +77,7 @@ test.each([
   for (const place of places) expect(run.stdout).toContain(`  ${place} `);
 });
 
-test('petstore help of a word that no help has is exit code 2', async () => {
+test('petstore help exits 2 for a word that no help contains', async () => {
   const run = await runCli('help zebra');
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain("unknown command 'zebra'\nhint: see `petstore --help`");
@@ -173,7 +173,7 @@ test.each([
   expect(io.written('stderr')).toMatch(new RegExp(`${ending.replace('[', '\\[')}$`));
 });
 
-test('no argument or flag of a command has the key of another', async () => {
+test('no two arguments or flags of a command share a key', async () => {
   for await (const { path, command } of commandsOf(program)) {
     if (isGroup(command)) continue;
     const keys = [command.args, commandFlags(command), globalFlags].flatMap((each) =>

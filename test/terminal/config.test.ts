@@ -122,12 +122,12 @@ test.each([
   expect(existsSync(config.path)).toBe(false);
 });
 
-test('who would store a token learns the three ways to give it', async () => {
+test('the error about storing a token names the three ways to give one', async () => {
   const { stderr } = await run('set token s3cret');
   for (const way of ['PETSTORE_TOKEN', 'token-file', 'token-command']) expect(stderr).toContain(way);
 });
 
-test('a flag or the address of a value puts it into a profile', async () => {
+test('a flag or the path of a key puts a value into a profile', async () => {
   config.write({ profiles: { staging: { 'base-url': 'http://a' } } });
   await run('set --profile staging timeout 5s');
   await run('set profiles.staging.retries 2');
@@ -165,7 +165,7 @@ test('a path is stored absolute; a file that does not exist is a warning', async
   expect(config.read()).toEqual({ 'token-file': path });
 });
 
-test('a value that another source beats is stored, and a note names that source', async () => {
+test('a value is stored even if another source takes precedence, and a note names that source', async () => {
   config.write({ profile: 'p', profiles: { p: { retries: 1 } } });
   const { stderr } = await run('set retries 9');
   expect(stderr).toContain('note: profile p sets retries too, and takes precedence');
@@ -220,7 +220,7 @@ test('an unknown key in the file is a warning with the command that removes it',
   expect((await run('list')).stderr).toContain("`petstore config unset 'time out'` removes it");
 });
 
-test('path shows one of the paths bare', async () => {
+test('path prints one bare path', async () => {
   const env = { PETSTORE_OFFLINE_STORE: '/shop.json' };
   expect((await run('path offline-store', env)).stdout).toBe('/shop.json\n');
   expect((await run('path nowhere')).code).toBe(2);

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const gone = { status: 404, body: { status: 404, code: 'not_found', message: 'pet 7 does not exist' } };
 
-test('an error is what is wrong, then the request, and on another line what to do', async () => {
+test('an error says what is wrong, then names the request, and gives a hint on another line', async () => {
   await using server = await recordingServer({}, () => gone);
   const { code, stderr } = await runAt(server, 'inventory get 7');
   const request = `GET ${server.url}/store/inventory/7: 404 not_found`;
@@ -16,7 +16,7 @@ test('an error is what is wrong, then the request, and on another line what to d
   expect(local).toMatch(/^error: no service to call: no base URL is set\nhint: give --base-url <url>, .*\n$/);
 });
 
-test('as JSON it is one object with every known detail', async () => {
+test('an error in JSON is one object with every known detail', async () => {
   await using server = await recordingServer({}, () => ({ ...gone, headers: { 'x-request-id': 'r-7' } }));
   const { stderr } = await runAt(server, 'inventory get 7 -o json');
   expect(stderr).toMatch(/^\{.*\}\n$/);
@@ -33,7 +33,7 @@ test('as JSON it is one object with every known detail', async () => {
   });
 });
 
-test('many errors are a line each, and one object in JSON', async () => {
+test('many errors are printed one a line, and as one object in JSON', async () => {
   const { stderr } = await runCli('--offline pets get 1 998 999');
   expect(stderr).toMatch(/^error: pet 998 does not exist .*\nerror: pet 999 does not exist .*\n$/);
   const json = await runCli('--offline pets get 1 998 999 -o json');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { foldProse, toProse } from '../../src/output/fold.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
-test('prose is broken at spaces, further lines under the first', () => {
+test('prose is broken at spaces, and further lines begin under the first', () => {
   expect(foldProse('one two three four five six seven', 34, 10)).toBe(
     'one two three four five\n          six seven',
   );
@@ -20,7 +20,7 @@ test('prose is masked and sanitized before it is folded', () => {
   );
 });
 
-test('does not break a command that fits in a line, because it is copied', () => {
+test('a command that fits in a line is not broken, because people copy it', () => {
   expect(foldProse('fix the cause, then run: petstore inventory apply a.csv (again)', 50, 6)).toBe(
     'fix the cause, then run:\n      petstore inventory apply a.csv (again)',
   );

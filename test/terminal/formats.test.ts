@@ -67,7 +67,7 @@ test.each(formats)('%s is written page by page, and does not look whole if it br
   expect(seen).toBe(head + one);
 });
 
-test('a terminal says that there are no pets, but not with --quiet, nor in JSON, which it indents', async () => {
+test('a terminal says that there are no pets; with --quiet and in JSON it does not', async () => {
   const empty = async (flags: string) => (await listPages([[]], flags, terminal)).stderr;
   expect(await empty('')).toBe('no pets\n');
   expect((await empty('-q')) + (await empty('--json'))).toBe('');

@@ -21,7 +21,7 @@ test.each([
   },
 );
 
-test('a JSON error has the warning everywhere, unless it is quiet', async () => {
+test('a JSON error contains the warning, unless --quiet is given', async () => {
   const get = async (...words: string[]) =>
     JSON.parse((await runCli(['--offline', 'pets', 'get', '999999', '-o', 'json', ...words])).stderr).error;
   expect((await get()).warnings).toEqual([expect.stringMatching(/^pets get uses an endpoint that ends on/)]);

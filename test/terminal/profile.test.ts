@@ -26,7 +26,7 @@ test('the first profile becomes the active one, the second does not until it is 
   expect((await run('list -o ids')).stdout).toBe('prod\nstaging\noffline\n');
 });
 
-test('create asks a person for the base URL, again if it is none', async () => {
+test('create asks a person for the base URL, and asks again if the answer is not a URL', async () => {
   const answers = [
     ['Base URL of the service', 'shop\r'],
     ['must begin with http', '\x15https://a.example\r'],
@@ -100,12 +100,12 @@ test.each([
   expect(config.read()).toEqual({ profiles });
 });
 
-test('the name of a profile can be that of a property of objects', async () => {
+test('a profile can have the name of a property of objects', async () => {
   expect((await run('create constructor --base-url http://a')).code).toBe(0);
   expect(config.read()).toMatchObject({ profiles: { constructor: { 'base-url': 'http://a' } } });
 });
 
-test('show prints the active profile, or the one that is named', async () => {
+test('show prints the active profile, or the profile that the line names', async () => {
   config.write({ profile: 'a', profiles });
   expect((await run('show')).stdout).toBe(
     'name  active  base-url  protected\na     true    http://a  true\n',

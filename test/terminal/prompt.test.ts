@@ -31,7 +31,7 @@ async function sit(): Promise<Seat> {
 
 const categories = ['Dogs', 'Cats', 'Hot dogs', 'dogfish'].map((name, at) => ({ name, value: BigInt(at) }));
 
-test('narrows a list to the names that hold what is typed, those that begin with it first', async () => {
+test('a list shows the names that contain the typed text; names that begin with it come first', async () => {
   const { prompt, type, io } = await sit();
   const answer = prompt.search('Category', categories);
   await type('dog');

@@ -62,7 +62,7 @@ describe('a value comes from', () => {
     expect(Object.keys(settings)).toEqual(expect.arrayContaining(settingKeys));
   });
 
-  test('FORCE_COLOR before NO_COLOR, both before the config, and from the flag before all', async () => {
+  test('the flag, else FORCE_COLOR, else NO_COLOR, else the config', async () => {
     config.write({ color: 'auto' });
     const color = async (env: Env, flags = '') => (await explain(flags, env)).color;
     expect(await color({ NO_COLOR: '1' })).toEqual(['never', 'NO_COLOR']);
@@ -201,7 +201,7 @@ test.each([
   expect((await config.run(line)).stderr).toContain(hint);
 });
 
-test('a variable that beats the base URL of a profile named by flag is a warning', async () => {
+test('a variable that takes precedence over the base URL of a profile named by a flag is a warning', async () => {
   config.write({ profiles: { p: { 'base-url': 'http://a' } } });
   const explained = async (flags: string, env: Env) =>
     (await config.run(`config explain${flags}`, env)).stderr;

@@ -78,7 +78,7 @@ test.each(['jsonl', 'table'])('a reader that leaves early ends the run in silenc
   expect(run.stderr).toBe('');
 });
 
-test('a reader that leaves early does not hide that --fail-if holds', async () => {
+test('--fail-if sets the exit code even if the reader leaves early', async () => {
   const run = await inShell('$petstore --fail-if any | head -1 > /dev/null; echo $PIPESTATUS');
   expect(run).toMatchObject({ stdout: '8\n', stderr: '' });
 });
@@ -113,7 +113,7 @@ test.concurrent.each(['jsonl', 'table'])(
   },
 );
 
-test('a reader that leaves early loses nothing that is stored: api bind', async () => {
+test('api bind stores the whole binding even if the reader leaves early', async () => {
   const folder = temporaryFolder();
   const description = {
     openapi: '3.1.0',

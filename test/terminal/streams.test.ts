@@ -31,7 +31,7 @@ test.each(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml'])(
   },
 );
 
-test('a CSV of a CI job gives the names back that it shows', async () => {
+test('a CSV that a CI job prints gives the original names back when it is read', async () => {
   using shop = openShop();
   const env = { GITHUB_ACTIONS: 'true' };
   await shop.run(['pets', 'update', '1', '--name', '::error::x']);
