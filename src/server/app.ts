@@ -1,7 +1,7 @@
-// The local server, from a request to its answer. server.ts turns a request of a socket into one of the app. documents.ts
-// and serve-options.ts wrap the app, which is this file: read-input.ts reads the request, and handlers.ts carries it out on
-// the store (store.ts). Any of them throws a Refusal (refusal.ts). offline.ts sends requests to the app without a socket.
-// seed.ts, pulled-store.ts and store-file.ts fill a store and keep it in a file.
+// This file is the app of the local server. read-input.ts reads a request, and handlers.ts carries it out on the store of
+// store.ts. Both throw a Refusal (refusal.ts), which becomes the response. documents.ts and serve-options.ts wrap the app.
+// server.ts serves it on a socket, and offline.ts calls it in the same process. seed.ts and pulled-store.ts fill a store, and
+// store-file.ts reads and prints its file.
 
 import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import { type Operation, type OperationId, operationIds, operations } from '../api/operations.ts';
@@ -10,17 +10,17 @@ import { readInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
 import type { Store, StoredRecord } from './store.ts';
 
-/** The service: a request in, a response out, whether it came through a socket or from the same process. */
+/** Answers a request, which comes from a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 interface AppOptions {
-  /** The store as it is now. */
+  /** Returns the current store. */
   store(): Store;
   /** Called with an error that is not a Refusal: a defect of the server. */
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
-/** The app of the operations table. HEAD is answered like GET; the sender of the response leaves the body out. */
+/** Creates the app of the operations table. It answers HEAD like GET; the sender of the response leaves out the body. */
 export function createApp({ store, onDefect }: AppOptions): (request: HttpRequest) => HttpResponse {
   const routes = createRoutes();
   return (request) => {
@@ -32,14 +32,14 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
     const operation = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
     if (!operation)
       return methodNotAllowed(`${path} does not take ${request.method}`, [...methods.keys()]).toResponse();
-    const response = answer(request, operation, url, path.slice(slash));
+    const response = carryOut(request, operation, url, path.slice(slash));
     // The spread comes last: V8 makes a new shape for each object that gets a property after one.
     return operation.isDeprecated
       ? { ...response, headers: { deprecation, sunset, ...response.headers } }
       : response;
   };
 
-  function answer(
+  function carryOut(
     request: HttpRequest,
     operation: Operation,
     url: UrlParts,
@@ -56,20 +56,23 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
   }
 }
 
-/** Operations by path and method. The id at the end of a path is left out: `/pets/`. */
+/** Operations by path and method. A path does not have its id: `/pets/`. */
 type Routes = ReadonlyMap<string, ReadonlyMap<string, Operation>>;
 
 function createRoutes(): Routes {
   const routes = new Map<string, Map<string, Operation>>();
   for (const id of operationIds) {
     const { method, path } = operations[id];
-    const place = path.replace(/\{\w+\}$/, '');
-    routes.set(place, (routes.get(place) ?? new Map<string, Operation>()).set(method, operations[id]));
+    const pathWithoutId = path.replace(/\{\w+\}$/, '');
+    routes.set(
+      pathWithoutId,
+      (routes.get(pathWithoutId) ?? new Map<string, Operation>()).set(method, operations[id]),
+    );
   }
   return routes;
 }
 
-/** The dates of the local server's deprecated operations, chosen: the service's specification gives none. */
+/** The sunset of the deprecated operations. The specification of the service gives no dates, so both dates are chosen. */
 export const localSunset = '2027-12-31';
 const deprecatedSince = Date.UTC(2026, 0, 1);
 
@@ -94,15 +97,15 @@ function toResponse(result: HandlerResult, { method }: Operation, url: UrlParts)
   return { status, headers: { ...headers, location }, body: stored.text };
 }
 
-/** The URL of the same list from the record after `after`. */
+/** Returns the URL of the page that begins after the record `after`. */
 function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
-  const others = query.replace(/(^|&)after=[^&]*/, '').replace(/^&/, '');
-  return `${origin}${path}?${others}${others && '&'}after=${after}`;
+  const otherParameters = query.replace(/(^|&)after=[^&]*/, '').replace(/^&/, '');
+  return `${origin}${path}?${otherParameters}${otherParameters && '&'}after=${after}`;
 }
 
 /**
- * Refuses a change of a record that is not the one that If-Match names. A record that does not exist passes: the
- * operation itself answers that.
+ * Refuses a change if the ETag of the record is not in If-Match. A record that does not exist passes, because the handler
+ * refuses it.
  *
  * @see RFC 9110, 13.1.1
  */
@@ -114,7 +117,7 @@ function checkPrecondition({ headers }: HttpRequest, stored: StoredRecord | unde
     throw new Refusal('precondition_failed', `the record has changed: its ETag is ${tag}`);
 }
 
-/** The strong entity tag of a record: a hash of its text (FNV-1a, twice 32 bits). @see RFC 9110, 8.8.3 */
+/** Returns the strong entity tag of a record: a hash of its text (FNV-1a, twice 32 bits). @see RFC 9110, 8.8.3 */
 function tagOf(text: string): string {
   let low = 0x811c9dc5;
   let high = 0x01234567;

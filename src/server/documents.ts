@@ -28,7 +28,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['/docs.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/** Adds to the app what a server says about itself: `/healthz`, its description and the documentation made from it. */
+/** Adds `/healthz`, the description of the service and its documentation to an app. */
 export function withDocuments(app: App, options: DocumentsOptions): App {
   return (request) => {
     const { path, origin } = splitUrl(request.url);
@@ -36,13 +36,13 @@ export function withDocuments(app: App, options: DocumentsOptions): App {
     if (path !== '/' && mediaType === undefined) return app(request);
     if (!isRead(request.method))
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
-    if (mediaType === undefined) return toStart(request);
+    if (mediaType === undefined) return answerRoot(request);
     const headers = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageHeaders) };
     return renderDocument(path, origin, options).then((body) => ({ status: 200, headers, body }));
   };
 }
 
-/** Loads what the documents are made with only now, because most commands serve none. */
+/** Renders a document. It loads the modules for that only now, because most commands serve no document. */
 async function renderDocument(path: string, baseUrl: string, options: DocumentsOptions): Promise<string> {
   if (path === '/healthz') return '{"status":"ok"}';
   if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
@@ -57,9 +57,9 @@ async function renderDocument(path: string, baseUrl: string, options: DocumentsO
 }
 
 /** Redirects a browser to the documentation, and links a program to the description. */
-function toStart({ headers }: HttpRequest): HttpResponse {
-  const start: HttpHeaders = { link, vary: 'Accept' };
+function answerRoot({ headers }: HttpRequest): HttpResponse {
+  const rootHeaders: HttpHeaders = { link, vary: 'Accept' };
   if (headerValue(headers, 'accept')?.includes('text/html'))
-    return { status: 302, headers: { location: '/docs', ...start }, body: '' };
-  return new Refusal('not_found', 'there is no /; see /docs or /openapi.json', start).toResponse();
+    return { status: 302, headers: { location: '/docs', ...rootHeaders }, body: '' };
+  return new Refusal('not_found', 'there is no /; see /docs or /openapi.json', rootHeaders).toResponse();
 }

@@ -4,7 +4,7 @@ import { idRequirement } from '../api/values.ts';
 import { Refusal } from './refusal.ts';
 import { type PageQuery, type RecordPage, type Store, type StoredRecord, toPet } from './store.ts';
 
-/** What a handler has done: a page of records, a record that exists or is new, or nothing that is left. */
+/** The result of a handler: a page of records, a record that exists (200) or is new (201), or a deletion (204). */
 export type HandlerResult =
   | RecordPage
   | { readonly status: 200 | 201; readonly stored: StoredRecord }
@@ -13,7 +13,7 @@ export type HandlerResult =
 /** Carries out one operation on the store, or throws a Refusal before it changes anything. */
 export type Handler<K extends OperationId> = (store: Store, input: Input<K>) => HandlerResult;
 
-/** The handler of every operation of the table; a missing one is a compile error. */
+/** The handler of every operation of the table. The compiler refuses a table with an operation that has none. */
 export const handlers: { readonly [K in OperationId]: Handler<K> } = {
   listPets: list('pets'),
   getPet: get('pets'),
@@ -34,9 +34,9 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
   deletePet(store, { id }) {
     if (store.orders.some({ petId: id, complete: false }))
       throw new Refusal('in_use', `pet ${id} has an order that is not complete`);
-    const reply = remove(store, 'pets', id);
+    const result = remove(store, 'pets', id);
     store.inventory.delete(id);
-    return reply;
+    return result;
   },
 
   listCategories: list('categories'),
@@ -116,10 +116,10 @@ function remove(store: Store, noun: NounName, id: bigint): HandlerResult {
 }
 
 /**
- * The record of an id.
+ * Finds the record of an id.
  *
- * @param pointer the body's field that has the id; undefined if the path has it.
- * @throws Refusal `unknown_reference` or `not_found` if there is no such record.
+ * @param pointer the JSON pointer of the field that has the id; undefined if the path has it.
+ * @throws Refusal if the record does not exist: `unknown_reference` for a field, `not_found` for the path.
  */
 function requireRecord<Name extends NounName>(
   store: Store,

@@ -13,9 +13,10 @@ import { Store } from './store.ts';
 import { printStore, readStore, versionOf } from './store-file.ts';
 
 /**
- * The embedded store as a transport: the server's own app on a store kept in `file`, or nowhere for `:memory:`.
+ * Creates a transport to the embedded store. Its requests go to the app of the local server, in this process.
  *
- * @throws UsageError if the file does not hold a store; the file stays as it is.
+ * @param file the file of the store, or `:memory:` for a store that is kept nowhere.
+ * @throws InputError if the file does not hold a store; the file stays as it is.
  */
 export async function createOfflineTransport(file: string): Promise<Transport> {
   const fileStore = file === ':memory:' ? undefined : new FileStore(file);
@@ -31,7 +32,7 @@ export async function createOfflineTransport(file: string): Promise<Transport> {
   };
 }
 
-/** The error of a store that cannot be used. If it has no hint, it gets one. */
+/** Adds a hint to the error of a store that cannot be used, unless the error has a hint. */
 function withHint(error: unknown): unknown {
   if (!(error instanceof CliError) || error.details.hint !== undefined) return error;
   const hint = 'PETSTORE_OFFLINE_STORE names another file, or :memory: for a store that keeps nothing';
@@ -61,30 +62,30 @@ async function sendToFile(fileStore: FileStore): Promise<Send> {
   };
 }
 
-/** A store kept in a file, which any number of processes may use at the same time. */
+/** A store in a file, which any number of processes may use at the same time. */
 class FileStore {
   /** The store as it was when the file was last read or written, with the changes that are not saved yet. */
   current = new Store();
   private readonly file: string;
-  /** The version of the file and the revision of the store at that time; undefined if the file must be read again. */
+  /** The version of the file, and the revision of the store that it holds; undefined if the file must be read again. */
   private saved: { readonly version: string; readonly revision: number } | undefined;
   /** Changes that wait for the file. */
   private changes: (() => void)[] = [];
   private nextChanges: Promise<void> | undefined;
-  /** True if changes are answered before they are saved. */
+  /** Whether changes are answered before they are saved. */
   private isDeferred = false;
-  /** Releases the file, while memory may have changes that are not saved. */
+  /** Releases the lock of the file. Set from the lock until the next save, while memory may be ahead of the file. */
   private release: (() => void) | undefined;
-  /** Settles when all reads and changes up to now have ended; never rejects. */
-  private last: Promise<unknown> = Promise.resolve();
+  /** Settles when the last read or change has ended; never rejects. */
+  private lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
     this.file = file;
   }
 
   /**
-   * Reads the store. If it is new, saves it now, so that a later version of the program with another seed does not change
-   * it. A store that cannot be written can still be read.
+   * Reads the store. If there is no file, saves the seed, because a later version of the program may have another seed. A
+   * store that cannot be written can still be read.
    */
   async open(): Promise<void> {
     await this.read(() => {});
@@ -92,9 +93,9 @@ class FileStore {
   }
 
   /**
-   * Reads the store with the changes of other processes.
+   * Carries out work that only reads, on a store with the changes of other processes.
    *
-   * @throws UsageError if the file does not hold a store any more.
+   * @throws InputError if the file does not hold a store any more.
    */
   read<Value>(work: () => Value): Promise<Value> {
     return this.inTurn(() => {
@@ -104,36 +105,37 @@ class FileStore {
   }
 
   /**
-   * Changes the store while no other process can, and saves it. Changes that arrive during a save are saved together.
+   * Carries out work that changes the store while no other process can, and saves the store. Changes that arrive during a
+   * save are saved together.
    *
-   * @throws CliError `failed` if the file cannot be written: then nothing was changed.
+   * @throws CliError `failed` if the file cannot be written; the file then stays as it was.
    */
   async change<Value>(work: () => Value): Promise<Value> {
     let value: Value | undefined;
     this.changes.push(() => {
       value = work();
     });
-    this.nextChanges ??= this.inTurn(() => this.carryOut());
+    this.nextChanges ??= this.inTurn(() => this.carryOutChanges());
     await this.nextChanges;
     return value as Value;
   }
 
-  /** From now on changes are answered before they are saved. @returns a function that saves what was answered. */
+  /** Answers changes before they are saved from now on. @returns a function that saves them. */
   deferSaves(): () => Promise<void> {
     this.isDeferred = true;
     return () => this.inTurn(() => this.save());
   }
 
-  /** Begins work after all earlier reads and changes have ended. */
+  /** Begins work when all earlier reads and changes have ended. */
   private inTurn<Value>(work: () => Value | Promise<Value>): Promise<Value> {
-    const turn = this.last.then(work).catch((error) => {
+    const turn = this.lastTurn.then(work).catch((error) => {
       throw withHint(error);
     });
-    this.last = turn.catch(() => {});
+    this.lastTurn = turn.catch(() => {});
     return turn;
   }
 
-  private async carryOut(): Promise<void> {
+  private async carryOutChanges(): Promise<void> {
     const { changes } = this;
     this.changes = [];
     this.nextChanges = undefined;
@@ -159,7 +161,7 @@ class FileStore {
     this.release = release;
   }
 
-  /** @throws CliError `failed` if the file cannot be written: then what was changed since the last save is lost. */
+  /** @throws CliError `failed` if the file cannot be written; the changes since the last save are then lost. */
   private async save(): Promise<void> {
     const { release, saved, current } = this;
     if (!release) return;
@@ -180,7 +182,7 @@ class FileStore {
   }
 
   private load(): void {
-    // Memory is ahead of the file, which nobody else can change.
+    // This process has the lock, so memory is up to date, and may be ahead of the file.
     if (this.release) return;
     const version = versionOf(this.file);
     if (version === this.saved?.version) return;

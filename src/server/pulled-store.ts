@@ -13,29 +13,29 @@ export type PulledRecords = Readonly<
 >;
 
 /**
- * A store with the records of a service. The next record that is created gets an id above all of them.
+ * Creates a store with the records of a service. A record that is created later gets an id above all of theirs.
  *
  * @throws CliError `failed` if the records break the rules of the local server.
  */
 export function toPulledStore(records: PulledRecords, from: string, at: Date): Store {
-  const store = storeOf(records, from);
+  const store = createStoreOf(records, from);
   for (const noun of ['categories', 'pets', 'orders'] as const) {
     const last = store[noun].all.at(-1)?.id ?? 0n;
-    // After the largest int64 there is none, so the counter then begins at the lowest free id.
+    // No id follows the largest int64. The counter then begins at the lowest free id.
     if (last < int64Max) store[noun].nextId = last + 1n;
   }
   Object.assign(store, { isChanged: false, pulled: { from, at: at.toISOString() } });
   return store;
 }
 
-function storeOf({ inventory, ...others }: PulledRecords, from: string): Store {
-  const lists = Object.entries({
-    ...others,
-    // The status is left out: that of the pet counts, which may have changed between the two lists.
+function createStoreOf({ inventory, ...lists }: PulledRecords, from: string): Store {
+  const entries = Object.entries({
+    ...lists,
+    // The status of an entry is that of its pet, which may have changed between the two lists.
     inventory: inventory.map((item) => ({ ...item, status: undefined })),
   }).map(([name, list]) => [name, list.map(withoutNulls)]);
   try {
-    return createStore(Object.fromEntries(lists));
+    return createStore(Object.fromEntries(entries));
   } catch (error) {
     if (!(error instanceof InvalidStore)) throw error;
     throw new CliError('failed', `pull ${from}: its records cannot be kept as they are: ${error.message}`, {
@@ -44,15 +44,15 @@ function storeOf({ inventory, ...others }: PulledRecords, from: string): Store {
   }
 }
 
-/** The record without fields that are null or undefined: in the store, a field without a value is left out. */
+/** Removes the fields that are null or undefined: the store leaves out a field without a value. */
 function withoutNulls(record: object): object {
   return Object.fromEntries(
     Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
   );
 }
 
-/** The source of the store in a file, and the time of the copy; undefined if it was not pulled, or cannot be read. */
-export function describeOrigin(file: string): string | undefined {
+/** Says from which service the store in a file was pulled, and when. Undefined if it was not, or cannot be read. */
+export function describePull(file: string): string | undefined {
   try {
     const { pulled, isChanged } = readStore(file) ?? {};
     return pulled && `pulled from ${pulled.from} at ${pulled.at}${isChanged ? ', changed since' : ''}`;
@@ -62,17 +62,17 @@ export function describeOrigin(file: string): string | undefined {
 }
 
 interface Replacement {
-  /** The store that is replaced, if there is one. */
+  /** The store to replace; undefined if there is no file. */
   readonly current: Store | undefined;
   /**
-   * Puts a store in its place; the file is private to its owner.
+   * Writes a store to the file, which only its owner can read.
    *
-   * @throws CliError `failed` if the file has been changed since, or cannot be written; it stays as it is.
+   * @throws CliError `failed` if the file has been changed meanwhile, or cannot be written; it stays as it is.
    */
   replace(store: Store): Promise<void>;
 }
 
-/** @throws UsageError if the file does not hold a store. */
+/** Reads the store of a file in order to replace it. @throws InputError if the file does not hold a store. */
 export function beginReplacement(file: string): Replacement {
   const version = versionOf(file);
   return {

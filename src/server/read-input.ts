@@ -35,7 +35,7 @@ export function splitUrl(url: string): UrlParts {
  * Reads the input of a handler: the id at the end of the path, the query and the body.
  *
  * @param id the last segment of the path, still percent-encoded.
- * @param query of the URL, without the question mark.
+ * @param query the query of the URL, without the question mark.
  * @throws Refusal if a part does not parse or breaks its schema.
  */
 export function readInput(
@@ -46,10 +46,10 @@ export function readInput(
 ): Input<OperationId> {
   const values = query === '' ? undefined : new URLSearchParams(query);
   const input: { id?: bigint; query?: object; body?: unknown } = {};
-  for (const { name, wireName, in: place } of parameters) {
-    if (place === 'path') input.id = parseParameter(wireName, IdText, decoded(id)) as bigint;
-    const [text, ...others] = (place === 'query' && values?.getAll(name)) || [];
-    if (others.length > 0) throw new Refusal('invalid_parameter', `${name}: is given twice`);
+  for (const { name, wireName, in: location } of parameters) {
+    if (location === 'path') input.id = parseParameter(wireName, IdText, decodeSegment(id)) as bigint;
+    const [text, ...repeats] = (location === 'query' && values?.getAll(name)) || [];
+    if (repeats.length > 0) throw new Refusal('invalid_parameter', `${name}: is given twice`);
     if (text !== undefined)
       input.query = { ...input.query, [name]: parseParameter(name, querySchemas[name as QueryName], text) };
   }
@@ -58,8 +58,8 @@ export function readInput(
   return input as Input<OperationId>;
 }
 
-/** Text that is not percent-encoded UTF-8 stays as it is: it is no id. */
-function decoded(text: string): string {
+/** Decodes a segment of a path. A segment that is not percent-encoded UTF-8 stays as it is, and then is not an id. */
+function decodeSegment(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

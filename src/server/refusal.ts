@@ -47,16 +47,16 @@ export class Refusal extends Error {
   }
 }
 
-/** Most bytes that a request's body may have. */
+/** The most bytes of a request's body. */
 export const maxBodyBytes = 1024 * 1024;
 
-/** @param methods that the path takes; HEAD goes with GET. */
+/** Creates the refusal of a method. @param methods the methods that the path takes; HEAD goes with GET. */
 export function methodNotAllowed(message: string, methods: readonly string[]): Refusal {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   return new Refusal('method_not_allowed', message, { allow });
 }
 
-/** Turns an error into a Refusal. One that is not a Refusal is a defect of the server, and is passed to `onDefect`. */
+/** Turns an error into a Refusal. An error that is not a Refusal is a defect of the server, and goes to `onDefect`. */
 export function toRefusal(error: unknown, onDefect?: (error: unknown) => void): Refusal {
   if (error instanceof Refusal) return error;
   onDefect?.(error);

@@ -7,11 +7,11 @@ const categories = [
   ['Birds', 'Parakeets, finches and parrots'],
   ['Fish', 'Freshwater fish for the home aquarium'],
   ['Small mammals', 'Rabbits, guinea pigs and hamsters'],
-  // It has no pets, so it can be deleted.
+  // This category has no pets, so it can be deleted.
   ['Reptiles', 'Geckos, turtles and tortoises'],
 ] as const;
 
-/** Name, category, status, stock. */
+/** The pets: name, category, status, quantity in stock. */
 const pets: readonly (readonly [string, number, PetStatus, number])[] = [
   ['Bella', 1, 'available', 1],
   ['Max', 1, 'available', 1],
@@ -40,7 +40,7 @@ const pets: readonly (readonly [string, number, PetStatus, number])[] = [
   ['Shadow', 2, 'available', 1],
 ];
 
-/** The complete orders, which are those of sold pets: pet, quantity, ship date. */
+/** The complete orders: pet, quantity, ship date. */
 const completeOrders: readonly (readonly [number, number, string])[] = [
   [5, 1, '2026-03-02T09:00:00Z'],
   [10, 1, '2026-03-09T14:30:00Z'],
@@ -50,7 +50,7 @@ const completeOrders: readonly (readonly [number, number, string])[] = [
   [19, 1, '2026-04-20T11:00:00Z'],
 ];
 
-/** The open orders, which are those of pending pets: pet, quantity, days from the day of the seed. */
+/** The open orders, one for each pending pet: pet, quantity, days from today to the ship date. */
 const openOrders: readonly (readonly [number, number, number])[] = [
   [4, 1, -1],
   [8, 2, 1],
@@ -59,8 +59,8 @@ const openOrders: readonly (readonly [number, number, number])[] = [
 ];
 
 /**
- * A small store whose parts fit together, the first content of an offline store and of `serve`. It is always the same, but
- * its open orders ship around now.
+ * Creates a small store, with which the embedded store and `serve` begin. It is the same each time, except that its open
+ * orders ship around now.
  */
 export function seedStore(now = new Date()): Store {
   const store = new Store();
@@ -84,7 +84,7 @@ function addOrder(store: Store, order: Omit<NewOrder, 'id'>): void {
   store.orders.put(id, { id, ...order });
 }
 
-/** Adds the categories of every seeded store, with ids from 1. */
+/** Adds the categories, with ids from 1. */
 function addCategories(store: Store): void {
   for (const [name, description] of categories) {
     const id = store.categories.takeId();
@@ -107,17 +107,17 @@ const quarterHourMs = 15 * 60 * 1000;
 const quartersOfDay = 96;
 const nineOClock = 36;
 
-/** A moment some quarters of an hour after another, as RFC 3339. */
+/** Returns the moment that is some quarters of an hour after another, as RFC 3339. */
 function quarterHourFrom(momentMs: number, quarters: number): string {
   return new Date(momentMs + quarters * quarterHourMs).toISOString().replace('.000', '');
 }
 
-/** Midnight in UTC, in milliseconds of Unix time. */
+/** Returns midnight in UTC of a day, in milliseconds of Unix time. */
 function startOfDay(moment: Date): number {
   return Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate());
 }
 
-/** A store of `count` pets whose parts fit together. It is always the same, but its open orders ship around now. */
+/** Creates a store of `count` pets. It is the same each time, except that its open orders ship around now. */
 export function generateStore(count: number, now = new Date()): Store {
   const store = new Store();
   const random = createRandom(1);
@@ -128,33 +128,33 @@ export function generateStore(count: number, now = new Date()): Store {
 
 function addPet(store: Store, random: Random, now: Date): void {
   const id = store.pets.takeId();
-  const categoryId = BigInt(1 + below(random, categories.length));
-  const pet: StoredPet = { id, name: pick(random, names), categoryId, status: anyStatus(random) };
+  const categoryId = BigInt(1 + randomBelow(random, categories.length));
+  const pet: StoredPet = { id, name: pick(random, names), categoryId, status: pickStatus(random) };
   store.pets.put(id, pet);
-  const quantity = pet.status === 'sold' ? 0 : 1 + below(random, 40);
+  const quantity = pet.status === 'sold' ? 0 : 1 + randomBelow(random, 40);
   store.inventory.put(id, { petId: id, quantity, status: pet.status });
-  if (pet.status !== 'available' && random() < 0.5) addOrder(store, orderOf(pet, random, now));
+  if (pet.status !== 'available' && random() < 0.5) addOrder(store, createOrder(pet, random, now));
 }
 
-function anyStatus(random: Random): PetStatus {
+function pickStatus(random: Random): PetStatus {
   const share = random();
   if (share < 0.7) return 'available';
   return share < 0.8 ? 'pending' : 'sold';
 }
 
-/** The order of a sold pet is complete. That of a pending pet is open and ships within three weeks of now. */
-function orderOf(pet: StoredPet, random: Random, now: Date): Omit<NewOrder, 'id'> {
+/** Creates an order: complete for a sold pet; open for a pending pet, with a ship date within three weeks of now. */
+function createOrder(pet: StoredPet, random: Random, now: Date): Omit<NewOrder, 'id'> {
   const complete = pet.status === 'sold';
   const shipDate = complete
-    ? quarterHourFrom(firstShipDay, below(random, 200 * quartersOfDay))
-    : quarterHourFrom(startOfDay(now), below(random, 28 * quartersOfDay) - 7 * quartersOfDay);
-  return { petId: pet.id, quantity: 1 + below(random, 5), shipDate, complete };
+    ? quarterHourFrom(firstShipDay, randomBelow(random, 200 * quartersOfDay))
+    : quarterHourFrom(startOfDay(now), randomBelow(random, 28 * quartersOfDay) - 7 * quartersOfDay);
+  return { petId: pet.id, quantity: 1 + randomBelow(random, 5), shipDate, complete };
 }
 
 /** Returns a number from 0 to 1, exclusive. */
 export type Random = () => number;
 
-/** Mulberry32: the same sequence for the same seed. Good enough for demo data and injected faults, not for secrets. */
+/** Creates Mulberry32: the same sequence for the same seed. It is good enough for demo data and faults, not for secrets. */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {
@@ -165,12 +165,12 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** A random integer from 0 to `count` - 1. */
-export function below(random: Random, count: number): number {
+/** Returns a random integer from 0 to `count` - 1. */
+export function randomBelow(random: Random, count: number): number {
   return Math.floor(random() * count);
 }
 
-/** A random item of a list, which must not be empty. */
+/** Picks a random item of a list, which must not be empty. */
 export function pick<Value>(random: Random, list: readonly Value[]): Value {
-  return list[below(random, list.length)] as Value;
+  return list[randomBelow(random, list.length)] as Value;
 }

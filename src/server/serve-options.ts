@@ -6,7 +6,7 @@ import type { Random } from './seed.ts';
 
 // The flags of `serve` wrap the app: each function takes an app and returns one.
 
-/** The app without its writes, which are answered with 405. */
+/** Answers every write with 405. */
 export function withoutWrites(app: App): App {
   return (request) =>
     isRead(request.method)
@@ -14,17 +14,17 @@ export function withoutWrites(app: App): App {
       : methodNotAllowed('this server is read-only', ['GET']).toResponse();
 }
 
-/** The app for requests that bear a token; others are answered with 401. */
+/** Answers every request that does not bear the token with 401. */
 export function withToken(app: App, token: string): App {
   return (request) => {
     if (headerValue(request.headers, 'authorization') === `Bearer ${token}`) return app(request);
-    const why = 'this server needs the header Authorization: Bearer <token> (--require-token)';
-    return new Refusal('unauthorized', why, { 'www-authenticate': 'Bearer' }).toResponse();
+    const reason = 'this server needs the header Authorization: Bearer <token> (--require-token)';
+    return new Refusal('unauthorized', reason, { 'www-authenticate': 'Bearer' }).toResponse();
   };
 }
 
 /**
- * The app for pages of other origins too: answers their preflight requests, and lets them read the answers.
+ * Lets pages of other origins use the app: answers their preflight requests, and lets them read the responses.
  *
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
@@ -32,10 +32,11 @@ export function withCors(app: App, origins: readonly string[]): App {
   return async (request) => {
     const origin = headerValue(request.headers, 'origin');
     if (origin === undefined || !origins.includes(origin)) return app(request);
-    const allowed = { 'access-control-allow-origin': origin, vary: 'origin' };
-    if (isPreflight(request)) return { status: 204, headers: { ...allowed, ...preflightHeaders }, body: '' };
+    const corsHeaders = { 'access-control-allow-origin': origin, vary: 'origin' };
+    if (isPreflight(request))
+      return { status: 204, headers: { ...corsHeaders, ...preflightHeaders }, body: '' };
     const { status, headers, body } = await app(request);
-    return { status, headers: { ...headers, ...allowed, ...exposedHeaders }, body };
+    return { status, headers: { ...headers, ...corsHeaders, ...exposedHeaders }, body };
   };
 }
 
@@ -53,17 +54,17 @@ const preflightHeaders: HttpHeaders = {
   'access-control-max-age': '600',
 };
 
-/** Faults that `serve` injects on purpose, to test a client against a service with problems. */
+/** Faults that `serve` injects on purpose, for the test of a client. */
 export interface Faults {
-  /** Milliseconds before each answer. */
+  /** The wait before each response. */
   readonly latencyMs?: number | undefined;
-  /** Share of requests, from 0 to 1, that are answered 503 and not carried out. */
+  /** The share of requests, from 0 to 1, that get a 503 and are not carried out. */
   readonly errorRate?: number | undefined;
-  /** Requests a second; further ones are answered 429 with Retry-After, and not carried out. */
+  /** The most requests a second. Further requests get a 429 with Retry-After, and are not carried out. */
   readonly ratePerSecond?: number | undefined;
 }
 
-/** The app with faults; the app itself if there are none. */
+/** Adds faults to the app. Returns the app itself if there are none. */
 export function withFaults(app: App, faults: Faults, random: Random): App {
   const { latencyMs = 0, errorRate = 0, ratePerSecond } = faults;
   if (latencyMs === 0 && errorRate === 0 && ratePerSecond === undefined) return app;
@@ -79,17 +80,18 @@ export function withFaults(app: App, faults: Faults, random: Random): App {
 }
 
 /**
- * A bucket of a second's worth of requests that fills steadily.
+ * Creates a token bucket. It holds the requests of one second, and fills steadily.
  *
- * @returns a function that lets a request through and returns 0, or returns the seconds until the next one may come.
+ * @returns a function that is called for each request. It returns 0 if the request may pass, or else the seconds to wait.
  */
 function createBucket(ratePerSecond: number): (nowSeconds: number) => number {
   const capacity = Math.max(1, ratePerSecond);
   let level = capacity;
-  let last: number | undefined;
-  return (now) => {
-    level = Math.min(capacity, level + (now - (last ?? now)) * ratePerSecond);
-    last = now;
+  let lastSeconds: number | undefined;
+  return (nowSeconds) => {
+    const elapsedSeconds = nowSeconds - (lastSeconds ?? nowSeconds);
+    level = Math.min(capacity, level + elapsedSeconds * ratePerSecond);
+    lastSeconds = nowSeconds;
     if (level < 1) return (1 - level) / ratePerSecond;
     level -= 1;
     return 0;

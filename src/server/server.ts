@@ -25,20 +25,20 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Other origins whose pages may use the server. */
+  /** Further origins whose pages may use the server. */
   readonly origins?: readonly string[] | undefined;
-  /** Override the default limits. */
-  readonly limits?: Partial<typeof usualLimits> | undefined;
+  /** Replaces some of the default limits. */
+  readonly limits?: Partial<typeof defaultLimits> | undefined;
   /** Called after every response. */
   onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Called with an error that is not a Refusal: a defect of the server. */
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
-/** A request and how it was answered. */
+/** A request, and the status and the time of its response. */
 export interface Exchange {
   readonly method: string;
-  /** Path and query, as they came. */
+  /** The path and the query, as they came. */
   readonly target: string;
   readonly status: number;
   readonly elapsedMs: number;
@@ -50,25 +50,27 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Limits for clients: milliseconds, and a count. */
-const usualLimits = {
+/** The limits for clients: two times, and the most connections. */
+const defaultLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   connections: 256,
 };
 
-/** How long closing waits for pending responses. */
-const graceMs = 1000;
+/** The longest time that closing waits for pending responses. */
+const closingGraceMs = 1000;
 
-/** Starts the local server: the app with its faults and its documents, on a socket. */
+/** Starts the local server: the app of the store, with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
   const { store, readOnly, token, origins, faults = {} } = options;
-  const whole = createApp({ ...options, store: () => store });
-  const app = readOnly ? withoutWrites(whole) : whole;
-  // The same requests meet the same faults.
-  const faulty = withFaults(token === undefined ? app : withToken(app, token), faults, createRandom(1));
-  const documented = withDocuments(faulty, options);
-  return listen(origins ? withCors(documented, origins) : documented, options);
+  let app: App = createApp({ ...options, store: () => store });
+  if (readOnly) app = withoutWrites(app);
+  if (token !== undefined) app = withToken(app, token);
+  // With a fixed seed, the same requests meet the same faults each time.
+  app = withFaults(app, faults, createRandom(1));
+  app = withDocuments(app, options);
+  if (origins) app = withCors(app, origins);
+  return listen(app, options);
 }
 
 /**
@@ -78,7 +80,7 @@ export function startServer(options: ServerOptions): Promise<Listening> {
  */
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
   const { host, port, origins, onExchange, onDefect } = options;
-  const limits = { ...usualLimits, ...options.limits };
+  const limits = { ...defaultLimits, ...options.limits };
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -88,14 +90,14 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  const checkCaller = createGuard(host, origins ?? []);
+  const guard = createGuard(host, origins ?? []);
   server.on('request', async (request, response) => {
     if (onExchange) reportExchange(request, response, onExchange);
     const { method = '', url = '', headers } = request;
     try {
       // The body is read even if the request is refused: a client that is cut off would not see the answer.
       const body = isRead(method) ? undefined : await readBody(request);
-      checkCaller(headers);
+      guard(headers);
       if (!url.startsWith('/'))
         throw new Refusal('malformed_request', 'the target of a request must begin with /');
       const appResponse = app({
@@ -114,12 +116,12 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     throw toListenError(error, `${host}:${port}`);
   });
   return {
-    url: `http://${authorityOf(host)}:${(server.address() as AddressInfo).port}`,
-    /** Node keeps connections open for further requests: those end with the grace. */
+    url: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,
+    // Node keeps idle connections open for further requests. They end with the grace.
     async close() {
-      const end = setTimeout(() => server.closeAllConnections(), graceMs);
+      const timer = setTimeout(() => server.closeAllConnections(), closingGraceMs);
       await new Promise((resolve) => server.close(resolve));
-      clearTimeout(end);
+      clearTimeout(timer);
     },
   };
 }
@@ -138,25 +140,25 @@ function toListenError(error: NodeJS.ErrnoException, address: string): CliError 
   });
 }
 
-/** The host part of the server's URL. A server that listens on every address can be reached on 127.0.0.1. */
-function authorityOf(host: string): string {
+/** Returns the host of the server's URL. A server that listens on every address can be reached on 127.0.0.1. */
+function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The host, and the port that may follow it. @see RFC 3986, 3.2.2 */
+/** Matches a host, with or without a port. @see RFC 3986, 3.2.2 */
 const authority = /^(\[[\da-f:.]+\]|(?:[\w-]+\.)*[\w-]+\.?)(?::\d{0,5})?$/i;
 
 /**
- * Creates a check that refuses requests for other hosts and from other origins. It prevents DNS rebinding, which lets a
- * page of a foreign site reach a server on the visitor's machine under the foreign site's name.
+ * Creates a function that refuses requests for other hosts and from pages of other origins. That prevents DNS rebinding: a
+ * page of a foreign site reaches a server on the visitor's machine under the name of the foreign site.
  *
- * @param listensOn the address that the server listens on.
- * @param origins other origins whose pages may use the server.
+ * @param listenHost the address that the server listens on.
+ * @param origins further origins whose pages may use the server.
  * @returns a function that throws a Refusal.
  */
-function createGuard(listensOn: string, origins: readonly string[]) {
-  const serverHost = bareHost(listensOn);
+function createGuard(listenHost: string, origins: readonly string[]) {
+  const serverHost = bareHost(listenHost);
   // A server that listens on every address accepts any address, but no name, because a name could be rebound.
   const isWildcard = serverHost === '0.0.0.0' || serverHost === '::';
   const isThisServer = (value: string): boolean => {
@@ -173,7 +175,7 @@ function createGuard(listensOn: string, origins: readonly string[]) {
   };
 }
 
-/** Keeps only as much of the body as shows the app that it is too large. */
+/** Reads the body. Of a body that is too large it keeps only as much as the app needs to see that. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -184,7 +186,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve) => request.on('end', () => resolve(Buffer.concat(chunks))));
 }
 
-/** Node leaves the body out if the request was HEAD. */
+/** Sends a response. Node leaves out the body if the method was HEAD. */
 function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
   const flat: unknown[] = [];
   for (const name in headers) flat.push(name, headers[name]);
@@ -193,9 +195,9 @@ function send(response: ServerResponse, { status, headers, body }: HttpResponse)
   response.writeHead(status, flat as string[]).end(body, length === body.length ? 'latin1' : 'utf8');
 }
 
-/** Answers bytes that Node does not pass on as a request, and ends the connection. */
+/** Answers bytes that Node could not parse as a request, and ends the connection. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  // The client sent more after a request with `Connection: close`: its response ends the connection.
+  // The client sent more after a request with `Connection: close`. The response to that request ends the connection.
   if (error.code === 'HPE_CLOSED_CONNECTION') return;
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -16,8 +16,8 @@ const UsedIds = v.optional(
 );
 
 /**
- * The format of a store in a file: the records of the service in lists, each of which is optional. If `inventory` is
- * missing, every pet has an entry of quantity 0; if `ids` is missing, new ids begin at the lowest free one.
+ * The format of a store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
+ * pet has an entry of quantity 0. If `ids` is missing, new ids begin at the lowest free id.
  */
 const StoreFile = v.strictObject({
   id: v.optional(v.string()),
@@ -32,7 +32,7 @@ const StoreFile = v.strictObject({
   ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
 });
 
-/** A value is not a store, or its records do not fit together; the message is the reason. */
+/** The error of a value that is not a store, or whose records do not fit together. The message is the reason. */
 export class InvalidStore extends Error {}
 
 const nounsWithIds = ['categories', 'pets', 'orders'] as const;
@@ -40,7 +40,7 @@ const nounsWithIds = ['categories', 'pets', 'orders'] as const;
 /** The version of a file that does not exist. */
 export const noFile = 'none';
 
-/** Changes whenever the file is replaced. */
+/** Returns a text that changes whenever the file is replaced. */
 export function versionOf(file: string): string {
   try {
     const { ino, mtimeNs, size } = statSync(file, { bigint: true });
@@ -51,10 +51,10 @@ export function versionOf(file: string): string {
 }
 
 /**
- * The store in a file; undefined if the file does not exist. It is read synchronously, because loading the promises of
+ * Reads the store of a file; undefined if the file does not exist. It reads synchronously, because loading the promises of
  * node:fs takes longer than reading a small file.
  *
- * @throws UsageError if the file cannot be read or does not hold a store; it stays unchanged.
+ * @throws InputError if the file cannot be read or does not hold a store; the file stays as it is.
  */
 export function readStore(file: string): Store | undefined {
   const bytes = readBytes(file);
@@ -75,7 +75,7 @@ export function readStore(file: string): Store | undefined {
 function readBytes(file: string): Buffer | undefined {
   try {
     const stats = statSync(file);
-    // Opening a pipe would wait for a writer.
+    // Opening a pipe would wait for a process that writes to it.
     if (stats.isFile() || stats.isDirectory()) return readFileSync(file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
@@ -85,17 +85,16 @@ function readBytes(file: string): Buffer | undefined {
 }
 
 /**
- * The store with these records.
+ * Creates a store from the content of a file.
  *
- * @param file the content of a file.
- * @throws InvalidStore if it breaks the format, or its records do not fit together.
+ * @throws InvalidStore if the content breaks the format, or if its records do not fit together.
  */
-export function createStore(file: object): Store {
-  const result = v.safeParse(StoreFile, file);
+export function createStore(content: object): Store {
+  const result = v.safeParse(StoreFile, content);
   if (!result.success) throw new InvalidStore(describeIssues(result.issues));
-  const { id: shopId, changed, pulled, categories, pets, orders, inventory, ids } = result.output;
+  const { id: storeId, changed, pulled, categories, pets, orders, inventory, ids } = result.output;
   const store = new Store();
-  Object.assign(store, { id: shopId, isChanged: changed, pulled });
+  Object.assign(store, { id: storeId, isChanged: changed, pulled });
   categories.forEach(({ id, ...fields }, at) => {
     add(store.categories, id, { id, ...fields }, `/categories/${at}/id`);
   });
@@ -126,7 +125,7 @@ export function createStore(file: object): Store {
   return store;
 }
 
-/** @param pointer of the id in the file. */
+/** Adds a record. @param pointer the JSON pointer of its id in the file. */
 function add<Value extends object>(
   records: Collection<Value>,
   id: bigint,
@@ -137,7 +136,7 @@ function add<Value extends object>(
   records.put(id, record);
 }
 
-/** The text of a store's file: one record a line, in the order of the ids. */
+/** Prints the text of a store's file: one record a line, in the order of the ids. */
 export function printStore({ id, isChanged, pulled, ...collections }: Store): string {
   const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
     const lines = collections[noun].all.map(({ text }) => text);

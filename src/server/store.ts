@@ -1,7 +1,7 @@
 import type { NewCategory, NewOrder, NewPet, PetStatus } from '../api/schemas.ts';
 import { printJson } from '../process/exact-json.ts';
 
-/** A record in its collection. It never changes: a changed record is another object. */
+/** A record of a collection. It never changes: an update puts another object in its place. */
 export class StoredRecord<Value extends object = object> {
   readonly id: bigint;
   readonly record: Value;
@@ -38,7 +38,7 @@ export class Collection<Value extends object = object> {
   changes = 0;
   /** The search for the next free id begins here. Ids below it are never assigned again. */
   nextId = 1n;
-  /** Ids from `nextId` on, and 0, that clients chose for records that are deleted. */
+  /** The ids of deleted records that `nextId` has not passed, because clients chose them. They are not assigned again. */
   retiredIds = new Set<bigint>();
   private readonly ordered: StoredRecord<Value>[] = [];
 
@@ -67,7 +67,7 @@ export class Collection<Value extends object = object> {
   }
 
   page({ limit = 100, after = -1n, ...filters }: PageQuery): RecordPage<Value> {
-    const wanted = Object.entries(filters).filter(([, value]) => value !== undefined) as [
+    const conditions = Object.entries(filters).filter(([, value]) => value !== undefined) as [
       keyof Value,
       unknown,
     ][];
@@ -75,7 +75,8 @@ export class Collection<Value extends object = object> {
     for (let at = this.indexOf(after + 1n); at < this.ordered.length && records.length <= limit; at += 1) {
       const stored = this.ordered[at] as StoredRecord<Value>;
       // An order that does not say whether it is complete is open.
-      if (wanted.every(([field, value]) => (stored.record[field] ?? false) === value)) records.push(stored);
+      if (conditions.every(([field, value]) => (stored.record[field] ?? false) === value))
+        records.push(stored);
     }
     if (records.length <= limit) return { records, after: undefined };
     records.pop();
@@ -92,7 +93,7 @@ export class Collection<Value extends object = object> {
     return id;
   }
 
-  /** Moves the counter to the next id that is free, and returns it. */
+  /** Moves `nextId` to the next free id, and returns it. */
   skipUsedIds(): bigint {
     while (this.get(this.nextId) || this.retiredIds.delete(this.nextId)) this.nextId += 1n;
     return this.nextId;
@@ -103,12 +104,12 @@ export class Collection<Value extends object = object> {
     return this.isAhead(id) && !this.retiredIds.has(id) && !this.get(id);
   }
 
-  /** Whether an id is not used up by counting, which never gives 0. */
+  /** Whether counting has not passed the id. Counting begins at 1, so it never passes 0. */
   private isAhead(id: bigint): boolean {
     return id >= this.nextId || id === 0n;
   }
 
-  /** How many records have an id below this one, by binary search; most records are added at the end. */
+  /** Finds the index of the first record with this id or a higher one, by binary search. Most records come at the end. */
   private indexOf(id: bigint): number {
     let low = 0;
     let high = this.ordered.length;
@@ -147,11 +148,11 @@ export function toPet(id: bigint, { name, categoryId, status = 'available' }: Ne
   return { id, name, categoryId, status };
 }
 
-/** The source of copied records. */
-interface Pulled {
+/** The service from which records were pulled. */
+interface Pull {
   /** The base URL of the service. */
   readonly from: string;
-  /** RFC 3339. */
+  /** The time, as RFC 3339. */
   readonly at: string;
 }
 
@@ -161,7 +162,7 @@ export class Store {
   id: string | undefined;
   /** Whether a command has changed the embedded store since it was seeded or pulled. */
   isChanged = false;
-  pulled: Pulled | undefined;
+  pulled: Pull | undefined;
   readonly categories = new Collection<StoredCategory>();
   readonly pets = new Collection<StoredPet>();
   readonly orders = new Collection<StoredOrder>();

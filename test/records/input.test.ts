@@ -2,7 +2,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import type { SplitRecord } from '../../src/input/record.ts';
 import { splitInput } from '../../src/input/split-input.ts';
-import { below, createRandom, pick } from '../../src/server/seed.ts';
+import { createRandom, pick, randomBelow } from '../../src/server/seed.ts';
 
 /** Reads a text, cut into pieces of `size` bytes. */
 async function read(
@@ -41,12 +41,12 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
   const random = createRandom(seed);
   const cells = ['1', '', 'abc', '"a,b"', '"x""y"', '"l\ni"', '"c\r\nd"', 'é', '""'];
   for (let round = 0; round < 200; round += 1) {
-    const rows = Array.from({ length: 1 + below(random, 6) }, () =>
+    const rows = Array.from({ length: 1 + randomBelow(random, 6) }, () =>
       [pick(random, cells), pick(random, cells), 'end'].join(','),
     );
     const text = rows.map((row) => row + pick(random, ['\n', '\r\n', '\r'])).join('');
     const expected = parseCsv(text, { record_delimiter: ['\r\n', '\n', '\r'] });
-    const size = 1 + below(random, 9);
+    const size = 1 + randomBelow(random, 9);
     expect(cellsOf(await read(text, { size, name: 'a.csv' })), `seed ${seed}`).toEqual(expected);
   }
 });

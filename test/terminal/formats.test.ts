@@ -4,7 +4,7 @@ import { parse as parseYaml } from 'yaml';
 import { main } from '../../src/main.ts';
 import { printJson } from '../../src/process/exact-json.ts';
 import { loadYaml } from '../../src/process/exact-yaml.ts';
-import { below, createRandom, pick } from '../../src/server/seed.ts';
+import { createRandom, pick, randomBelow } from '../../src/server/seed.ts';
 import { listed, listPages, mia, rex, terminal } from '../helpers/list-pets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt } from '../helpers/run-cli.ts';
@@ -161,7 +161,7 @@ const pieces = [
 function hostilePets(seed: number) {
   const random = createRandom(seed);
   const texts = Array.from({ length: 500 }, () =>
-    Array.from({ length: 1 + below(random, 4) }, () => pick(random, pieces)).join(''),
+    Array.from({ length: 1 + randomBelow(random, 4) }, () => pick(random, pieces)).join(''),
   );
   const long = `line 1\nline 2\n\n  indented\n${'word '.repeat(100)}`;
   return [...pieces, ...texts, long].map((name, at) => ({

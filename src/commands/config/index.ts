@@ -204,8 +204,8 @@ const path = verb({
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) return printValue(context, what, paths[what]);
-    const { describeOrigin } = await import('../../server/pulled-store.ts');
-    const origin = describeOrigin(offlineStore);
+    const { describePull } = await import('../../server/pulled-store.ts');
+    const origin = describePull(offlineStore);
     const records = pathNames.map((name) => ({
       what: name,
       path: paths[name],

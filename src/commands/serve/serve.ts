@@ -78,7 +78,8 @@ const pauseMs = 500;
  * Saves the store whenever it has changed. The returned function saves once more and ends that.
  *
  * @param savedRevision the revision that the file holds; undefined if there is no file.
- * @throws CliError `failed` at the end if the file cannot be written, or another program has changed it.
+ * @returns a function that saves once more and ends the saving. It throws a CliError `failed` if the file cannot be
+ *   written, or if another program has changed it.
  */
 function startSaving(
   context: Context,

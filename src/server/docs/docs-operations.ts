@@ -7,7 +7,7 @@ type PathItem = OpenApi['paths'][string];
 type OpenApiOperation = PathItem[string];
 type OpenApiResponse = OpenApi['components']['responses'][string];
 
-/** An operation of the document, with its place there and its references followed. */
+/** An operation of the document, with its path item and with its references followed. */
 export interface DocsOperation {
   readonly document: OpenApi;
   readonly pathItem: PathItem;
@@ -15,7 +15,7 @@ export interface DocsOperation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly OpenApiParameter[];
-  /** The body that a request carries, with an example that works on the seeded store. */
+  /** The body of a request, with an example that works on the seeded store. */
   readonly body: { readonly schema: JsonObject; readonly example: JsonObject } | undefined;
 }
 
@@ -33,20 +33,20 @@ export function listDocsOperations(document: OpenApi): DocsOperation[] {
   );
 }
 
-/** The name of the component that a reference leads to. */
+/** Returns the name of the component that a reference leads to; undefined for a schema that is no reference. */
 export function referenceName({ $ref }: JsonObject): string | undefined {
   return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }
 
-/** The responses of an operation by status, references followed. */
+/** Returns the responses of an operation by status, with their references followed. */
 export function responsesOf({ document, operation }: DocsOperation): [status: string, OpenApiResponse][] {
   return Object.entries(operation.responses).flatMap(([status, response]) => {
-    const answer = '$ref' in response ? document.components.responses[status] : response;
-    return answer ? [[status, answer]] : [];
+    const resolved = '$ref' in response ? document.components.responses[status] : response;
+    return resolved ? [[status, resolved]] : [];
   });
 }
 
-/** A schema with its references followed and the parts of `allOf` put together. */
+/** Follows the references of a schema, and merges the parts of `allOf`. */
 export function resolveSchema(document: OpenApi, schema: JsonObject): JsonObject {
   const name = referenceName(schema);
   if (name !== undefined) return resolveSchema(document, document.components.schemas[name] ?? {});
@@ -54,17 +54,17 @@ export function resolveSchema(document: OpenApi, schema: JsonObject): JsonObject
   const parts = schema.allOf.map((part) => resolveSchema(document, part as JsonObject));
   return {
     type: 'object',
-    // The id comes first, as it does in records.
+    // The last part has the id, which comes first in records.
     properties: Object.assign({}, ...parts.toReversed().map(({ properties }) => properties)),
     required: parts.flatMap(({ required }) => (required ?? []) as string[]),
   };
 }
 
 /**
- * The operation as a command line of this program, with the examples of the document, which works on the seeded store.
- * Every pet there has an inventory entry, so the line that creates one deletes it first.
+ * Returns the command line of this program for an operation, with the examples of the document. It works on the seeded
+ * store: every pet there has an inventory entry, so the line that creates an entry deletes it first.
  */
-export function petstoreCall(docsOperation: DocsOperation, baseUrl: string): string {
+export function petstoreCommand(docsOperation: DocsOperation, baseUrl: string): string {
   const id = docsOperation.operation.operationId;
   const { noun } = operations[id];
   const ids = idsOf(docsOperation);
@@ -78,8 +78,8 @@ export function petstoreCall(docsOperation: DocsOperation, baseUrl: string): str
   return line(verb, ...ids, ...(verb === 'delete' ? ['--yes'] : flagsOf(docsOperation)));
 }
 
-/** The operation as a command line of curl. */
-export function curlCall(docsOperation: DocsOperation, baseUrl: string): string {
+/** Returns the command line of curl for an operation. */
+export function curlCommand(docsOperation: DocsOperation, baseUrl: string): string {
   const { operation, method, path, parameters, body } = docsOperation;
   const target = path.replace(/\{(\w+)\}/g, (_, name) =>
     printExample(parameters.find((each) => each.name === name)?.example),
@@ -102,7 +102,7 @@ function idsOf({ parameters }: DocsOperation): string[] {
     .map(({ example }) => printExample(example));
 }
 
-/** The flags for the fields of a body: `--ship-date` for `shipDate`, `--pet` for `petId`. */
+/** Returns the flags for the fields of a body: `--ship-date` for `shipDate`, `--pet` for `petId`. */
 function flagsOf({ body }: DocsOperation): string[] {
   return Object.entries(body?.example ?? {}).flatMap(([field, value]) => {
     if (field === 'id') return [];

@@ -1,10 +1,10 @@
-// Makes the forms of the page send requests. Text from the service is only ever put in as text, and no number in it is
-// ever parsed: every digit of an id is shown as it came.
+// Makes the forms of the page send requests. The script shows the text of a response as text and never parses a number in it,
+// so that every digit of an id stays as it came.
 
 const timeoutMs = 30_000;
 
 /**
- * Indents JSON by its braces, brackets, commas and quotes alone; what is between them stays as it is.
+ * Indents JSON. It looks only at braces, brackets, commas and quotes; the text between them stays as it is.
  *
  * @param {string} text
  */
@@ -62,10 +62,10 @@ function requestOf(form) {
  * @param {string} [className]
  */
 function element(name, text, className) {
-  const created = document.createElement(name);
-  created.textContent = text;
-  if (className) created.className = className;
-  return created;
+  const node = document.createElement(name);
+  node.textContent = text;
+  if (className) node.className = className;
+  return node;
 }
 
 /** @param {HTMLFormElement} form */
@@ -74,12 +74,12 @@ async function send(form) {
   const button = form.querySelector('[type=submit]');
   const { url, ...request } = requestOf(form);
   if (request.method === 'DELETE' && !confirm(`Send DELETE ${url}?`)) return;
-  const time = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   const started = performance.now();
   button.disabled = true;
   answer.replaceChildren(element('p', 'Sending …'));
   try {
-    const response = await fetch(url, { ...request, signal: time, cache: 'no-store' });
+    const response = await fetch(url, { ...request, signal: timeout, cache: 'no-store' });
     const body = await response.text();
     const elapsedMs = Math.round(performance.now() - started);
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
@@ -92,10 +92,10 @@ async function send(form) {
     const content = body === '' ? element('p', 'No body.') : block('Body', id, text);
     answer.replaceChildren(status, content, block('Headers', id, headers));
   } catch {
-    const why = time.aborted
+    const reason = timeout.aborted
       ? `The server did not answer within ${timeoutMs / 1000} seconds.`
       : 'The server did not answer: it may have been stopped.';
-    answer.replaceChildren(element('p', why, 'status'));
+    answer.replaceChildren(element('p', reason, 'status'));
   } finally {
     button.disabled = false;
   }
@@ -107,13 +107,13 @@ async function send(form) {
  * @param {string} text
  */
 function block(title, id, text) {
-  const created = document.createElement('div');
+  const container = document.createElement('div');
   const pre = element('pre', text, title.toLowerCase());
   pre.tabIndex = 0;
   pre.setAttribute('role', 'region');
   pre.setAttribute('aria-label', `${title} of ${id}`);
-  created.append(element('h5', title), pre);
-  return created;
+  container.append(element('h5', title), pre);
+  return container;
 }
 
 /** @param {HTMLButtonElement} button */
@@ -123,7 +123,7 @@ async function copy(button) {
     await navigator.clipboard.writeText(line.textContent);
     relabel(button, 'Copied');
   } catch {
-    // Without permission the text is selected, for the keys that copy.
+    // The browser did not permit it: select the text, so that the user can copy it with the keyboard.
     getSelection().selectAllChildren(line);
     relabel(button, 'Selected');
   }
@@ -131,7 +131,7 @@ async function copy(button) {
 }
 
 /**
- * A screen reader reads the label, which begins with the text.
+ * Changes the text of a button. A screen reader reads the label, which begins with the same text.
  *
  * @param {HTMLButtonElement} button
  * @param {string} text

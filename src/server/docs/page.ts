@@ -3,10 +3,10 @@ import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
 import { type JsonObject, printJson } from '../../process/exact-json.ts';
 import { escapeMarkup } from '../../process/text.ts';
 import {
-  curlCall,
+  curlCommand,
   type DocsOperation,
   listDocsOperations,
-  petstoreCall,
+  petstoreCommand,
   printExample,
   referenceName,
   resolveSchema,
@@ -16,11 +16,11 @@ import {
 interface PageOptions {
   /** The URL of the server, without a slash at the end, for the calls on the page. */
   readonly baseUrl: string;
-  /** The page offers no form for a write. */
+  /** Whether the page offers no form for a write. */
   readonly readOnly: boolean;
 }
 
-/** The documentation of a service as one page of HTML. */
+/** Renders the documentation of a service as one page of HTML. */
 export function renderPage(document: OpenApi, options: PageOptions): string {
   const operations = listDocsOperations(document);
   const { title, version, description } = document.info;
@@ -86,13 +86,13 @@ ${operation.description !== undefined && html`<p>${operation.description}</p>`}
 ${
   parameters.length > 0 &&
   html`<h4>Parameters</h4>
-${table(
+${renderTable(
   `Parameters of ${id}`,
   ['Name', 'In', 'Type', 'Description'],
   parameters.map((each) => [
     html`<code>${each.name}</code>`,
     each.required ? `${each.in}, required` : each.in,
-    typeOf(document, each.schema),
+    renderType(document, each.schema),
     each.description,
   ]),
 )}`
@@ -100,31 +100,31 @@ ${table(
 ${
   body &&
   html`<h4>Body</h4>
-<p><code>application/json</code>, ${typeOf(document, body.schema)}</p>
+<p><code>application/json</code>, ${renderType(document, body.schema)}</p>
 ${fieldTable(document, `Body of ${id}`, body.schema)}`
 }
 <h4>Responses</h4>
 ${renderResponses(docsOperation)}
 <h4>The same call in a shell</h4>
-${renderCall(`petstore, ${id}`, petstoreCall(docsOperation, options.baseUrl))}
-${renderCall(`curl, ${id}`, curlCall(docsOperation, options.baseUrl))}
+${renderCall(`petstore, ${id}`, petstoreCommand(docsOperation, options.baseUrl))}
+${renderCall(`curl, ${id}`, curlCommand(docsOperation, options.baseUrl))}
 ${renderTryIt(docsOperation, options)}
 </article>
 `;
 }
 
-/** The column of headers only if a response has any. */
+/** Renders the table of responses. It has a column of headers only if a response has headers. */
 function renderResponses(docsOperation: DocsOperation): Html {
   const responses = responsesOf(docsOperation);
   const hasHeaders = responses.some(([, { headers }]) => headers);
   const cells = responses.map(([status, { description, headers = {}, content }]) => [
     html`<code>${status}</code>`,
     description,
-    content ? typeOf(docsOperation.document, content['application/json'].schema) : 'none',
-    ...(hasHeaders ? [listOf(Object.keys(headers))] : []),
+    content ? renderType(docsOperation.document, content['application/json'].schema) : 'none',
+    ...(hasHeaders ? [renderNames(Object.keys(headers))] : []),
   ]);
   const head = ['Status', 'Meaning', 'Body', ...(hasHeaders ? ['Headers'] : [])];
-  return table(`Responses of ${docsOperation.operation.operationId}`, head, cells);
+  return renderTable(`Responses of ${docsOperation.operation.operationId}`, head, cells);
 }
 
 function badgesOf(operation: DocsOperation['operation']): HtmlPart {
@@ -154,7 +154,7 @@ function renderCall(label: string, line: string): Html {
 `;
 }
 
-/** The form that sends the request, or why there is none. */
+/** Renders the form that sends the request, or the reason why the page has none. */
 function renderTryIt(docsOperation: DocsOperation, { readOnly }: PageOptions): Html {
   const { document, pathItem, operation, method, path, parameters, body } = docsOperation;
   const id = operation.operationId;
@@ -193,7 +193,7 @@ function renderSchema(document: OpenApi, name: string, schema: JsonObject): Html
   const { properties } = resolveSchema(document, schema);
   return html`<article id="schema-${name}" aria-labelledby="schema-${name}-title">
 <h3 id="schema-${name}-title"><a href="#schema-${name}">${name}</a></h3>
-${properties ? fieldTable(document, `Fields of ${name}`, schema) : html`<p>${typeOf(document, schema)}</p>`}
+${properties ? fieldTable(document, `Fields of ${name}`, schema) : html`<p>${renderType(document, schema)}</p>`}
 </article>
 `;
 }
@@ -202,26 +202,26 @@ function fieldTable(document: OpenApi, caption: string, schema: JsonObject): Htm
   const { properties = {}, required = [] } = resolveSchema(document, schema);
   const rows = Object.entries(properties as { [name: string]: JsonObject }).map(([name, field]) => [
     html`<code>${name}</code>`,
-    typeOf(document, field),
+    renderType(document, field),
     (required as string[]).includes(name) ? 'yes' : 'no',
   ]);
-  return table(caption, ['Field', 'Type', 'Required'], rows);
+  return renderTable(caption, ['Field', 'Type', 'Required'], rows);
 }
 
-/** A wide table scrolls by itself, with the keyboard too, so that the page never has to. */
-function table(caption: string, head: readonly string[], rows: readonly (readonly HtmlPart[])[]): Html {
+/** Renders a table. A wide table scrolls by itself, with the keyboard too, so that the page does not scroll sideways. */
+function renderTable(caption: string, head: readonly string[], rows: readonly (readonly HtmlPart[])[]): Html {
   return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
 <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
 </table></div>`;
 }
 
-/** A type in words; a schema with a name as a link to it. */
-function typeOf(document: OpenApi, schema: JsonObject): Html {
+/** Renders a type in words. A schema with a name becomes a link to it. */
+function renderType(document: OpenApi, schema: JsonObject): Html {
   const name = referenceName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
-  if (schema.type === 'array') return html`array of ${typeOf(document, schema.items as JsonObject)}`;
-  if (Array.isArray(schema.enum)) return html`one of ${listOf(schema.enum.map(String))}`;
+  if (schema.type === 'array') return html`array of ${renderType(document, schema.items as JsonObject)}`;
+  if (Array.isArray(schema.enum)) return html`one of ${renderNames(schema.enum.map(String))}`;
   const { type, format, minimum, maximum } = schema;
   const bounds = [
     format !== undefined && String(format),
@@ -231,11 +231,11 @@ function typeOf(document: OpenApi, schema: JsonObject): Html {
   return html`${String(type)}${bounds.length > 0 && `, ${bounds.join(', ')}`}`;
 }
 
-function listOf(names: readonly string[]): HtmlPart {
+function renderNames(names: readonly string[]): HtmlPart {
   return names.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`);
 }
 
-/** HTML that is put into a page as it is. */
+/** Markup that goes into a page as it is. */
 class Html {
   readonly text: string;
 
@@ -246,7 +246,7 @@ class Html {
 
 type HtmlPart = Html | string | number | false | undefined | readonly HtmlPart[];
 
-/** A template tag for markup: every value that is not markup itself is escaped, for text and for quoted attributes. */
+/** A template tag for markup. It escapes every value that is not markup, for text and for quoted attributes. */
 function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(toMarkup)));
 }
