@@ -89,7 +89,7 @@ export function createValueAccess(client: Client, noun: NounName, isTable: boole
         return { record: undefined };
       }
     },
-    list: () => client.list(list, {}, { pace, whole: true }) as AsyncGenerator<readonly JsonObject[]>,
+    list: () => client.list(list, {}, { pace, whole: true }),
     idOf: (record) => BigInt(record[idField] as bigint),
     valueOf(row, record) {
       if (record === undefined) return null;

@@ -118,8 +118,9 @@ export async function findInList(
   const options = { ...(beginsAtId && { after: id - 1n, limit: 1 }), ...context.callOptions() };
   let pages = 0;
   for await (const page of context.client.list(list.id as ListId, {}, options)) {
-    const records = page as readonly object[] as readonly JsonObject[];
-    const record = records.find((candidate) => jsonId(candidate[nouns[list.noun].idField]) === id);
+    const record = (page as readonly JsonObject[]).find(
+      (candidate) => jsonId(candidate[nouns[list.noun].idField]) === id,
+    );
     if (record) return { record, isComplete: true };
     pages += 1;
     if (beginsAtId || pages === maxPages) return { isComplete: beginsAtId };

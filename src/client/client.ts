@@ -34,6 +34,9 @@ import { type CallResponse, sendCall, timeoutError } from './send-call.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
+/** A record of a list: its fields by their types, and those that the service adds. */
+type ListRecord<K extends ListId> = Result<K> & JsonObject;
+
 export interface Client {
   readonly contract: Contract;
   readonly baseUrl: string;
@@ -53,7 +56,7 @@ export interface Client {
    *
    * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `whole` is set.
    */
-  list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<Result<K>[]>;
+  list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
   /** Returns the request that `call` would send, without its credential, for `--dry-run`. */
   toRequest(id: OperationId, input: CallInput, options?: CallOptions): HttpRequest;
   /** Returns the request that `request` would send, without its credential. */
@@ -134,7 +137,9 @@ export function createClient(options: ClientOptions): Client {
         const call = prepare(id, { query }, listOptions);
         return { first: call.request.url, read: (url) => fetchPage(call, url) };
       };
-      return readList({ contract, openList, note }, id, filters, listOptions) as AsyncGenerator<Result<K>[]>;
+      return readList({ contract, openList, note }, id, filters, listOptions) as AsyncGenerator<
+        ListRecord<K>[]
+      >;
     },
     toRequest: (id, input, callOptions = {}) => masked(prepare(id, input, callOptions).request),
     async send(id, input, callOptions = {}, changes = {}) {

@@ -63,8 +63,7 @@ export async function readFromList<Record = JsonObject>(
   const { list } = operations;
   const isSought = canBeginAfterId(offeredOperation(client.contract, list)) && id > 0n;
   const after = isSought ? id - 1n : undefined;
-  for await (const page of client.list(list, {}, { ...options, after })) {
-    const records = page as readonly object[] as readonly JsonObject[];
+  for await (const records of client.list(list, {}, { ...options, after })) {
     const value = records.find((record) => record[idField] === id);
     if (value) return { value: value as Record, status: 200, headers: {}, etag: undefined, attempts: [] };
     // The list began at the id, so its later pages have only larger ids.

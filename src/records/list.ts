@@ -62,8 +62,7 @@ async function readPages(
   const canStopEarly = !matches && context.flags.sort === undefined;
   const list = client.list(noun.operations.list, filters, { limit: canStopEarly ? limit : undefined });
   async function* pages() {
-    for await (const page of list as AsyncIterable<unknown> as AsyncIterable<JsonObject[]>)
-      yield matches ? page.filter(matches) : page;
+    for await (const page of list) yield matches ? page.filter(matches) : page;
   }
   return pages();
 }

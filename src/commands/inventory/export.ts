@@ -28,9 +28,9 @@ export async function exportInventory(context: Context, withExpected: boolean): 
     for (const [id, name] of nameById) names.set(id, name);
     if (note) await context.warn(note);
   }
-  const list = client.list('listInventory', {}, { whole: true }) as AsyncIterable<unknown>;
+  const list: AsyncIterable<JsonObject[]> = client.list('listInventory', {}, { whole: true });
   async function* pages(): AsyncGenerator<JsonObject[]> {
-    for await (const page of list as AsyncIterable<JsonObject[]>)
+    for await (const page of list)
       yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity ?? null })) : page;
   }
   await printer.records(pages(), view);
