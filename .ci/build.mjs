@@ -1,5 +1,5 @@
-// Builds dist: one bundle of the program with commander and valibot, one of each further package, which the first loads
-// where it is used, the loader in front of them, the manual page, and the licences of the bundled packages.
+// Builds dist: a bundle of the program with commander and valibot, a bundle of each further package, which the program loads
+// when it needs the package, the manual page, the list of commands, and the licences of the bundled packages.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const outdir = 'dist';
-/** Packages that most commands load. */
-const within = ['commander', 'valibot'];
+/** The packages that most commands load. They are part of the bundle of the program. */
+const packagesInside = ['commander', 'valibot'];
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 const common = {
@@ -28,7 +28,7 @@ const common = {
   },
 };
 
-/** `import('./file?raw')` gives the text of a file, as it does in Vite. */
+/** Lets `import('./file?raw')` return the text of a file, as in Vite. */
 const rawText = {
   name: 'raw text',
   setup({ onResolve, onLoad }) {
@@ -49,15 +49,16 @@ const packagesApart = {
   name: 'a bundle for each package',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[@a-z]/ }, ({ path, kind, importer }) => {
-      // commander loads it at once for subcommands that are other programs, of which there are none.
+      // commander loads child_process at once, for subcommands that are other programs. This program has none.
       if (path === 'node:child_process' && importer.includes('commander')) return { path, namespace: 'none' };
-      if (kind === 'entry-point' || path.startsWith('node:') || within.includes(path)) return undefined;
+      if (kind === 'entry-point' || path.startsWith('node:') || packagesInside.includes(path))
+        return undefined;
       const file = `${path.replace('@', '').replaceAll('/', '-').replace(/\.js$/, '')}.js`;
       packages.set(file, alias[path] ?? path);
       return { path: `./${file}`, external: true };
     });
     onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {};' }));
-    // The whole of @inquirer/prompts has an editor prompt with all its encodings.
+    // All of @inquirer/prompts would include its editor prompt and many encodings.
     onResolve({ filter: /\/inquirer\.ts$/ }, ({ kind }) => {
       if (kind === 'entry-point') return undefined;
       packages.set('inquirer.js', 'src/input/inquirer.ts');
@@ -105,8 +106,8 @@ const { commandsOf, toManual, program } = createRequire(import.meta.url)(manual)
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 await writeFile(join(outdir, 'petstore.1'), await toManual(program, version));
 await rm(manual);
-// The command lines for which bin/petstore.js keeps a code cache each: `pets list` before `pets`, because the first that
-// fits counts.
+// bin/petstore.js keeps a code cache for each of these commands. It takes the first that fits, so `pets list` comes before
+// `pets`.
 const lines = ['__complete'];
 for await (const { path } of commandsOf(program)) lines.push(path.join(' '));
 await writeFile(
@@ -114,7 +115,7 @@ await writeFile(
   lines.sort((a, b) => b.split(' ').length - a.split(' ').length).join('\n'),
 );
 
-/** The packages of which a bundle holds something. */
+/** Returns the names of the packages in a bundle. */
 function packagesIn({ metafile }) {
   return Object.values(metafile.outputs)
     .flatMap(({ inputs }) => Object.entries(inputs))
@@ -122,7 +123,7 @@ function packagesIn({ metafile }) {
     .flatMap(([input]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
 }
 
-/** The licence texts of bundled packages, which the licences require beside the code. */
+/** Returns the licence texts of the packages. The licences require them beside the code. */
 function licencesOf(names) {
   const texts = [...new Set(names)].sort().map((name) => {
     const folder = join('node_modules', name);

@@ -1,5 +1,5 @@
-// Makes the pictures of the README from real runs: each command runs on a terminal of its own (util-linux's script),
-// and what it draws becomes an SVG; the documentation page is shot in Chromium. Run it with `npm run pictures` after a build.
+// Makes the pictures of the README from real runs. Each command runs on a new terminal (`script` of util-linux), and its output
+// becomes an SVG. Chromium takes the picture of the documentation page. Run it with `npm run pictures` after a build.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const cell = { width: 8.5, height: 18 };
 const padding = 16;
 const ink = '#e6edf3';
 const colors = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 34: '#79c0ff', 36: '#76e3ea', 90: '#8b949e' };
-/** The ends of its cell that each character of a frame reaches: left, right, up, down. */
+/** The sides of its cell that each character of a frame reaches: left, right, up, down. */
 const arms = new Map(
   '─lr │ud ┌rd ┐ld └ru ┘lu ├rud ┤lud ┬lrd ┴lru ┼lrud'.split(' ').map((each) => [each[0], each.slice(1)]),
 );
@@ -25,7 +25,7 @@ writeFileSync(
 );
 writeFileSync(join(folder, 'counted.csv'), 'petId,quantity\n1,12\n3,40\n6,4\n7,21\n12,36\n');
 
-/** Each picture: the command, and what is typed once it asks. */
+/** The command of each picture, and the keys to type when it asks. */
 const pictures = {
   overview: { command: 'petstore --offline overview' },
   apply: { command: 'petstore --offline inventory apply counted.csv', typed: 'y\\n' },
@@ -35,16 +35,16 @@ const pictures = {
 try {
   mkdirSync('.ci/pictures', { recursive: true });
   for (const [name, { command, typed = '' }] of Object.entries(pictures)) {
-    const screen = `$ ${command}\r\n${drawnBy(command, typed)}`;
+    const screen = `$ ${command}\r\n${outputOf(command, typed)}`;
     writeFileSync(join('.ci/pictures', `${name}.svg`), toSvg(screen, command));
   }
-  writeFileSync('.ci/pictures/docs.webp', await shotOfDocs());
+  writeFileSync('.ci/pictures/docs.webp', await captureDocs());
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The documentation page of `serve` in a browser, with the response to a request that was tried. */
-async function shotOfDocs() {
+/** Captures the documentation page of `serve` in a browser, with the response to a request. */
+async function captureDocs() {
   const server = spawn(process.execPath, ['bin/petstore.js', 'serve'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -68,16 +68,16 @@ async function shotOfDocs() {
   }
 }
 
-/** The output of a command on a terminal, with escape sequences. */
-function drawnBy(command, typed) {
-  // Before the question appears, the terminal would echo the typed text.
+/** Runs a command on a terminal, and returns its output with escape sequences. */
+function outputOf(command, typed) {
+  // The keys come late, because before the question the terminal would echo them.
   const person = `sleep 2; printf '${typed}'; sleep 1`;
-  const terminal = 'script -qec "stty cols $COLUMNS rows 50; $SHOWN" /dev/null';
+  const terminal = 'script -qec "stty cols $COLUMNS rows 50; $COMMAND" /dev/null';
   return spawnSync('sh', ['-c', `(${person}) | ${terminal}`], {
     cwd: folder,
     encoding: 'utf8',
     env: {
-      SHOWN: command,
+      COMMAND: command,
       COLUMNS: String(columns),
       PATH: `${folder}:${process.env.PATH}`,
       HOME: folder,
@@ -102,7 +102,7 @@ ${lines.map(toShapes).join('')}</svg>
 `;
 }
 
-/** One line of a terminal as SVG: words, each character at its column, and frames as lines. */
+/** Draws a line of a terminal as SVG: each character at its column, and frames as lines. */
 function toShapes(line, row) {
   let column = 0;
   let style = new Set();
@@ -111,22 +111,22 @@ function toShapes(line, row) {
     if (part.startsWith('\x1b[')) {
       if (part.endsWith('m')) style = restyle(style, part.slice(2, -1).split(';').map(Number));
     } else if (part !== '') {
-      const place = { column, row, style };
-      shapes += toText(part, place) + toFrame(part, place) + toBars(part, place);
+      const position = { column, row, style };
+      shapes += toText(part, position) + toFrame(part, position) + toBars(part, position);
       column += part.length;
     }
   }
   return shapes;
 }
 
-/** Each character is placed separately, because fonts, and their bold styles, differ in width. */
+/** Places each character separately, because fonts, and their bold styles, differ in width. */
 function toText(part, { column, row, style }) {
   const y = padding + (row + 0.75) * cell.height;
   const words = [...part.replace(/[─-┼█]/g, ' ').matchAll(/\S+/g)];
   return words
     .map(({ 0: word, index }) => {
-      const places = Array.from(word, (_, at) => padding + (column + index + at) * cell.width);
-      return `<text x="${places.join(' ')}" y="${y}"${attributes(style)}>${escapeXml(word)}</text>\n`;
+      const xs = Array.from(word, (_, at) => padding + (column + index + at) * cell.width);
+      return `<text x="${xs.join(' ')}" y="${y}"${attributes(style)}>${escapeXml(word)}</text>\n`;
     })
     .join('');
 }
@@ -142,7 +142,7 @@ function toFrame(part, { column, row }) {
   return path === '' ? '' : `<path d="${path}" stroke="${ink}"/>\n`;
 }
 
-/** Bars in one piece: separate block characters would have gaps. */
+/** Draws each bar in one piece, because separate block characters would have gaps. */
 function toBars(part, { column, row, style }) {
   const { width, height } = cell;
   return [...part.matchAll(/█+/g)]

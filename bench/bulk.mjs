@@ -1,5 +1,5 @@
 // `inventory apply` against other programs that send the same PUTs to the same server: wrk, curl under xargs, curl -Z.
-// Also the memory and the time of a million rows.
+// It also measures the memory and the time of a million rows.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -102,7 +102,7 @@ async function million() {
       target: '>= 0.65',
     });
     console.log(`\npeak memory ${Math.max(...peaks)} MB, target < 500 MB`);
-    // The last file that was applied: nothing differs.
+    // This is the last file that was applied, so no row differs.
     printHeader('1,000,000 rows of which none differs, seconds', '`inventory export`', '`inventory apply`');
     await compare({
       name: 'none differs',
@@ -165,7 +165,7 @@ end
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(said)[1]);
 }
 
-/** The alternative without this tool: one curl for each row of the file, eight at a time. */
+/** Measures the same work without this program: a curl for each row of the file, eight at a time. */
 async function curls(file) {
   const started = performance.now();
   const put = `curl -sf -o /dev/null -X PUT -H 'content-type: application/json' -d "{\\"quantity\\":$2}" ${shop.url}/store/inventory/$1`;

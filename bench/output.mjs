@@ -1,5 +1,5 @@
-// Printing long lists, measured over the whole process: does ten times the rows take ten times the time, does the first
-// byte wait for the last row, does memory grow with the rows?
+// The printing of long lists, measured over the whole process. Do ten times the rows take ten times the time? Does the first
+// byte wait for the last row? Does memory grow with the rows?
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const many = await startShop(100_000);
 const most = await startShop(300_000);
 const preload = `--require ${join(import.meta.dirname, 'peak-memory.cjs')}`;
 
-/** Lists all pets and gives milliseconds to the first byte and to the end, and the peak of memory in MB. */
+/** Lists all pets, and returns the milliseconds to the first byte and to the end, and the peak of memory in MB. */
 function list(shop, format) {
   return new Promise((resolve, reject) => {
     const started = performance.now();

@@ -1,4 +1,4 @@
-// Reading one list page of 32 MB, measured over the whole process, start and printing included.
+// The reading of one list page of 32 MB, measured over the whole process with start and printing.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ const megabytes = 32;
 /** A number that a double cannot hold. */
 const long = '12345678901234567890';
 
-/** What the records are filled with, besides an id. */
+/** The content of the records, beside an id. */
 const fillings = {
   'few fields': '"quantity":1,"status":"available"',
   'small numbers': `"quantity":1,"status":"sold","list":[${'0,'.repeat(40)}1e10]`,
@@ -16,7 +16,7 @@ const fillings = {
   'long numbers': `"quantity":1,"status":"sold","list":[${`${long},`.repeat(10)}0]`,
 };
 
-/** A list page that is nearly as long as one may be, with one long number at its end. */
+/** Makes a list page of nearly the longest size, with a long number at its end. */
 function pageOf(filling) {
   const length = Math.floor((megabytes * 1e6) / (filling.length + 20));
   const records = Array.from({ length }, (_, at) => `{"petId":${at + 1},${filling}}`);

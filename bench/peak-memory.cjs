@@ -1,4 +1,4 @@
-// Preloaded into a process that is measured: says on stderr, when it ends, how many MB it held at most.
+// Preload this file into a process to measure: at its end the process prints its peak of memory on stderr, in MB.
 process.on('exit', () => {
   require('node:fs').writeSync(2, `peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MB\n`);
 });

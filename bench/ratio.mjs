@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
  * Runs a baseline and a candidate alternately (A B A B ...) and prints their medians and the median of the ratios of
  * the pairs, because absolute times mean little on a shared machine.
  *
- * @param row.name the measured property.
- * @param row.baseline, row.figure run alternately and return the measured value (milliseconds, requests a second).
- * @param row.unit of the values.
+ * @param row.name the name of the measured property.
+ * @param row.baseline measures the baseline, and returns a value such as milliseconds or requests a second.
+ * @param row.figure measures the candidate, and returns the same kind of value.
+ * @param row.unit the unit of the values.
  * @param row.target the ratio to reach, such as `<= 1.4` or `>= 0.6`; undefined if there is no target.
  */
 export async function compare({ name, baseline, figure, pairs = 15, unit = 'ms', target }) {
@@ -39,7 +40,7 @@ export function printRow(cells) {
   console.log(`| ${cells.join(' | ')} |`);
 }
 
-/** Milliseconds of a whole process, whose output is read and discarded. */
+/** Measures the milliseconds of a whole process. Reads and discards its output. */
 export function timeOf(command, args, { env = process.env, cwd, input } = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now();

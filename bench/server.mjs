@@ -1,5 +1,5 @@
 // `petstore serve` against a bare node:http server that answers the same bytes, under wrk; how soon it answers, how long
-// a large shop takes to load, and whether a page of a large one costs more.
+// a large store takes to load, and whether a page of a large one costs more.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,7 +50,7 @@ async function throughput() {
   }
 }
 
-/** Reads the same page of a small and of a large shop alternately, over one connection each; returns the medians. */
+/** Reads the same page of a small and of a large store alternately, over one connection each; returns the medians. */
 async function pages() {
   printHeader(`A page of ${pageSize} pets, one request`, '1,000 pets', '1,000,000 pets');
   const shops = [];
@@ -72,7 +72,7 @@ async function pages() {
   for (const { agent } of shops) agent.destroy();
 }
 
-/** The last page of a filter begins early enough for as many pets as the others have. */
+/** Requests a page. The last page of a filter begins early enough to have as many pets as the other pages. */
 function getPage({ pets, url, agent }, filter, place) {
   const after = { first: 0, middle: pets / 2, last: pets - (filter ? 450 : pageSize) }[place];
   return new Promise((resolve, reject) => {
@@ -83,7 +83,7 @@ function getPage({ pets, url, agent }, filter, place) {
 }
 
 async function firstAnswer() {
-  // A server that ends in order leaves its code caches, as one that people end with Ctrl-C does.
+  // The first server writes the code caches when it ends, as after Ctrl-C.
   await answerOf(await serve([]), { path: '/pets/1' });
   const first = children.at(-1);
   first.kill('SIGTERM');
@@ -116,7 +116,7 @@ async function load() {
   }
 }
 
-/** Starts `petstore serve` and returns its URL; an earlier one keeps running. */
+/** Starts `petstore serve` and returns its URL. Servers that run already stay. */
 async function serve(words) {
   const child = spawn(process.execPath, ['bin/petstore.js', 'serve', '--port', '0', ...words], {
     env,
@@ -127,15 +127,15 @@ async function serve(words) {
   return String(line).trim();
 }
 
-/** A server that only sends the bytes of these answers. */
+/** Starts a server that only sends the bytes of these answers, and returns its URL. */
 async function startBare(answers) {
   const file = join(folder, 'bare.cjs');
-  const known = Object.fromEntries(workloads.map(({ path }, at) => [path, answers[at]]));
+  const responses = Object.fromEntries(workloads.map(({ path }, at) => [path, answers[at]]));
   writeFileSync(
     file,
-    `const known = ${JSON.stringify(known)};
+    `const responses = ${JSON.stringify(responses)};
     const server = require('node:http').createServer((request, response) => {
-      const { status, headers, body } = known[request.url];
+      const { status, headers, body } = responses[request.url];
       const answer = () => response.writeHead(status, headers).end(body);
       if (request.method === 'GET') answer();
       else request.resume().on('end', answer);
@@ -159,7 +159,7 @@ function answerOf(url, { path, body }) {
         text += chunk;
       });
       response.on('end', () =>
-        resolve({ status: response.statusCode, headers: ownHeaders(response), body: text }),
+        resolve({ status: response.statusCode, headers: headersOfApp(response), body: text }),
       );
     })
       .on('error', reject)
@@ -167,12 +167,12 @@ function answerOf(url, { path, body }) {
   });
 }
 
-/** Without the headers that every node:http server adds. */
-function ownHeaders({ headers: { date: _, connection: __, 'keep-alive': ___, ...headers } }) {
+/** Removes the headers that every node:http server adds. */
+function headersOfApp({ headers: { date: _, connection: __, 'keep-alive': ___, ...headers } }) {
   return headers;
 }
 
-/** Successful requests a second under wrk. */
+/** Measures successful requests a second under wrk. */
 function wrk(url, body) {
   const script = join(folder, 'put.lua');
   writeFileSync(

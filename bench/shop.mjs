@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Starts `petstore serve` with a seeded shop of `pets` pets; returns its address and a function that stops it. */
+/** Starts `petstore serve` with a store of `pets` pets, and returns its URL and a function that stops it. */
 export async function startShop(pets) {
   const words = ['serve', '--port', '0', '--pets', String(pets)];
   const child = spawn(process.execPath, ['bin/petstore.js', ...words], {

@@ -1,4 +1,4 @@
-// Start-up of the whole process against `node -e 0`, and what others take for their version.
+// The start-up of the whole process against `node -e 0`, and the time of other programs for scale.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

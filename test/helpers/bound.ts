@@ -3,18 +3,21 @@ import { type Line, type Run, runCli } from './run-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Bound {
-  /** The folder of its configuration. */
+  /** The folder of the configuration. */
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a command against the service, without retries. `words` is its stderr with single spaces. */
+  /** Runs a command against the service, without retries. `words` is stderr with single spaces. */
   run(line: Line, stdin?: string): Promise<Run & { readonly words: string }>;
-  /** The same for a command that must succeed; gives what it prints. */
+  /** Runs a command that must succeed, and returns its stdout. */
   done(line: Line, stdin?: string): Promise<string>;
 }
 
 /**
- * Binds a service, in a configuration of its own, to the description that it has itself or to a given one, and forgets the
- * requests that it got for that.
+ * Binds a service in a new configuration, and then forgets the requests that the binding has sent.
+ *
+ * @param description the description to bind to; without it the service must serve its description.
+ * @param more further environment variables.
+ * @param maps the values of `--map`.
  */
 export async function bindTo(
   service: { readonly url: string; readonly seen: unknown[] },
@@ -32,8 +35,8 @@ export async function bindTo(
     ...more,
   };
   const run: Bound['run'] = async (line, stdin = '') => {
-    const ran = await runCli(line, { env, stdin });
-    return { ...ran, words: ran.stderr.replace(/\s+/g, ' ') };
+    const result = await runCli(line, { env, stdin });
+    return { ...result, words: result.stderr.replace(/\s+/g, ' ') };
   };
   const text = typeof description === 'string' ? description : JSON.stringify(description ?? '');
   const flags = maps.flatMap((map) => ['--map', map]);

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const browserPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The browser of this machine; undefined if there is none. */
-export const browserPath = process.env.PETSTORE_TEST_BROWSER ?? places.find((path) => existsSync(path));
+/** The path of a browser on this machine; undefined if there is none. */
+export const browserPath = process.env.PETSTORE_TEST_BROWSER ?? browserPaths.find((path) => existsSync(path));
 
 export interface Browser extends AsyncDisposable {
   readonly context: BrowserContext;
 }
 
-/** A browser with a fresh profile that sends no requests of its own. */
+/** Opens a browser with a new profile, which sends only the requests of its pages. */
 export async function openBrowser(): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-browser-'));
   const context = await chromium.launchPersistentContext(folder, {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Builds `dist` once for a run: the tests that spawn the binary must never meet an old one. */
+/** Builds `dist` once before the tests, so that a test never spawns an old build. */
 export function setup(): void {
   execFileSync(process.execPath, ['.ci/build.mjs'], { stdio: 'inherit' });
 }

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { type Run, type RunOptions, runCli } from './run-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A config file of the test's own, in a folder that does not exist yet. */
+/** A config file for one test, in a folder that does not exist yet. */
 export interface ConfigFolder {
   readonly path: string;
-  /** Writes the file: a text as it is, anything else as JSON. */
+  /** Writes the file: a text as it is, any other value as JSON. */
   write(content: unknown, mode?: number): void;
-  /** What the file holds. */
+  /** Reads the file as JSON. */
   read(): unknown;
   /** Runs a command line with this config. */
   run(line: string, env?: Readonly<Record<string, string>>, options?: RunOptions): Promise<Run>;

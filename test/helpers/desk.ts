@@ -10,19 +10,19 @@ import { type Listening, listen } from '../../src/server/server.ts';
 import { cliPath, nodeBinary } from './spawn-cli.ts';
 import { plainText } from './terminal.ts';
 
-/** What a reader of a page sits at: a folder, a deployment of the service, and a shell that knows `petstore`. */
+/** A place to try the examples of a page: a folder, a deployment of the service, and a shell that knows `petstore`. */
 interface Desk extends AsyncDisposable {
   readonly folder: string;
-  /** Address of the deployment, whose commit is that of `commit`. */
+  /** The address of the deployment, which runs `commit`. */
   readonly url: string;
   write(name: string, text: string): void;
-  /** Runs a command line in bash; `output` is what stdout and stderr show. */
+  /** Runs a command line in bash. `output` has stdout and stderr. */
   run(line: string, options?: RunOptions): Promise<{ readonly code: number | null; readonly output: string }>;
 }
 
 interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Runs it in a terminal of 100 columns instead of a pipe. */
+  /** Whether to run it in a terminal of 100 columns instead of a pipe. */
   readonly isTerminal?: boolean;
 }
 
@@ -73,15 +73,15 @@ export async function openDesk(): Promise<Desk> {
   return desk;
 }
 
-/** What stays on a terminal: how often a live line is drawn and erased depends on how busy the machine is. */
+/** Removes erased lines: how often a live line is drawn and erased depends on the load of the machine. */
 function withoutErasedLines(output: string): string {
   return output.replaceAll(/[^\n]*\r\x1b\[K/g, '');
 }
 
-/** The local server as a deployment that says its commit: in a header, and at /version. */
+/** Starts the local server as a deployment that says its commit: in a header, and at /version. */
 async function deploy(): Promise<Listening> {
   const store = seedStore();
-  // The open orders of the seed become overdue one day; here they never are.
+  // The open orders of the seed become overdue some day. These never do.
   for (const { id, record } of store.orders.all)
     if (!record.complete) store.orders.put(id, { ...record, shipDate: '2099-12-01T09:00:00Z' });
   const app = withDocuments(createApp({ store: () => store }), {});
@@ -93,8 +93,8 @@ async function deploy(): Promise<Listening> {
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ commit }),
         };
-      const answer = await app(request);
-      return { ...answer, headers: { ...answer.headers, 'x-commit': commit } };
+      const response = await app(request);
+      return { ...response, headers: { ...response.headers, 'x-commit': commit } };
     },
     { host: '127.0.0.1', port: 0 },
   );

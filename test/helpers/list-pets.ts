@@ -7,7 +7,7 @@ export const mia = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n, stat
 
 export const terminal: RunOptions = { terminals: ['stdout', 'stderr'] };
 
-/** Lists the pages of pets of a service without categories; it refuses a page that is undefined. */
+/** Lists the pets of a service that has these pages and no categories. The service refuses a page that is undefined. */
 export async function listPages(
   pages: readonly (readonly object[] | undefined)[],
   flags = '',
@@ -22,7 +22,7 @@ export async function listPages(
   return await runAt(server, `pets list${flags && ` ${flags}`}`, options);
 }
 
-/** What a list of these pets prints on stdout. */
+/** Lists these pets, and returns stdout. */
 export async function listed(pets: readonly object[], flags = '', options?: RunOptions): Promise<string> {
   return (await listPages([pets], flags, options)).stdout;
 }

@@ -2,10 +2,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { listenHere } from './listen.ts';
 
-/** A request as it came in, byte for byte what the program sent. */
-interface SeenRequest {
+/** A request, byte for byte as the program sent it. */
+interface ReceivedRequest {
   readonly method: string;
-  /** As it stands in the request line. */
+  /** The target of the request line. */
   readonly target: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -15,9 +15,9 @@ interface SeenRequest {
   readonly atMs: number;
 }
 
-/** One request that waits for what the script does to it. */
+/** A request for which the script decides. */
 export interface Exchange {
-  readonly request: SeenRequest;
+  readonly request: ReceivedRequest;
   readonly socket: Socket;
   /** 1 for the first request of all. */
   readonly number: number;
@@ -27,7 +27,7 @@ export interface Exchange {
 
 /** How a server misbehaves. */
 export interface Script {
-  /** At each connection, before a byte is read; true to leave it at that. */
+  /** Called at each connection, before a byte is read. If it returns true, the server reads nothing. */
   onConnection?(socket: Socket): boolean;
   onRequest?(exchange: Exchange): void;
 }
@@ -35,16 +35,16 @@ export interface Script {
 export interface MisbehavingServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  readonly requests: SeenRequest[];
-  /** Connections that were accepted. */
+  readonly requests: ReceivedRequest[];
+  /** The number of accepted connections. */
   readonly connections: number;
-  /** Most connections that were open at one time. */
+  /** The most connections that were open at one time. */
   readonly mostOpen: number;
 }
 
-/** A server on a free port of this machine that does to every request what the script says, and keeps what it saw. */
+/** Starts a server on a free port that runs the script for every request, and keeps the requests. */
 export async function misbehave(script: Script, tls?: TlsOptions): Promise<MisbehavingServer> {
-  const requests: SeenRequest[] = [];
+  const requests: ReceivedRequest[] = [];
   const open = new Set<Socket>();
   const counts = { connections: 0, mostOpen: 0 };
   const onSocket = (socket: Socket) => {
@@ -54,10 +54,10 @@ export async function misbehave(script: Script, tls?: TlsOptions): Promise<Misbe
     if (script.onConnection?.(socket)) return;
     let numberOnConnection = 0;
     readRequests(socket, (request) => {
-      const seen = { ...request, connection, atMs: performance.now() };
-      requests.push(seen);
+      const received = { ...request, connection, atMs: performance.now() };
+      requests.push(received);
       numberOnConnection += 1;
-      script.onRequest?.({ request: seen, socket, number: requests.length, numberOnConnection });
+      script.onRequest?.({ request: received, socket, number: requests.length, numberOnConnection });
     });
   };
   const server = tls ? createTlsServer(tls, onSocket) : createServer(onSocket);
@@ -89,7 +89,7 @@ export interface Answer {
   readonly body?: string | Buffer;
 }
 
-/** A whole answer, as a well-behaved server gives it. */
+/** Sends a whole answer, as a well-behaved server does. */
 export function answer({ socket }: Exchange, { status = 200, headers = {}, body = '' }: Answer): void {
   const head = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers });
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -97,13 +97,13 @@ export function answer({ socket }: Exchange, { status = 200, headers = {}, body 
   socket.write(body);
 }
 
-/** A whole answer with a JSON body, which may be given as text. */
+/** Sends a whole answer with a JSON body. A text is sent as it is. */
 export function answerJson(exchange: Exchange, body: unknown, more: Answer = {}): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   answer(exchange, { ...more, body: text, headers: { 'content-type': 'application/json', ...more.headers } });
 }
 
-/** Does what a proxy does for CONNECT: passes bytes on, whatever the host's name, to a port of this machine. */
+/** Answers CONNECT as a proxy does, and passes the bytes on to a port of this machine, whatever the host is. */
 export function tunnel({ socket }: Exchange, port: number): void {
   const upstream = connect(port, '127.0.0.1', () => {
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -116,13 +116,13 @@ export function tunnel({ socket }: Exchange, port: number): void {
 /** Reads requests with a Content-Length off a socket, one after the other. */
 function readRequests(
   socket: Socket,
-  onRequest: (request: Omit<SeenRequest, 'connection' | 'atMs'>) => void,
+  onRequest: (request: Omit<ReceivedRequest, 'connection' | 'atMs'>) => void,
 ): void {
-  let read = '';
+  let unread = '';
   socket.on('data', (chunk) => {
-    read += chunk.toString('latin1');
-    for (let end = read.indexOf('\r\n\r\n'); end !== -1; end = read.indexOf('\r\n\r\n')) {
-      const [line = '', ...rest] = read.slice(0, end).split('\r\n');
+    unread += chunk.toString('latin1');
+    for (let end = unread.indexOf('\r\n\r\n'); end !== -1; end = unread.indexOf('\r\n\r\n')) {
+      const [line = '', ...rest] = unread.slice(0, end).split('\r\n');
       const headers = Object.fromEntries(
         rest.map((each) => {
           const colon = each.indexOf(':');
@@ -130,9 +130,9 @@ function readRequests(
         }),
       );
       const length = Number(headers['content-length'] ?? 0);
-      if (read.length < end + 4 + length) return;
-      const body = Buffer.from(read.slice(end + 4, end + 4 + length), 'latin1').toString('utf8');
-      read = read.slice(end + 4 + length);
+      if (unread.length < end + 4 + length) return;
+      const body = Buffer.from(unread.slice(end + 4, end + 4 + length), 'latin1').toString('utf8');
+      unread = unread.slice(end + 4 + length);
       const [method = '', target = ''] = line.split(' ');
       onRequest({ method, target, headers, body });
     }

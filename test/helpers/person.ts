@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { main } from '../../src/main.ts';
 import { type FakeIo, fakeIo, type Run, type RunOptions } from './run-cli.ts';
 
-/** A process with a person at its terminal, and what that person types on. */
+/** Creates a process with a person at its terminal, and the keyboard of that person. */
 export function seated(options: RunOptions = {}): { readonly io: FakeIo; readonly keyboard: PassThrough } {
   const keyboard = new PassThrough();
   const io = fakeIo({ ...options, terminals: ['stdin', 'stderr'] });
@@ -13,10 +13,10 @@ export function seated(options: RunOptions = {}): { readonly io: FakeIo; readonl
   };
 }
 
-/** What a person types once a text has been shown. */
-export type Answers = readonly (readonly [shown: string, keys: string])[];
+/** Each text for which a person waits, and the keys that the person types then. */
+export type Answers = readonly (readonly [text: string, keys: string])[];
 
-/** Runs the program for a person at a terminal, who types each answer when the text before it has been shown. */
+/** Runs the program for a person at a terminal, who types each answer after its text has appeared. */
 export async function runTyping(
   argv: readonly string[],
   answers: Answers,
@@ -24,18 +24,18 @@ export async function runTyping(
 ): Promise<Run> {
   const { io, keyboard } = seated(options);
   const ended = main(argv, io);
-  for (const [shown, keys] of answers) {
-    await until(() => io.written('stderr').includes(shown), shown);
+  for (const [text, keys] of answers) {
+    await until(() => io.written('stderr').includes(text), text);
     await sleep(20);
     keyboard.write(keys);
   }
   return { code: await ended, stdout: io.written('stdout'), stderr: io.written('stderr') };
 }
 
-async function until(test: () => boolean, what: string): Promise<void> {
+async function until(test: () => boolean, text: string): Promise<void> {
   for (let waited = 0; waited < 5000; waited += 10) {
     if (test()) return;
     await sleep(10);
   }
-  throw new Error(`'${what}' was never shown`);
+  throw new Error(`'${text}' was never shown`);
 }

@@ -3,10 +3,10 @@ import { createServer as createTlsServer } from 'node:https';
 import type { TlsOptions } from 'node:tls';
 import { listenHere } from './listen.ts';
 
-/** A request as the server saw it. */
+/** A request that the server has received. */
 export interface Seen {
   readonly method: string;
-  /** Path and query. */
+  /** The path and the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -15,18 +15,21 @@ export interface Seen {
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text as it is, anything else as JSON. */
+  /** A text is sent as it is, any other value as JSON. */
   readonly body?: unknown;
 }
 
 export interface RecordingServer extends AsyncDisposable {
   readonly url: string;
   readonly seen: Seen[];
-  /** What was asked for as `METHOD path`, requests for documents left out. */
+  /** Returns the requests as `METHOD path`, without those for documents. */
   calls(): string[];
 }
 
-/** A service on a free port that answers documents by their path, with any query, everything else by a function, and keeps what it saw. */
+/**
+ * Starts a service on a free port that keeps every request. It answers the path of a document, with any query, with the
+ * document, and every other request with the result of a function.
+ */
 export async function recordingServer(
   documents: Readonly<Record<string, unknown>>,
   answer: (seen: Seen) => Reply = () => ({
@@ -39,10 +42,15 @@ export async function recordingServer(
   const listener = async (request: IncomingMessage, response: ServerResponse) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    const one = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
-    seen.push(one);
-    const document = documents[one.path] ?? documents[pathOf(one)];
-    const reply = document === undefined ? answer(one) : { body: document };
+    const recorded = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body,
+    };
+    seen.push(recorded);
+    const document = documents[recorded.path] ?? documents[pathOf(recorded)];
+    const reply = document === undefined ? answer(recorded) : { body: document };
     const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? '');
     const type = reply.body === undefined ? {} : { 'content-type': 'application/json' };
     response.writeHead(reply.status ?? 200, { ...type, ...reply.headers });
@@ -55,7 +63,7 @@ export async function recordingServer(
     seen,
     calls: () =>
       seen
-        .filter((one) => !(one.path in documents || pathOf(one) in documents))
+        .filter((request) => !(request.path in documents || pathOf(request) in documents))
         .map(({ method, path }) => `${method} ${path}`),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

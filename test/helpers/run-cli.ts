@@ -5,7 +5,7 @@ import type { OutputStream } from '../../src/process/output-stream.ts';
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
-  /** Added to PETSTORE_OFFLINE_STORE=:memory: and folders that cannot exist. */
+  /** Added to a store in memory, and to folders that cannot exist. */
   readonly env?: Readonly<Record<string, string>>;
   /** Streams that are terminals, by default with 80 columns and 24 rows. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
@@ -20,7 +20,7 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** A command line: its words, or all of them with single spaces between. */
+/** A command line: a list of words, or the words with single spaces between them. */
 export type Line = string | readonly string[];
 
 export function wordsOf(line: Line): readonly string[] {
@@ -32,7 +32,7 @@ export function runAt({ url }: { readonly url: string }, line: Line, options?: R
   return runCli([...wordsOf(line), '--base-url', url], options);
 }
 
-/** Runs the whole program in this process with streams of its own. */
+/** Runs the whole program in this process, with streams that the test reads. */
 export async function runCli(line: Line, options: RunOptions = {}): Promise<Run> {
   const io = fakeIo(options);
   const code = await main(wordsOf(line), io);

@@ -5,11 +5,11 @@ import { type FakeIo, fakeIo } from './run-cli.ts';
 export interface Serving extends AsyncDisposable {
   readonly url: string;
   readonly io: FakeIo;
-  /** Raises a signal and gives the exit code. */
+  /** Raises a signal, and returns the exit code. */
   stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<number>;
 }
 
-/** `petstore serve` in this process, on a free port, once it accepts connections. */
+/** Runs `petstore serve` in this process on a free port, and returns when it accepts connections. */
 export async function serve(line = '', io: FakeIo = fakeIo()): Promise<Serving> {
   const words = line.split(' ').filter((word) => word !== '');
   const code = main(['serve', '--port', '0', ...words], io);

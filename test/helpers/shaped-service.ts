@@ -1,34 +1,34 @@
 import { type RecordingServer, type Reply, recordingServer, type Seen } from './recording-server.ts';
 
-// A small pet store that keeps records of ours, and writes them as a shape says: in its description, its answers and the
-// bodies that it takes. It knows nothing of the program.
+// A small pet store whose records have our fields. A shape says how it writes them in its description, its answers and the
+// bodies of requests. It shares no code with the program.
 
 type Value = string | number | boolean | null | object;
 type Fields = Record<string, Value>;
 type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
 
 export interface Shape {
-  /** The body of a list. */
+  /** Makes the body of a list. */
   list?(records: Fields[], noun: string, url: URL, all: Fields[]): unknown;
-  /** The body of one record. */
+  /** Makes the body of one record. */
   one?(record: Fields, noun: string): unknown;
-  /** A record as the service writes it, and back. */
+  /** Turns a record into the form of the service. `read` turns it back. */
   write?(record: Fields, noun: string): Fields;
   read?(record: Fields, noun: string): Fields;
-  /** The part of a list that a request gets. */
+  /** Picks the part of a list that a request gets. */
   page?(records: Fields[], url: URL): Fields[];
-  /** Headers of a list's answer. */
+  /** Makes the headers of a list. */
   headers?(records: Fields[], url: URL): Record<string, string>;
-  /** Of every list. */
+  /** The parameters of every list. */
   readonly parameters?: readonly object[];
-  /** Names of headers that the description has. */
+  /** The names of the headers in the description. */
   readonly documented?: readonly string[];
-  /** Updates lie at the path of the collection. */
+  /** Whether an update goes to the path of the list, with the id in its body. */
   readonly hasIdInBody?: boolean;
-  /** Creates are answered without a body. */
+  /** Whether the answer of a create has no body. */
   readonly isSilent?: boolean;
   readonly securitySchemes?: object;
-  /** The values of `--map` without which it cannot be bound. */
+  /** The values of `--map` that the binding needs. */
   readonly maps?: readonly string[];
   isAllowed?(seen: Seen): boolean;
 }
@@ -65,7 +65,7 @@ interface ShapedService extends RecordingServer {
   /** The records as they are now, with our names. */
   readonly records: Record<Noun, Fields[]>;
   readonly description: object;
-  /** The writes that it got: `PUT /pets/1 {"name":"Rex"}`. */
+  /** Returns the writes that it received: `PUT /pets/1 {"name":"Rex"}`. */
   writes(): string[];
 }
 
@@ -91,36 +91,36 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, seen: Seen): Reply {
   if (!records) return failure(404);
   const { write = (record) => record, read = (record) => record, one = (record) => record } = shape;
   const key = noun === 'inventory' ? 'petId' : 'id';
-  const at = (wanted: unknown) => records.findIndex((record) => String(record[key]) === String(wanted));
+  const indexOf = (id: unknown) => records.findIndex((record) => String(record[key]) === String(id));
   const show = (record: Fields, status = 200) => ({ status, body: one(write(record, noun), noun) });
-  const given = seen.body === '' ? {} : read(JSON.parse(seen.body), noun);
+  const body = seen.body === '' ? {} : read(JSON.parse(seen.body), noun);
   if (seen.method === 'GET' && id === undefined) {
     const filtered = records.filter((record) =>
       ['status', 'categoryId', 'petId', 'complete'].every((name) => {
-        const wanted = url.searchParams.get(name);
-        return wanted === null || String(record[name]) === wanted;
+        const value = url.searchParams.get(name);
+        return value === null || String(record[name]) === value;
       }),
     );
     const page = shape.page?.(filtered, url) ?? filtered;
-    const written = page.map((record) => write(record, noun));
-    const body = shape.list?.(written, noun, url, filtered) ?? written;
-    return { status: 200, headers: shape.headers?.(filtered, url) ?? {}, body };
+    const printed = page.map((record) => write(record, noun));
+    const list = shape.list?.(printed, noun, url, filtered) ?? printed;
+    return { status: 200, headers: shape.headers?.(filtered, url) ?? {}, body: list };
   }
   if (seen.method === 'POST') {
-    const record = noun === 'inventory' ? given : { id: records.length + 1, ...given };
+    const record = noun === 'inventory' ? body : { id: records.length + 1, ...body };
     records.push(record);
     const location = `/${noun}/${record[key]}`;
     return shape.isSilent ? { status: 201, headers: { location } } : show(record, 201);
   }
-  const found = at(id ?? given[key]);
-  if (found === -1) return failure(404);
+  const index = indexOf(id ?? body[key]);
+  if (index === -1) return failure(404);
   if (seen.method === 'DELETE') {
-    records.splice(found, 1);
+    records.splice(index, 1);
     return { status: 204 };
   }
-  // A PUT replaces: what it leaves out is gone.
-  if (seen.method === 'PUT') records[found] = { [key]: records[found]?.[key] ?? 0, ...given };
-  return show(records[found] ?? {});
+  // A PUT replaces the record, so a field that it leaves out is gone.
+  if (seen.method === 'PUT') records[index] = { [key]: records[index]?.[key] ?? 0, ...body };
+  return show(records[index] ?? {});
 }
 
 function describe(shape: Shape, all: Record<Noun, Fields[]>): object {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type Answers, runTyping } from './person.ts';
 import { type Line, type Run, type RunOptions, runCli, wordsOf } from './run-cli.ts';
 
-/** An embedded store in a file of its own, kept from command to command. */
+/** An embedded store in a new file, which stays from command to command. */
 interface Shop extends Disposable {
   readonly file: string;
   run(line: Line, options?: RunOptions): Promise<Run>;
-  /** What a command that must succeed prints as JSON: its words, or a line. */
+  /** Runs a command that must succeed, as words or as a line, and returns its JSON. */
   json(...argv: string[]): Promise<unknown>;
   /** @see runTyping */
   typing(line: Line, answers: Answers): Promise<Run>;

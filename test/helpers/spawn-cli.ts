@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { vi } from 'vitest';
 
-/** The built program as a child process, on the Node that PETSTORE_TEST_NODE names, else on this one. */
+/** Options of the built program as a child process. It runs on the Node that PETSTORE_TEST_NODE names, or on this Node. */
 interface SpawnOptions {
   readonly stdin?: string;
-  /** Beside an environment that holds only PATH and a store in memory. */
+  /** Added to PATH, a store in memory, and folders that cannot exist. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Another copy of the program. */
+  /** The path of another copy of the program. */
   readonly cli?: string;
 }
 
@@ -44,13 +44,13 @@ export function startCli(
 export function spawnCli(argv: readonly string[], options: SpawnOptions = {}): Promise<Outcome> {
   const started = performance.now();
   const child = startCli(argv, options);
-  // A program that has ended already reads nothing.
+  // A program that has ended does not read its stdin.
   child.stdin?.on('error', () => {});
   child.stdin?.end(options.stdin ?? '');
   return outcomeOf(child, started);
 }
 
-/** The exit code and the output of a started program, once it has ended. */
+/** Waits for the end of a started program, and returns its exit code and its output. */
 export function outcomeOf(child: ChildProcess, started = performance.now()): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
@@ -66,8 +66,9 @@ export function outcomeOf(child: ChildProcess, started = performance.now()): Pro
   });
 }
 
-/** Waits until the program catches signals (Linux tells): before that, the system ends it. */
+/** Waits until the program handles SIGHUP, as /proc of Linux tells. Before that, a signal ends it. */
 export function handlesSignals({ pid }: ChildProcess): Promise<boolean> {
-  const caught = () => /SigCgt:\s*([0-9a-f]+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
-  return vi.waitUntil(() => (BigInt(`0x${caught()}`) & 1n) === 1n, { timeout: 100_000 });
+  const caughtSignals = () =>
+    /SigCgt:\s*([0-9a-f]+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+  return vi.waitUntil(() => (BigInt(`0x${caughtSignals()}`) & 1n) === 1n, { timeout: 100_000 });
 }
