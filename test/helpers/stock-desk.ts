@@ -11,13 +11,13 @@ export interface StockDesk {
   write(name: string, text: string): void;
   read(name: string): string;
   files(): string[];
-  /** The path of the journal of a run, whose id is as a summary has it. */
+  /** Returns the path of the journal of a run. @param run the id, as in a summary. */
   journal(run: unknown): string;
-  /** `petstore <line>`. */
+  /** Runs `petstore <line>` in the folder. */
   run(line: Line, options?: RunOptions): Promise<Run>;
-  /** The same with `-o json`: the summary that it prints, and its error. */
+  /** Runs `petstore <line> -o json`, and returns its summary and its error. */
   report(line: Line, options?: RunOptions): Promise<Report>;
-  /** The states of the rows of a run, by record. */
+  /** Returns the states of the rows of a run, by the id of their record. */
   states(run: string): Promise<Record<string, string>>;
 }
 
@@ -60,7 +60,7 @@ function parseJson(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** A service with these counts, and a person with these files at work on it. */
+/** Starts a service with these counts, for a person with a folder of these files. */
 export async function stockShop(
   counts: Counts,
   files: Readonly<Record<string, string>> = {},

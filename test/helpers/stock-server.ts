@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenHere } from './listen.ts';
 
-/** A request as the server saw it. */
+/** A request that the server has received. */
 export interface StockRequest {
   readonly method: string;
   readonly path: string;
@@ -11,7 +11,7 @@ export interface StockRequest {
   readonly newPetId: string | undefined;
   readonly quantity: number | undefined;
   readonly headers: IncomingMessage['headers'];
-  /** Milliseconds, by performance.now. */
+  /** The time in milliseconds, by performance.now. */
   readonly at: number;
 }
 
@@ -26,48 +26,48 @@ export interface StockServer extends AsyncDisposable {
   /** Counts by pet. */
   readonly stock: Map<string, number>;
   readonly seen: StockRequest[];
-  /** The most requests for one pet that were open at the same time. */
+  /** The most requests for the same pet that were open at the same time. */
   mostForOnePet: number;
   /** The most requests that were open at the same time. */
   mostAtOnce: number;
   misbehave: Misbehave | undefined;
-  /** Whether single entries have an ETag, and If-Match is checked. */
+  /** Whether an entry has an ETag, and the server checks If-Match. */
   sendsETags: boolean;
-  /** The ETag of an entry, made from its count. A weak one matches nothing. */
+  /** Makes the ETag of an entry from its count. A weak ETag matches nothing. */
   etagOf: (petId: string) => string;
   writes(): StockRequest[];
 }
 
-/** Counts of the pets from 1 on, or by pet. */
+/** The counts of pets 1, 2, …, or pairs of a pet and its count. */
 export type Counts = readonly number[] | readonly (readonly [petId: number | string, count: number])[];
 
 function entriesOf(counts: Counts): [string, number][] {
   return counts.map((each, at) => (typeof each === 'number' ? [`${at + 1}`, each] : [`${each[0]}`, each[1]]));
 }
 
-/** An inventory service on a free port that counts what it saw. */
+/** Starts an inventory service on a free port that keeps its requests, and counts those that are open. */
 export async function stockServer(counts: Counts | Map<string, number>): Promise<StockServer> {
   const stock = counts instanceof Map ? counts : new Map(entriesOf(counts));
-  const held = new Map<string, number>();
-  let atOnce = 0;
+  const openByPet = new Map<string, number>();
+  let openCount = 0;
   const server = createServer(async (request, response) => {
     let text = '';
     try {
       for await (const chunk of request) text += chunk;
     } catch {
-      // The client has gone away.
+      // The client has closed the connection.
       return;
     }
     const seen = toRequest(request, text);
     self.seen.push(seen);
     const { petId = '' } = seen;
-    held.set(petId, (held.get(petId) ?? 0) + 1);
-    atOnce += 1;
-    if (petId !== '') self.mostForOnePet = Math.max(self.mostForOnePet, held.get(petId) ?? 0);
-    self.mostAtOnce = Math.max(self.mostAtOnce, atOnce);
+    openByPet.set(petId, (openByPet.get(petId) ?? 0) + 1);
+    openCount += 1;
+    if (petId !== '') self.mostForOnePet = Math.max(self.mostForOnePet, openByPet.get(petId) ?? 0);
+    self.mostAtOnce = Math.max(self.mostAtOnce, openCount);
     response.on('close', () => {
-      held.set(petId, (held.get(petId) ?? 1) - 1);
-      atOnce -= 1;
+      openByPet.set(petId, (openByPet.get(petId) ?? 1) - 1);
+      openCount -= 1;
     });
     if ((await self.misbehave?.(seen, response)) !== true) answer(self, seen, response);
   });
@@ -90,7 +90,7 @@ export async function stockServer(counts: Counts | Map<string, number>): Promise
   return self;
 }
 
-/** @param body text as it is, anything else as JSON. */
+/** Sends an answer. @param body a text is sent as it is, any other value as JSON. */
 export function reply(response: ServerResponse, status: number, body: unknown, headers = {}): true {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -101,14 +101,14 @@ export function refuse(response: ServerResponse, status: number, code: string, h
   return reply(response, status, { code, message: `it says ${code}`, status }, headers);
 }
 
-/** How a write goes wrong: by the status of its answer, or no answer comes. */
+/** The failure of a write: the status of its answer, a connection that is closed, or no answer. */
 type Trouble = number | 'lost' | 'silent';
 
 /**
- * Lets writes go wrong.
+ * Lets writes fail.
  *
- * @param troubles by pet; or for the pet of a write, how many of its writes there were, and how many of all.
- * @param isApplied whether the write is carried out all the same.
+ * @param troubles the trouble of each pet; or a function of the pet, the number of its writes, and the number of all writes.
+ * @param isApplied whether the server carries out the write although it fails.
  */
 export function trouble(
   server: StockServer,
@@ -121,16 +121,16 @@ export function trouble(
     if (method === 'GET') return undefined;
     const writes = server.writes();
     const nth = writes.filter((each) => each.petId === petId).length;
-    const found =
+    const failure =
       typeof troubles === 'function' ? troubles(Number(petId), nth, writes.length) : troubles[petId];
-    if (found === undefined) return undefined;
+    if (failure === undefined) return undefined;
     if (isApplied && method === 'DELETE') server.stock.delete(petId);
     else if (isApplied) server.stock.set(petId, quantity ?? 0);
-    if (found === 'lost') response.destroy();
-    if (typeof found !== 'number') return true;
-    return refuse(response, found, 'no', {
+    if (failure === 'lost') response.destroy();
+    if (typeof failure !== 'number') return true;
+    return refuse(response, failure, 'no', {
       ...headers,
-      ...(found < 400 && { location: 'http://127.0.0.1:1/' }),
+      ...(failure < 400 && { location: 'http://127.0.0.1:1/' }),
     });
   };
 }
@@ -148,12 +148,12 @@ export function holdWrites(server: StockServer): () => void {
   return release;
 }
 
-/** The counts of pets 1 to `count`. */
+/** Returns the counts of pets 1 to `count`. */
 export function shelves(count: number, quantity: (petId: number) => number): [number, number][] {
   return Array.from({ length: count }, (_, at) => [at + 1, quantity(at + 1)]);
 }
 
-/** Pets and counts as a CSV file. */
+/** Prints pets and counts as a CSV file. */
 export function toCsv(rows: Counts): string {
   return `petId,quantity\n${entriesOf(rows)
     .map((row) => `${row}\n`)
@@ -219,7 +219,7 @@ function toPet(path: string): string {
 function list(server: StockServer, path: string, response: ServerResponse): void {
   const query = new URL(path, server.url).searchParams;
   const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
-  const ids = [...server.stock.keys()].sort((one, other) => Number(one) - Number(other));
+  const ids = [...server.stock.keys()].sort((left, right) => Number(left) - Number(right));
   const rest = ids.filter((petId) => Number(petId) > after);
   const page = rest.slice(0, limit);
   const next = `${server.url}/store/inventory?limit=${limit}&after=${page.at(-1)}`;
@@ -227,7 +227,7 @@ function list(server: StockServer, path: string, response: ServerResponse): void
   reply(response, 200, `[${page.map((petId) => toItem(server, petId)).join()}]`, headers);
 }
 
-/** Text, because an id may have more digits than a number can hold. */
+/** Prints an entry by hand, because an id may have more digits than a number can hold. */
 function toItem({ stock }: StockServer, petId: string): string {
   return `{"petId":${petId},"quantity":${stock.get(petId)},"status":"available"}`;
 }
@@ -236,7 +236,7 @@ function etagHeaders(server: StockServer, petId: string) {
   return server.sendsETags ? { etag: server.etagOf(petId) } : {};
 }
 
-/** Sends writes twice, as some proxies do, and passes on what the second one is answered: a refusal. */
+/** Applies a write, and answers it with a refusal, as if a proxy had sent the write twice and passed on the second answer. */
 export function sendTwice(server: StockServer, status: number, headers = {}): void {
   trouble(server, (_, nth) => (nth === 1 ? status : undefined), { isApplied: true, headers });
 }

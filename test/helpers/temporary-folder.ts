@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /**
- * A folder of the test's own, removed when the test ends. Not by a hook of this file: test files share the module, so
- * only the first of them would get the hook.
+ * Creates a folder for the running test, and removes it when the test ends. A hook of this file would not do: test files
+ * share the module, so only the first file would get the hook.
  */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-'));

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cliPath, nodeBinary } from './spawn-cli.ts';
 
-/** The built program in a real terminal of its own, and the keys that a person presses there. */
+/** The built program in a real terminal, and a person at its keyboard. */
 interface Terminal {
-  /** Everything that was drawn so far, escape sequences as they came. */
+  /** Returns the output so far, with its escape sequences. */
   drawn(): string;
-  /** Waits until this text has been drawn after the text of the previous wait. */
+  /** Waits until a text appears after the text of the previous wait. */
   until(text: string): Promise<void>;
   press(keys: string): void;
   readonly ended: Promise<{ readonly code: number | null; readonly drawn: string }>;
@@ -39,7 +39,7 @@ export function startInTerminal(
     env: { PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
   });
   let drawn = '';
-  let looked = 0;
+  let searchFrom = 0;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     drawn += text;
   });
@@ -53,9 +53,9 @@ export function startInTerminal(
     press: (keys) => void child.stdin.write(keys),
     async until(text) {
       for (let waited = 0; waited < longestWaitMs; waited += 5) {
-        const at = drawn.indexOf(text, looked);
+        const at = drawn.indexOf(text, searchFrom);
         if (at !== -1) {
-          looked = at + text.length;
+          searchFrom = at + text.length;
           return;
         }
         await sleep(5);
@@ -66,7 +66,7 @@ export function startInTerminal(
   };
 }
 
-/** The drawn text without escape sequences. */
+/** Removes the escape sequences from the output of a terminal. */
 export function plainText(drawn: string): string {
   return drawn.replace(/\x1b\[[\d;?]*[a-zA-Z]/g, '').replaceAll('\r\n', '\n');
 }

@@ -3,8 +3,8 @@ import { Validator } from '@cfworker/json-schema';
 import { parse } from 'yaml';
 import { type RecordingServer, type Reply, recordingServer, type Seen } from './recording-server.ts';
 
-// A service as an OpenAPI document describes it: every request and every answer is validated with the document itself, and
-// records are kept in memory. It reads the document by itself, with nothing of the program.
+// A service that an OpenAPI document describes. It validates every request and every answer with the document, and keeps its
+// records in memory. It shares no code with the program.
 
 interface Schema {
   readonly [keyword: string]: unknown;
@@ -31,18 +31,18 @@ interface Stored {
 }
 
 interface ValidatingService extends RecordingServer {
-  /** What broke the document, a line each. */
+  /** A line for each request or answer that breaks the document. */
   readonly violations: string[];
 }
 
-/** A service on a free port that has the description at `/openapi.yaml`. */
+/** Starts a service on a free port, which serves its description at `/openapi.yaml`. */
 export async function validatingService(file: string): Promise<ValidatingService> {
   const text = await readFile(file, 'utf8');
   const document = parse(text) as Document;
   const violations: string[] = [];
   const collections = new Map<string, Map<number, Stored>>();
 
-  const check = (what: string, schema: Schema | undefined, value: unknown) => {
+  const check = (subject: string, schema: Schema | undefined, value: unknown) => {
     if (!schema) return;
     const { components } = document;
     const { valid, errors } = new Validator({ ...schema, components } as object, '2019-09', false).validate(
@@ -50,22 +50,22 @@ export async function validatingService(file: string): Promise<ValidatingService
     );
     if (!valid)
       violations.push(
-        `${what}: ${errors.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`)}`,
+        `${subject}: ${errors.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`)}`,
       );
   };
 
   const answer = (seen: Seen): Reply => {
     const { pathname, searchParams } = new URL(seen.path, 'http://service.test');
     const call = `${seen.method} ${seen.path}`;
-    const found = route(document, seen.method, pathname);
-    if (!found) {
+    const match = findOperation(document, seen.method, pathname);
+    if (!match) {
       violations.push(`${call}: no such operation`);
       return { status: 404 };
     }
-    const { operation, template, ids } = found;
-    for (const { name, in: place, required, schema } of operation.parameters ?? []) {
+    const { operation, template, ids } = match;
+    for (const { name, in: location, required, schema } of operation.parameters ?? []) {
       const value =
-        place === 'path' ? ids[name] : place === 'query' ? searchParams.get(name) : seen.headers[name];
+        location === 'path' ? ids[name] : location === 'query' ? searchParams.get(name) : seen.headers[name];
       if (value === null || value === undefined) {
         if (required) violations.push(`${call}: ${name} is required`);
       } else check(`${call} ${name}`, schema, schema.type === 'integer' ? Number(value) : value);
@@ -78,7 +78,7 @@ export async function validatingService(file: string): Promise<ValidatingService
     if (body !== undefined && !media) violations.push(`${call}: takes no body`);
     if (body === undefined && media) violations.push(`${call}: a body is required`);
     if (media) check(`${call} body`, media.schema, body);
-    const reply = work(collections, {
+    const reply = carryOut(collections, {
       method: seen.method,
       template,
       id: Number(Object.values(ids)[0]),
@@ -86,9 +86,9 @@ export async function validatingService(file: string): Promise<ValidatingService
       searchParams,
     });
     const response = operation.responses[String(reply.status)] ?? operation.responses.default;
-    const answered = response?.content?.['application/json']?.schema;
+    const answerSchema = response?.content?.['application/json']?.schema;
     if (!response) violations.push(`${call}: ${reply.status} is not documented`);
-    if (reply.body !== undefined) check(`${call} answer`, answered, reply.body);
+    if (reply.body !== undefined) check(`${call} answer`, answerSchema, reply.body);
     return reply;
   };
 
@@ -96,7 +96,7 @@ export async function validatingService(file: string): Promise<ValidatingService
   return Object.assign(server, { violations });
 }
 
-function route(document: Document, method: string, pathname: string) {
+function findOperation(document: Document, method: string, pathname: string) {
   const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length);
   for (const template of templates) {
     const operation = document.paths[template]?.[method.toLowerCase()];
@@ -115,7 +115,7 @@ interface Call {
   readonly searchParams: URLSearchParams;
 }
 
-function work(
+function carryOut(
   collections: Map<string, Map<number, Stored>>,
   { method, template, id, body, searchParams }: Call,
 ): Reply {
