@@ -7,7 +7,7 @@ import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compare, printHeader } from './ratio.mjs';
-import { startShop } from './shop.mjs';
+import { startServer } from './start-server.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
 const rows = 20_000;
@@ -15,13 +15,13 @@ const preload = `--require ${join(import.meta.dirname, 'peak-memory.cjs')}`;
 const env = { ...process.env, PETSTORE_STATE_DIR: join(folder, 'state'), PETSTORE_CONFIG_DIR: folder };
 delete env.NODE_EXTRA_CA_CERTS;
 
-const shop = await startShop(rows);
-env.PETSTORE_BASE_URL = shop.url;
+const server = await startServer(rows);
+env.PETSTORE_BASE_URL = server.url;
 try {
   await throughput();
   await million();
 } finally {
-  await shop.stop();
+  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -70,7 +70,7 @@ async function throughput() {
 
 async function million() {
   const count = 1_000_000;
-  const large = await startShop(count);
+  const large = await startServer(count);
   env.PETSTORE_BASE_URL = large.url;
   try {
     const files = [
@@ -168,7 +168,7 @@ end
 /** Measures the same work without this program: a curl for each row of the file, eight at a time. */
 async function curls(file) {
   const started = performance.now();
-  const put = `curl -sf -o /dev/null -X PUT -H 'content-type: application/json' -d "{\\"quantity\\":$2}" ${shop.url}/store/inventory/$1`;
+  const put = `curl -sf -o /dev/null -X PUT -H 'content-type: application/json' -d "{\\"quantity\\":$2}" ${server.url}/store/inventory/$1`;
   await run('sh', [
     '-c',
     `tail -n +2 ${file} | tr , ' ' | xargs -P 8 -n 2 sh -c '${put.replaceAll("'", "'\\''")}' _`,
@@ -179,7 +179,7 @@ async function curls(file) {
 async function parallelCurl() {
   const config = join(folder, 'curl.config');
   const one = (id) =>
-    `url = "${shop.url}/store/inventory/${id}"\nrequest = "PUT"\nheader = "content-type: application/json"\ndata = "{\\"quantity\\":${id % 900}}"\noutput = "/dev/null"\n`;
+    `url = "${server.url}/store/inventory/${id}"\nrequest = "PUT"\nheader = "content-type: application/json"\ndata = "{\\"quantity\\":${id % 900}}"\noutput = "/dev/null"\n`;
   writeFileSync(config, Array.from({ length: rows }, (_, at) => one(at + 1)).join('next\n'));
   const started = performance.now();
   await run('curl', ['-sZ', '--parallel-max', '16', '-K', config]);

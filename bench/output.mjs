@@ -4,19 +4,19 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { compare, printHeader } from './ratio.mjs';
-import { startShop } from './shop.mjs';
+import { startServer } from './start-server.mjs';
 
-const few = await startShop(10_000);
-const many = await startShop(100_000);
-const most = await startShop(300_000);
+const few = await startServer(10_000);
+const many = await startServer(100_000);
+const most = await startServer(300_000);
 const preload = `--require ${join(import.meta.dirname, 'peak-memory.cjs')}`;
 
 /** Lists all pets, and returns the milliseconds to the first byte and to the end, and the peak of memory in MB. */
-function list(shop, format) {
+function list(server, format) {
   return new Promise((resolve, reject) => {
     const started = performance.now();
     const child = spawn(process.execPath, ['bin/petstore.js', 'pets', 'list', '-o', format], {
-      env: { ...process.env, PETSTORE_BASE_URL: shop.url, NODE_OPTIONS: preload },
+      env: { ...process.env, PETSTORE_BASE_URL: server.url, NODE_OPTIONS: preload },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let firstByte;
@@ -37,7 +37,7 @@ function list(shop, format) {
 }
 
 async function measure(format, key, { unit = 'ms', target, large = many }) {
-  const take = (shop) => async () => (await list(shop, format))[key];
+  const take = (server) => async () => (await list(server, format))[key];
   await compare({ name: format, baseline: take(few), figure: take(large), pairs: 5, unit, target });
 }
 
@@ -56,5 +56,5 @@ try {
       await measure(format, 'peak', { unit: 'MB', target: '<= 1.2', large });
   }
 } finally {
-  for (const shop of [few, many, most]) await shop.stop();
+  for (const server of [few, many, most]) await server.stop();
 }

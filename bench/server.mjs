@@ -53,15 +53,15 @@ async function throughput() {
 /** Reads the same page of a small and of a large store alternately, over one connection each; returns the medians. */
 async function pages() {
   printHeader(`A page of ${pageSize} pets, one request`, '1,000 pets', '1,000,000 pets');
-  const shops = [];
+  const servers = [];
   for (const pets of [1000, 1_000_000])
-    shops.push({ pets, url: await serve(['--pets', String(pets)]), agent: new Agent({ keepAlive: true }) });
+    servers.push({ pets, url: await serve(['--pets', String(pets)]), agent: new Agent({ keepAlive: true }) });
   for (const filter of ['', 'status=sold', 'categoryId=3', 'status=sold&categoryId=3'])
     for (const place of ['first', 'middle', 'last']) {
-      const times = shops.map(() => []);
+      const times = servers.map(() => []);
       for (let round = -200; round < pageRounds; round += 1)
-        for (const [at, shop] of shops.entries()) {
-          const ms = await timed(() => getPage(shop, filter, place));
+        for (const [at, server] of servers.entries()) {
+          const ms = await timed(() => getPage(server, filter, place));
           if (round >= 0) times[at].push(ms);
         }
       const [small, large] = times.map((all) => median(all) * 1000);
@@ -69,7 +69,7 @@ async function pages() {
       const cells = [`${small.toFixed(0)} µs`, `${large.toFixed(0)} µs`, `${(large / small).toFixed(2)} x`];
       printRow([name, ...cells, 'about 1']);
     }
-  for (const { agent } of shops) agent.destroy();
+  for (const { agent } of servers) agent.destroy();
 }
 
 /** Requests a page. The last page of a filter begins early enough to have as many pets as the other pages. */
@@ -98,7 +98,7 @@ async function firstAnswer() {
 }
 
 async function load() {
-  const file = join(folder, 'shop.json');
+  const file = join(folder, 'store.json');
   await serve(['--pets', '100000', '--data', file, '--save', '--ready-file', join(folder, 'ready')]);
   const saver = children.at(-1);
   saver.kill('SIGTERM');

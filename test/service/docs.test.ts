@@ -128,7 +128,7 @@ test('faults do not affect the page, the descriptions and /healthz', async () =>
     expect([path, (await fetch(`${other.url}/${path}`)).status]).toEqual([path, 200]);
 });
 
-test('each petstore line of the page runs as it stands on the seeded shop', async () => {
+test('each petstore line of the page runs as it stands on the seeded store', async () => {
   await using other = await serve();
   const words = await runLines(other.url, 'petstore', String.raw`printf '%s\0' "$@"; printf '\n';`);
   for (const line of words.trim().split('\n')) {
@@ -137,7 +137,7 @@ test('each petstore line of the page runs as it stands on the seeded shop', asyn
   }
 });
 
-test('each curl line of the page succeeds as it stands on the seeded shop', async () => {
+test('each curl line of the page succeeds as it stands on the seeded store', async () => {
   await using other = await serve();
   await runLines(other.url, 'curl', 'command curl --silent --show-error --fail "$@";');
 });

@@ -129,7 +129,7 @@ test('if the file cannot be written, the store does not change', async () => {
   expect((await sendTo(transport, 'POST', '/pets', rex)).headers.location).toBe('/pets/26');
 });
 
-test('the seeded and the generated shop fit together, and are the same each time', () => {
+test('the records of the seeded and of the generated store fit together, and are the same each time', () => {
   const sizes = ({ categories, pets, orders, inventory }: Store) =>
     [categories, pets, orders, inventory].map(({ all }) => all.length);
   expect(sizes(seedStore())).toEqual([6, 25, 10, 25]);

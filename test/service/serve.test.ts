@@ -57,7 +57,7 @@ test('starts empty, or with the given number of pets, the same each time', async
   expect(await petsOf('--pets 300')).toEqual(pets);
 });
 
-test('--data serves the shop of a file and does not change the file', async () => {
+test('--data serves the store of a file and does not change the file', async () => {
   const text =
     '{"categories":[{"id":1,"name":"Dogs"}],"pets":[{"id":9223372036854775807,"name":"Rex","categoryId":1}]}';
   await writeFile(file, text);
