@@ -195,9 +195,13 @@ function layerOf(file: string): number {
   return layer;
 }
 
-/** The folder of `runs` has what all commands share that are runs. */
+/**
+ * The noun of a command's file. The folder `runs` and three files are shared: the list of commands, and what several
+ * nouns have.
+ */
 function nounOf(file: string): string | undefined {
-  return /^src\/commands\/(?!runs\/)(\w+)\//.exec(file)?.[1];
+  const shared = /^src\/commands\/(runs\/|(index|arguments|record-verbs)\.ts$)/;
+  return shared.test(file) ? undefined : /^src\/commands\/(\w[\w-]*)(?:\/|\.ts$)/.exec(file)?.[1];
 }
 
 function packageOf(target: string): string {

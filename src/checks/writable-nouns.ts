@@ -84,7 +84,7 @@ function resolveNoun(
   const [create, remove] = [operations.get(ids.create), operations.get(ids.delete)];
   if (!create || !remove) {
     const missingId = create ? ids.delete : ids.create;
-    return `${missingId}: ${missing.get(missingId) ?? 'the contract lacks it'}`;
+    return `${missingId}: ${missing.get(missingId)?.why ?? 'the contract lacks it'}`;
   }
   const [get, list, update] = [ids.get, ids.list, ids.update].map((id) => operations.get(id));
   if (!get && !list) return `a ${name} cannot be read back, so it would not certainly be ours`;

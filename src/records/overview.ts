@@ -16,7 +16,7 @@ const maxRows = 10;
 export type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
 
 /**
- * Reads every list once, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. A part
+ * Reads every list once, and sums up the store: its pets, its lowest counts, and the open orders that ship first. A part
  * that cannot be read is null, and a warning names it.
  *
  * @param below counts under this number are low.

@@ -308,6 +308,15 @@ describe('limits of writes by a description and a profile', () => {
         Object.assign(schema?.properties.name ?? {}, { maxLength });
     };
 
+  test('a noun whose records cannot be deleted is skipped with the reason of the binding', async () => {
+    const { code, check } = await bound(({ paths }) => delete paths['/store/orders/{orderId}']?.delete);
+    expect(code).toBe(0);
+    expect(check('write/order')).toMatchObject({
+      result: 'skip',
+      reason: 'deleteOrder: its description has none',
+    });
+  });
+
   test('a short name keeps its random end', async () => {
     const { code, requests } = await bound(withNames(24));
     expect(code).toBe(0);

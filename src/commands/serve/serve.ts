@@ -75,7 +75,7 @@ function createStore({ data, save, empty, pets }: ServeFlags): Store {
 const pauseMs = 500;
 
 /**
- * Saves the store whenever it has changed. The returned function saves once more and ends that.
+ * Saves the store whenever it has changed.
  *
  * @param savedRevision the revision that the file holds; undefined if there is no file.
  * @returns a function that saves once more and ends the saving. It throws a CliError `failed` if the file cannot be
