@@ -16,9 +16,11 @@ import { describeExample } from './show-plan.ts';
 /** The command lines to offer after a session. */
 interface NextCommands {
   /** Continues the run. Undefined if no row is open. */
-  readonly resume: string | undefined;
+  readonly resume?: string | undefined;
   /** Takes back the run. Undefined if it wrote no row. */
-  readonly undo: string | undefined;
+  readonly undo?: string | undefined;
+  /** Applies the file of rejects. Undefined if there is none. */
+  readonly apply?: string | undefined;
 }
 
 /**
@@ -27,23 +29,15 @@ interface NextCommands {
  * @throws CliError if not every row is as the run wants it.
  */
 export async function printReport(context: Context, report: Report): Promise<void> {
-  const { id, header, rows, stop, rejects } = report;
+  const { header, rows, stop, rejects } = report;
   const totals = rowTotals(rows, header);
-  const { counts, open, left } = totals;
-  const { applied, unknown, failed } = counts;
   // If the service stored other counts than were sent, the user must look at them before any further write.
   const suspects = rows.filter(isSuspect);
   const isTrusted = suspects.length === 0;
-  const command = (...words: string[]) => followUpCommand(context, words);
-  const settlingCommand = findSettlingCommand(rows);
-  const resumeCommand =
-    settlingCommand ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
-  const canUndo = isTrusted && header.undoes === null && applied + unknown > 0;
-  const resume = isTrusted && (open > 0 || report.problem) ? command(...resumeCommand) : undefined;
-  const undo = canUndo ? command('undo', id) : undefined;
+  const commands = isTrusted ? nextCommands(context, report, totals) : {};
   let problem: Error | undefined = report.problem;
   try {
-    await printSummary(context, report, totals, { resume, undo });
+    await printSummary(context, report, totals, commands);
   } catch (error) {
     // The run is done although nobody reads its summary.
     if (!(error instanceof OutputClosedError)) problem ??= error as Error;
@@ -52,29 +46,50 @@ export async function printReport(context: Context, report: Report): Promise<voi
     await context.print(
       `pet ${id}: ${describeValue(before)} before, ${describeValue(after)} sent: ${outcome?.reason?.message}`,
     );
-  const stopHint = stop?.hint === undefined ? '' : `${stop.hint}; then `;
-  const applyRejects = rejects && command(...applyWords(header, rejects));
-  // A further `resume` cannot settle a row that a resumed session has left unknown.
-  const unknownHint =
-    report.isResumed && unknown > 0 && isTrusted && !settlingCommand
-      ? 'look at the records that are still unknown, and set them by hand'
-      : '';
-  const hints = [
-    resume && (unknownHint === '' || left > 0) ? `${stopHint}go on with: ${resume}` : stop?.hint,
-    unknownHint,
-    isTrusted || stop?.hint !== undefined ? '' : 'look at these counts before you go on',
-    applyRejects && isTrusted && (!resume || left < failed + unknown)
-      ? `correct the rejected rows, then run: ${applyRejects}`
-      : '',
-    undo && !resume ? `set back with: ${undo}` : '',
-  ].filter((hint) => hint);
-  const hint = hints.length > 0 ? hints.join('; ') : undefined;
+  const hint = hintOf(report, totals, commands, isTrusted);
   const isRetryable = groupFailures(rows).every(({ retryable }) => retryable);
-  const error = toRunError(header, counts, isRetryable, { stop, hint });
+  const error = toRunError(header, totals.counts, isRetryable, { stop, hint });
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
-  if (!error && undo !== undefined) await context.warn(`undo with: ${undo}`);
+  if (!error && commands.undo !== undefined) await context.warn(`undo with: ${commands.undo}`);
   if (error && problem) await context.warn(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;
+}
+
+function nextCommands(
+  context: Context,
+  { id, header, rows, rejects, problem }: Report,
+  { counts, open }: RunTotals,
+): NextCommands {
+  const command = (words: readonly string[]) => followUpCommand(context, words);
+  const resumeWords =
+    findSettlingCommand(rows) ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
+  const canUndo = header.undoes === null && counts.applied + counts.unknown > 0;
+  return {
+    resume: open > 0 || problem ? command(resumeWords) : undefined,
+    undo: canUndo ? command(['undo', id]) : undefined,
+    apply: rejects ? command(applyWords(header, rejects)) : undefined,
+  };
+}
+
+/** Says what the user can do next. Undefined if there is nothing to do. @param isTrusted whether all counts are as sent. */
+function hintOf(
+  { rows, stop, isResumed }: Report,
+  { counts: { failed, unknown }, left }: RunTotals,
+  { resume, undo, apply }: NextCommands,
+  isTrusted: boolean,
+): string | undefined {
+  // A further `resume` cannot settle a row that a resumed session has left unknown.
+  const needsHand = isTrusted && isResumed && unknown > 0 && !findSettlingCommand(rows);
+  const hasStopHint = stop?.hint !== undefined;
+  const hints: string[] = [];
+  if (hasStopHint) hints.push(stop.hint);
+  if (resume && (!needsHand || left > 0)) hints.push(`${hasStopHint ? 'then ' : ''}go on with: ${resume}`);
+  if (needsHand) hints.push('look at the records that are still unknown, and set them by hand');
+  if (!isTrusted && !hasStopHint) hints.push('look at these counts before you go on');
+  if (apply && (!resume || left < failed + unknown))
+    hints.push(`correct the rejected rows, then run: ${apply}`);
+  if (undo && !resume) hints.push(`set back with: ${undo}`);
+  return hints.length > 0 ? hints.join('; ') : undefined;
 }
 
 /** Whether the answer of a row shows another count than was sent. */
@@ -136,7 +151,11 @@ export const summaryView: View<JsonObject> = {
 };
 
 /** Makes a report one JSON object. Facts that are undefined are left out. */
-function toSummaryJson(report: Report, { counts, open, left }: RunTotals, next: NextCommands): JsonObject {
+function toSummaryJson(
+  report: Report,
+  { counts, open, left }: RunTotals,
+  { resume, undo }: NextCommands,
+): JsonObject {
   const { id: run, header, rows, planned, requests, retries, seconds, rowsPerSecond, rejects, stop } = report;
   const { kind, noun, target } = header;
   const failures = groupFailures(rows);
@@ -163,7 +182,8 @@ function toSummaryJson(report: Report, { counts, open, left }: RunTotals, next: 
     open,
     left,
     rejects,
-    ...next,
+    resume,
+    undo,
     stopped: stop?.message,
     failures: failures.map(({ example: { id, ...example }, ...group }) => ({
       ...group,
