@@ -75,6 +75,11 @@ function serviceText(settings: Settings): string {
   return profile ? ` on ${profile.value} (${service})` : ` on ${service}`;
 }
 
+/** Whether questions are possible. */
+export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
+  return whyNotAsked(context) === undefined;
+}
+
 /**
  * Returns a clause that says why no question can be asked; undefined if questions are possible. An answer is never read from a
  * pipe: if a command has read its input from stdin, it reads the answer from the terminal.

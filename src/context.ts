@@ -44,7 +44,7 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'warn' | 'life
   readToken(source: TokenSource): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
-  /** Opens the prompt. Undefined if no question can be asked: see `whyNotAsked`. */
+  /** Opens the prompt. Undefined if no question can be asked: see `canAsk`. */
   prompt(): Promise<Prompt> | undefined;
   /** Opens the printer of stdout. @param format the format; by default that of the settings. */
   printer(format?: OutputFormat): Promise<Printer>;

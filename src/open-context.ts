@@ -1,5 +1,5 @@
 import { builtInContract, type Contract } from './api/contract.ts';
-import { whyNotAsked } from './asking.ts';
+import { canAsk } from './asking.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
@@ -56,7 +56,7 @@ export function openContext(
     contract: memoizeByFirst(() => readContract(io, settings)),
     readToken: memoizeByFirst((source) => readTokenOf(runtime, settings, source)),
     client: (use = 'records') => openClient(use),
-    prompt: () => (whyNotAsked(context) === undefined ? openPrompt() : undefined),
+    prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     async printer(format = settings.get('output')) {
       return new Printer(io, {

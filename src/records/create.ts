@@ -1,6 +1,6 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
-import { confirmWrite } from '../asking.ts';
+import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { askOptional, askParsed, type Prompt } from '../input/question.ts';
 import { UsageError } from '../process/errors.ts';
@@ -44,7 +44,7 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Body): read
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missingNames = lackingFields(operation, body);
   const wantedFields = askableFields.filter((field) => field.isWanted);
-  if (missingNames.length === 0 && wantedFields.length > 0 && context.prompt()) return askableFields;
+  if (missingNames.length === 0 && wantedFields.length > 0 && canAsk(context)) return askableFields;
   // An empty body makes no sense, even if no field is required: the error then names the first field.
   if (missingNames.length === 0 && Object.keys(body).length === 0)
     missingNames = (wantedFields.length > 0 ? wantedFields : askableFields.slice(0, 1)).map(
@@ -52,7 +52,7 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Body): read
     );
   if (missingNames.length === 0) return [];
   const hasFlags = missingNames.every((name) => findField(noun, name));
-  if (hasFlags && context.prompt()) return askableFields;
+  if (hasFlags && canAsk(context)) return askableFields;
   const flagTexts = missingNames.map((name) => {
     const field = findField(noun, name);
     return field

@@ -1,4 +1,4 @@
-import { confirmWrite } from '../asking.ts';
+import { canAsk, confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError } from '../process/errors.ts';
@@ -147,7 +147,7 @@ function describeDeletion(noun: RecordNoun, ids: readonly bigint[], details: Det
 async function readDetails(access: Access, ids: readonly bigint[]): Promise<DetailsById> {
   const { context, client, noun } = access;
   const details = new Map<bigint, RecordDetails>();
-  if (context.flags.yes || !context.prompt()) return details;
+  if (context.flags.yes || !canAsk(context)) return details;
   const read = async (id: bigint) => {
     try {
       const title = noun.title((await readRecord(client, noun.name, id)).value);

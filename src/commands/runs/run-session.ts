@@ -1,4 +1,4 @@
-import { confirmWrite } from '../../asking.ts';
+import { canAsk, confirmWrite } from '../../asking.ts';
 import { checkGuards, type Plan } from '../../bulk/plan.ts';
 import type { Report } from '../../bulk/report.ts';
 import type { Run } from '../../bulk/run.ts';
@@ -138,7 +138,7 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
 
 /** Shows the plan and asks the user. @throws UsageError if the answer is no, or if questions are impossible. */
 async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
-  if (!context.flags.yes && context.prompt()) await showLargestChanges(context, header, plan);
+  if (!context.flags.yes && canAsk(context)) await showLargestChanges(context, header, plan);
   await printTotals(context, header, plan);
   const { singular, plural } = rowWords(header.noun);
   const verb = header.noun === 'inventory' ? 'set' : 'change';
