@@ -144,8 +144,8 @@ interface StoredItem {
   readonly status: PetStatus;
 }
 
-export function toPet(id: bigint, { name, categoryId, status = 'available' }: NewPet): StoredPet {
-  return { id, name, categoryId, status };
+export function toPet(id: bigint, { status = 'available', ...fields }: NewPet): StoredPet {
+  return { id, ...fields, status };
 }
 
 /** The service from which records were pulled. */
