@@ -1,4 +1,5 @@
 import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
+import { joinFirst } from '../process/text.ts';
 import { type DocumentOperation, formatRoute, type Obstacle } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import {
@@ -173,9 +174,7 @@ function choose(
   if (!first) return nearMiss(candidates);
   const fitting = remaining.map(({ operation }) => operation);
   if (fitting.length === 1) return { state: 'bound', operations: fitting, why: first.why };
-  const routes = fitting.slice(0, maxRoutes).map(formatRoute).join(', ');
-  const more = fitting.length > maxRoutes ? ` and ${fitting.length - maxRoutes} more` : '';
-  const why = `${fitting.length} operations fit: ${routes}${more}`;
+  const why = `${fitting.length} operations fit: ${joinFirst(fitting.map(formatRoute), maxRoutes)}`;
   return { state: 'ambiguous', operations: fitting, why };
 }
 

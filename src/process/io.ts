@@ -6,8 +6,6 @@ import { exitCodes, type Signal } from './errors.ts';
 import { type OutputStream, processOutput, streamKindOf } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
 
-export type { Signal } from './errors.ts';
-
 // This folder calls the system, and has the functions for text and numbers that all other folders use. Only this file reads
 // the process, and only `flushThenExit` ends it. Streams: `output-stream.ts`. Files: `read-file.ts`, `files.ts`,
 // `new-file.ts`, `lock.ts`. Time and signals: `deadline.ts`, `within-time.ts`, `signals.ts`. Errors: `errors.ts`,

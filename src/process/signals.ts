@@ -1,5 +1,5 @@
-import { InterruptedError } from './errors.ts';
-import type { Io, Signal } from './io.ts';
+import { InterruptedError, type Signal } from './errors.ts';
+import type { Io } from './io.ts';
 
 /** The signals that end a command: each aborts it, unless the command takes them over to end in its own way. */
 export interface Interrupts {

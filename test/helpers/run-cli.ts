@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { main } from '../../src/main.ts';
-import type { InputStream, Io, Signal } from '../../src/process/io.ts';
+import type { Signal } from '../../src/process/errors.ts';
+import type { InputStream, Io } from '../../src/process/io.ts';
 import type { OutputStream } from '../../src/process/output-stream.ts';
 
 export interface RunOptions {

@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { builtInVariable } from '../../config/contract-file.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../process/errors.ts';
-import type { Signal } from '../../process/io.ts';
+import { type Signal, UsageError } from '../../process/errors.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /** The time in which a command must end after SIGTERM, in milliseconds. */
