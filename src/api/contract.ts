@@ -27,7 +27,7 @@ export interface CredentialPlace {
 export interface MissingReason {
   /** A clause. */
   readonly why: string;
-  /** True if the description has an operation that `--map` can bind. The clause then names the flag. */
+  /** Whether the description has an operation that `--map` can bind. The clause then names the flag. */
   readonly isMappable: boolean;
 }
 

@@ -61,12 +61,12 @@ export function withoutParameters(mediaType: string): string {
   return mediaType.replace(/;.*/s, '').trim();
 }
 
-/** Returns whether requests with this method change nothing. @see RFC 9110, 9.2.1 */
+/** Whether requests with this method change nothing. @see RFC 9110, 9.2.1 */
 export function isSafeMethod(method: string): boolean {
   return isRead(method) || method === 'OPTIONS';
 }
 
-/** Returns whether requests with this method read a resource: GET and HEAD. */
+/** Whether requests with this method read a resource: GET and HEAD. */
 export function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }

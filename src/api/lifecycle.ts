@@ -7,7 +7,7 @@ interface HeaderDate {
   readonly text: string;
   /** Undefined if the header is malformed. */
   readonly date: Date | undefined;
-  /** True if the value has the form of an earlier draft: `true` or an HTTP date. */
+  /** Whether the value has the form of an earlier draft: `true` or an HTTP date. */
   readonly isDraftForm?: true;
 }
 

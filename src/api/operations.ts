@@ -171,7 +171,7 @@ export type Paging =
 export interface DocumentedResponse {
   /** Media types in lower case, without parameters. Empty if there is no body. */
   readonly mediaTypes: readonly string[];
-  /** True if the answer has a Location. */
+  /** Whether the answer has a Location. */
   readonly hasLocation?: boolean | undefined;
   /** A JSON Schema of draft 2020-12. It may refer to the `definitions` of the contract. */
   readonly schema?: JsonObject | undefined;
@@ -428,19 +428,19 @@ export type ListId = {
 }[OperationId];
 
 /** The names of the parameters of an operation in a path or a query. */
-type Names<K extends OperationId, Place extends Parameter['in']> = Extract<
+type ParameterNames<K extends OperationId, Place extends Parameter['in']> = Extract<
   Table[K]['parameters'][number],
   { in: Place }
 >['name'];
 
 /** The query of a list: filters and paging, all optional. */
 type Query<K extends OperationId> = {
-  readonly [Name in Names<K, 'query'>]?: v.InferOutput<(typeof querySchemas)[Name]> | undefined;
+  readonly [Name in ParameterNames<K, 'query'>]?: v.InferOutput<(typeof querySchemas)[Name]> | undefined;
 };
 
 /** The input of an operation: the id in its path, its query and its body. */
 export type Input<K extends OperationId> = {
-  readonly [Name in Names<K, 'path'>]: bigint;
+  readonly [Name in ParameterNames<K, 'path'>]: bigint;
 } & (Table[K] extends {
   body: { name: infer Name extends BodyName };
 }

@@ -23,7 +23,7 @@ export interface Reason {
   readonly status?: number | undefined;
   readonly attempts?: number | undefined;
   readonly requestId?: string | undefined;
-  /** True if the same row may succeed later without a change to it. */
+  /** Whether the same row may succeed later without a change to it. */
   readonly passes?: boolean | undefined;
   /** The command that settles a row that waits for another run, as words: `resume`, `r7`. */
   readonly settledBy?: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export interface Row {
   readonly line: number;
   readonly id: bigint;
   readonly intent: Intent;
-  /** True if a record that does not exist is created. */
+  /** Whether a record that does not exist is created. */
   readonly mayCreate: boolean;
   /** In an undo, if nobody knows whether the undone row was applied: that row. */
   readonly undoneRow?: Row | undefined;
@@ -53,7 +53,7 @@ export interface Row {
   after: Value | undefined;
   /** True while answers and readings leave it possible that an attempt since the last plan has written the row, or will. */
   mayBeWritten: boolean;
-  /** True if answers alone leave it possible that the service applied an attempt since the last plan. */
+  /** Whether answers alone leave it possible that the service applied an attempt since the last plan. */
   mayBeApplied: boolean;
   /** If another run planned this record after the row may have been written: the value that its plan read. */
   laterReading?: Value | undefined;
@@ -139,7 +139,7 @@ function decideWithoutRecord(row: Row, value: Value): Decision {
 
 /** The facts of an attempt that tell whether it may have written the row. */
 export interface RowAttempt {
-  /** True if the service may have received the request. */
+  /** Whether the service may have received the request. */
   readonly isSent: boolean;
   /** The status of the answer. Undefined if no answer came. */
   readonly status?: number | undefined;

@@ -46,7 +46,7 @@ export class Journal {
   /**
    * Creates a file with the mode 0600. With `bytes`, opens the file and truncates it to that length.
    *
-   * @throws CliError `failed`
+   * @throws CliError `failed`.
    */
   constructor(path: string, bytes = 0) {
     this.path = path;

@@ -1,6 +1,6 @@
 import type { Outcome, Row } from './decide.ts';
 import type { JournalContent, JournalRow } from './read-journal.ts';
-import { isLeft, isOpen, isPerhapsWritten } from './rows.ts';
+import { isOpen, isPerhapsWritten, isRetriable } from './rows.ts';
 import type { Run } from './run.ts';
 import { areDisjoint } from './run-header.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './run-store.ts';
@@ -92,7 +92,7 @@ interface Booking {
   readonly run: string;
   readonly change: number;
   readonly state: 'booked' | 'open';
-  /** True if an undo of the run has begun. */
+  /** Whether an undo of the run has begun. */
   readonly isUndone: boolean;
 }
 
@@ -135,7 +135,7 @@ function formatChange(change: number): string {
 interface EqualRun {
   readonly info: RunInfo;
   readonly count: number;
-  /** True if the equal rows are at least half of the input, or half of the earlier run. */
+  /** Whether the equal rows are at least half of the input, or half of the earlier run. */
   readonly isHalfEqual: boolean;
 }
 
@@ -147,7 +147,7 @@ const maxComparedRuns = 50;
  * both have a delivery number.
  *
  * @returns undefined if no run has such a row.
- * @throws as `markByOtherRuns`
+ * @throws as `markByOtherRuns`.
  */
 export async function findMostEqualRun(list: RunList, run: Run): Promise<EqualRun | undefined> {
   const candidates: EqualRun[] = [];
@@ -206,7 +206,7 @@ async function readRowsWithUndo({ folder }: RunList, { id, undo }: RunInfo) {
 function bookingStateOf(row: JournalRow, undoRow: JournalRow | undefined): Booking['state'] | undefined {
   const { outcome } = undoRow ?? row;
   if (outcome?.reason?.code === openElsewhereCode) return undefined;
-  if (isLeft({ outcome }) || outcome?.state === 'unknown') return 'open';
+  if (isRetriable({ outcome }) || outcome?.state === 'unknown') return 'open';
   if (undoRow) return outcome?.state === 'failed' ? 'booked' : undefined;
   return outcome?.state === 'applied' ? 'booked' : undefined;
 }

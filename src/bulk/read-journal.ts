@@ -60,7 +60,7 @@ export interface JournalContent extends JournalHead {
   readonly invalid: readonly Issue[];
   /** The end of the last session; undefined if it was killed. */
   readonly end: RunEnd | undefined;
-  /** True if a session was not killed. It has written the invalid rows to its rejects. */
+  /** Whether a session was not killed. It has written the invalid rows to its rejects. */
   readonly hasEnded: boolean;
   /** The length in bytes, without an incomplete plan or line at the end. */
   readonly bytes: number;
@@ -175,7 +175,7 @@ class JournalReplay implements JournalContent {
   /** @param end the offset of the end of the line, in bytes. */
   applyLine(line: JournalLine, end: number): void {
     const { plan, row, invalid, planned, ended, set, add } = line;
-    if (plan !== undefined) this.plannedRows.push(toPlannedRow(BigInt(plan), line));
+    if (plan !== undefined) this.plannedRows.push(toRowToWrite(BigInt(plan), line));
     else if (row !== undefined && (set !== undefined || add !== undefined))
       this.plannedRows.push(this.applyOutcome(toJournalRow(BigInt(row), line), line));
     else if (row !== undefined) this.applyOutcome(this.rows.get(BigInt(row)), line);
@@ -235,7 +235,7 @@ function toJournalRow(id: bigint, line: JournalLine): JournalRow {
 }
 
 /** A row to write. It may be written until the journal says otherwise, by an outcome or the end of the session. */
-function toPlannedRow(id: bigint, line: JournalLine): JournalRow {
+function toRowToWrite(id: bigint, line: JournalLine): JournalRow {
   const row = toJournalRow(id, line);
   row.before = toValue(line.before);
   row.after = toValue(line.after);

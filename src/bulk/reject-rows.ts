@@ -2,7 +2,7 @@ import { type Reject, writeRejects } from '../input/rejects.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { FileName } from '../process/new-file.ts';
 import { countFieldsOf } from './count-layout.ts';
-import { isLeft } from './rows.ts';
+import { isRetriable } from './rows.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -28,7 +28,7 @@ function toRejects({ header, rows, invalid, journal }: Run): Reject[] {
     const { outcome } = row;
     if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
     if (journal?.rows.get(row.id)?.outcomeAtEnd === outcome) continue;
-    if (header.flags.relative && (outcome.state === 'unknown' || isLeft(row))) continue;
+    if (header.flags.relative && (outcome.state === 'unknown' || isRetriable(row))) continue;
     const { line, id, intent } = row;
     const isRecord = intent.kind === 'set' && typeof intent.value === 'object';
     const fields = isRecord ? { id, ...intent.value } : countFieldsOf(row);

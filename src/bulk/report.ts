@@ -14,7 +14,7 @@ export interface Report {
   readonly rows: readonly Row[];
   /** The rows that this session looked at. */
   readonly planned: readonly Row[];
-  /** True if the run had an earlier session. */
+  /** Whether the run had an earlier session. */
   readonly isResumed: boolean;
   /** This and the next three figures count this session alone. */
   readonly requests: number;
@@ -35,7 +35,7 @@ export interface FailureGroup {
   readonly kind: string;
   readonly state: 'failed' | 'unknown';
   readonly count: number;
-  /** True if `resume` processes all of the rows again. */
+  /** Whether `resume` processes all of the rows again. */
   readonly retryable: boolean;
   /** The first of the rows. */
   readonly example: {

@@ -41,13 +41,13 @@ export function stateOf({ outcome }: Pick<Row, 'outcome'>): Outcome['state'] | '
 }
 
 /** Whether a row is certainly not written and may be tried again: it has no outcome, or failed for a reason that may pass. */
-export function isLeft({ outcome }: Pick<Row, 'outcome'>): boolean {
+export function isRetriable({ outcome }: Pick<Row, 'outcome'>): boolean {
   return !outcome || (outcome.state === 'failed' && outcome.reason?.passes === true);
 }
 
-/** Whether `resume` processes a row again: the row is left or unknown. */
+/** Whether `resume` processes a row again: the row is retriable or unknown. */
 export function isOpen(row: Pick<Row, 'outcome'>): boolean {
-  return isLeft(row) || row.outcome?.state === 'unknown';
+  return isRetriable(row) || row.outcome?.state === 'unknown';
 }
 
 /** Whether a run has written a row, or may have. No plan has a row without `before` to write, so no run wrote it. */
@@ -77,5 +77,5 @@ export function rowTotals(
   const { invalid, skipped } = excluded;
   const counts = { unprocessed: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, invalid, skipped };
   for (const row of rows) counts[stateOf(row)] += 1;
-  return { counts, open: rows.filter(isOpen).length, left: rows.filter(isLeft).length };
+  return { counts, open: rows.filter(isOpen).length, left: rows.filter(isRetriable).length };
 }

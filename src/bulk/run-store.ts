@@ -102,7 +102,7 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
   throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
 }
 
-/** Reads the whole journal of a run. @throws as `findRun` */
+/** Reads the whole journal of a run. @throws as `findRun`. */
 export async function readRun(folder: string, id: string): Promise<JournalContent> {
   const content = await readJournal(journalPath(folder, id));
   if (!content) throw noRunError(id);
@@ -151,7 +151,7 @@ export async function createJournal(
   );
 }
 
-/** Creates the folder of the journals. @throws CliError `failed` */
+/** Creates the folder of the journals. @throws CliError `failed`. */
 export function ensureRunFolder(folder: string): Promise<void> {
   return ensurePrivateFolder(
     folder,
@@ -182,7 +182,7 @@ async function readRunIds(folder: string): Promise<string[]> {
   return numbers.sort((a, b) => b - a).map((number) => `r${number}`);
 }
 
-/** Reads the facts of a run. Undefined if it has no complete plan. @throws CliError if its journal cannot be read */
+/** Reads the facts of a run. Undefined if it has no complete plan. @throws CliError if its journal cannot be read. */
 async function readRunInfo(
   path: string,
   isRunning: boolean,

@@ -17,7 +17,7 @@ import type { Reading, ValueAccess } from './value-access.ts';
 
 /** An attempt to write a row, and its result. */
 interface WriteAttempt extends RowAttempt {
-  /** True if the answer leaves it possible that the service applied the request. */
+  /** Whether the answer leaves it possible that the service applied the request. */
   readonly mayBeApplied: boolean;
   /** What the answer shows of the record. Undefined for an error, and if no answer came. */
   readonly shows?: 'intent' | 'accepted' | 'other' | 'nothing' | undefined;
@@ -106,8 +106,8 @@ export class RowWriter {
   private giveUp(row: Row, attempts: readonly WriteAttempt[]): Outcome | undefined {
     if (row.mayBeWritten) return unknownAfter(attempts);
     const { code, status } = attempts.at(-1) ?? {};
-    const isLeft = code === interruptedCode || status === 429 || status === 503;
-    return this.stop.reason && isLeft ? undefined : failedAfter(attempts);
+    const isForNextSession = code === interruptedCode || status === 429 || status === 503;
+    return this.stop.reason && isForNextSession ? undefined : failedAfter(attempts);
   }
 
   /** Whether a record has not changed since the reading before the attempt. If so after a 412, its ETag is unreliable. */

@@ -101,13 +101,13 @@ const lastInside = 2 ** 63 - 1024;
 /** A double beyond int64. */
 const firstOutside = 2 ** 64;
 
-/** Returns whether an error has no cause inside it. If all alternatives of a value fail, the cause is their keyword. */
+/** Whether an error has no cause inside it. If all alternatives of a value fail, the cause is their keyword. */
 function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
   if (['anyOf', 'oneOf', 'false'].includes(error.keyword)) return true;
   return !errors.some((innerError) => isInside(innerError, error));
 }
 
-/** Returns whether an error is inside another one. An error of the schema `false` has only a location in the value. */
+/** Whether an error is inside another one. An error of the schema `false` has only a location in the value. */
 function isInside(inner: OutputUnit, outer: OutputUnit): boolean {
   const location = inner.keyword === 'false' ? 'instanceLocation' : 'keywordLocation';
   return inner[location].startsWith(`${outer[location]}/`);

@@ -99,13 +99,13 @@ export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, check
     throw new UsageError('--max-latency: --only and --skip leave no latency to measure');
 }
 
-/** Returns whether `--only` names reach, so that the checks of reach alone are enough. */
+/** Whether `--only` names reach, so that the checks of reach alone are enough. */
 export function hasReachPattern({ only }: Pick<SmokeOptions, 'only'>): boolean {
   return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
 }
 
 /**
- * Returns whether a check is selected. In a pattern, `*` matches any text without a slash, `**` any text, and `?` one
+ * Whether a check is selected. In a pattern, `*` matches any text without a slash, `**` any text, and `?` one
  * character. A pattern without a slash selects groups. `--only` does not leave out the checks of `--expect`.
  */
 function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {

@@ -106,7 +106,7 @@ export interface Check {
   readonly operation?: Operation | undefined;
   /** The ids of earlier checks. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;
-  /** True if only an answer shows whether there is something to check. `--dry-run` does not list such a check. */
+  /** Whether only an answer shows if there is something to check. `--dry-run` does not list such a check. */
   readonly isOptional?: boolean | undefined;
   /** Runs the check. If it returns no findings, there was nothing to check, and no report has the check. */
   run(context: CheckContext): Promise<Finding | readonly Finding[]>;

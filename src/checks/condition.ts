@@ -123,18 +123,18 @@ function comparisonText(name: string, { operator, value }: Comparison): string {
   return `${name}${operator}${value}`;
 }
 
-/** Returns whether headers meet the header part of a condition; true if the condition has no such part. */
+/** Whether headers meet the header part of a condition; true if the condition has no such part. */
 export function meetsHeader({ header }: Pick<Condition, 'header'>, headers: HttpHeaders): boolean {
   return !header || holds(header, headerValue(headers, header.name));
 }
 
-/** Returns whether a status meets a condition. */
+/** Whether a status meets a condition. */
 export function meetsStatus({ path, status }: Condition, actual: number): boolean {
   const pattern = status ?? (path === undefined ? undefined : '2xx');
   return pattern === undefined || isStatus(actual, pattern);
 }
 
-/** Returns whether a value meets a comparison. A missing value meets only `!=`. */
+/** Whether a value meets a comparison. A missing value meets only `!=`. */
 function holds({ operator, value }: Comparison, actual: string | undefined): boolean {
   if (actual === undefined) return operator === '!=';
   if (operator === '=') return actual === value;

@@ -57,7 +57,7 @@ export function skip(reason: string): Finding {
   return { state: 'skip', reason };
 }
 
-/** Returns whether a finding or a verdict makes the command fail. */
+/** Whether a finding or a verdict makes the command fail. */
 export function isRed({ state }: { readonly state: State }): boolean {
   return state === 'fail' || state === 'error';
 }
@@ -87,7 +87,7 @@ export function findingOfError(error: unknown): Finding {
   return { state, reason, hint, method, url, status, requestId, exitCode };
 }
 
-/** Returns whether a status matches a pattern: `200`, or `2xx` for a whole class. */
+/** Whether a status matches a pattern: `200`, or `2xx` for a whole class. */
 export function isStatus(status: number, pattern: string): boolean {
   return new RegExp(`^${pattern.replace('xx', '\\d\\d')}$`).test(String(status));
 }

@@ -20,7 +20,7 @@ interface Expectation {
   readonly schema?: JsonObject | undefined;
   /** The step of a check, such as `delete`. The reason of a fault begins with it. */
   readonly step?: string;
-  /** True if another check compares the body with its schema. */
+  /** Whether another check compares the body with its schema. */
   readonly skipsSchema?: boolean;
   /** A remedy for every fault. */
   readonly hint?: string;
@@ -140,7 +140,7 @@ function compareWithSchema(
   }
 }
 
-/** Returns whether a media type matches a range such as `application/*`. */
+/** Whether a media type matches a range such as `application/*`. */
 function isWithin(mediaType: string, range: string): boolean {
   const isOfType = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
   return range === '*/*' || range === mediaType || isOfType;

@@ -157,7 +157,7 @@ export function faultOfUrl(
   return { reason: 'is http, although the service is reached by https', details: { expected, hint } };
 }
 
-/** Returns whether two URLs have the same address, and the same parameters in any order. */
+/** Whether two URLs have the same address, and the same parameters in any order. */
 function isSameAddress(first: URL, second: URL): boolean {
   const key = ({ origin, pathname, searchParams }: URL) =>
     [origin, pathname, ...[...searchParams].map(([name, value]) => `${name}=${value}`).sort()].join(' ');

@@ -61,7 +61,7 @@ function isGone({ status }: Reply): boolean {
   return status === 404 || status === 410;
 }
 
-/** Returns whether an operation was removed at its sunset. */
+/** Whether an operation was removed at its sunset. */
 function hasEnded(reply: Reply, now: Date): boolean {
   const sunsetAt = reply.operation.isDeprecated ? sunsetDate(reply) : undefined;
   return reply.status === 410 && sunsetAt !== undefined && sunsetAt <= now;

@@ -31,7 +31,7 @@ export function createRound(service: Service, tracker = new DeploymentTracker([]
   return { ...service, tracker, replies: new Map(), earlierForeignAnswers: tracker.foreignAnswers };
 }
 
-const retriedStatuses = [429, 502, 503, 504];
+const smokeRetriedStatuses = [429, 502, 503, 504];
 
 /** Makes the context of one check, and a list that gets the attempts of its requests. */
 export function createCheckContext(
@@ -47,7 +47,7 @@ export function createCheckContext(
     createSignal,
     reads: readsOf(client.contract),
     callOptions({ isExpected = () => false, changes, ...limits } = {}) {
-      const statuses = new Set(retriedStatuses.filter((status) => !isExpected(status)));
+      const statuses = new Set(smokeRetriedStatuses.filter((status) => !isExpected(status)));
       return {
         signal,
         timeoutMs,

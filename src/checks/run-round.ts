@@ -83,7 +83,7 @@ export async function runReadChecks(setup: SmokeSetup, tracker = createTracker(s
   return { round, verdicts: fault ? failVersion(setup, verdicts, fault) : addSteadyVerdict(verdicts) };
 }
 
-/** Returns whether another deployment has answered in this round. */
+/** Whether another deployment has answered in this round. */
 function hasForeignAnswer({ tracker, earlierForeignAnswers }: Round): boolean {
   return tracker.foreignAnswers > earlierForeignAnswers;
 }

@@ -93,7 +93,7 @@ function resolveNoun(
   return { ...template, name, parent, create, remove, get, list, update };
 }
 
-/** Returns whether a noun needs a parent record. The pets of a bound service may have no id of a category. */
+/** Whether a noun needs a parent record. The pets of a bound service may have no id of a category. */
 function needsParent({ nounName, parent }: RecordTemplate, { operations }: Contract): boolean {
   if (parent !== 'category') return true;
   const { categoryId } = operations.get(nouns[nounName].operations.create)?.body?.fields ?? {};

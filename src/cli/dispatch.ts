@@ -23,7 +23,7 @@ export interface CommandLine {
   readonly name: string;
   /** Whether the command reads the config. Help and the version do not: they work even if the config is wrong. */
   readonly usesConfig: boolean;
-  /** Runs the command. @throws CliError */
+  /** Runs the command. @throws CliError. */
   run(context: Context): Promise<void>;
 }
 

@@ -186,7 +186,7 @@ export function nameOf({ syntax }: WithSyntax): string {
   return /--[\w-]+/.exec(syntax)?.[0] ?? syntax.slice(1, -1).replace('...', '');
 }
 
-/** Returns whether an argument takes all words that follow, such as `<id...>`. */
+/** Whether an argument takes all words that follow, such as `<id...>`. */
 export function takesMany({ syntax }: WithSyntax): boolean {
   return syntax.includes('...');
 }

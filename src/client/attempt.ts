@@ -19,7 +19,7 @@ export interface Attempt {
   /** 1 for the first. */
   readonly number: number;
   readonly elapsedMs: number;
-  /** True if the service may have received a byte of the request. */
+  /** Whether the service may have received a byte of the request. */
   readonly isSent: boolean;
   /** The response, if there is one. */
   readonly response?: HttpResponse | undefined;
@@ -46,8 +46,8 @@ export function attemptsOf(error: unknown): readonly Attempt[] {
 }
 
 /**
- * Returns whether a write may have been applied: at least one of its attempts was sent and not refused. The answer to a
- * later attempt does not change that.
+ * Whether a write may have been applied: at least one of its attempts was sent and not refused. The answer to a later
+ * attempt does not change that.
  */
 export function mayHaveBeenApplied(method: string, attempts: readonly AttemptResult[]): boolean {
   return !isSafeMethod(method) && attempts.some((attempt) => !isRefusal(attempt));
@@ -56,8 +56,8 @@ export function mayHaveBeenApplied(method: string, attempts: readonly AttemptRes
 const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
 
 /**
- * Returns whether an attempt has certainly changed nothing: nothing was sent, or the status is 307, 308, 501, 505, 4xx
- * except 408, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the
+ * Whether an attempt has certainly changed nothing: nothing was sent, or the status is 307, 308, 501, 505, 4xx except
+ * 408, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the
  * write. A 303 says that the write was applied (RFC 9110, 15.4.4).
  */
 function isRefusal({ isSent, response }: AttemptResult): boolean {
@@ -79,7 +79,11 @@ export const retriedReasons: ReadonlySet<UnavailableReason> = new Set<Unavailabl
   'dns',
 ]);
 
-/** Returns whether a request that is sent twice has the effect of one: all methods except POST and PATCH. @see RFC 9110, 9.2.2 */
+/**
+ * Whether a request that is sent twice has the effect of one: all methods except POST and PATCH.
+ *
+ * @see RFC 9110, 9.2.2
+ */
 export function isIdempotent(method: string): boolean {
   return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }
@@ -91,7 +95,7 @@ interface RetryPolicy {
   readonly retriesUnreachable?: boolean | undefined;
 }
 
-/** Returns whether a further attempt may succeed and cannot apply a write twice. */
+/** Whether a further attempt may succeed and cannot apply a write twice. */
 export function shouldRetry(
   method: string,
   { isSent, response, error }: AttemptResult,

@@ -80,7 +80,7 @@ function withCount(why: string, attempts: Attempts): string {
   return attempts.length > 1 ? `${why}; after ${attempts.length} attempts` : why;
 }
 
-/** Returns whether the request can be sent again and cannot be applied twice. */
+/** Whether the request can be sent again and cannot be applied twice. */
 function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean {
   return isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
 }

@@ -213,7 +213,7 @@ function strongTag(headers: HttpHeaders): string | undefined {
   return tag?.startsWith('W/') ? undefined : tag;
 }
 
-/** Returns whether a DELETE has succeeded because it finds nothing after an attempt that may have been applied. Notes that. */
+/** Whether a DELETE has succeeded because it finds nothing after an attempt that may have been applied. Notes that. */
 function isGone({ client, request }: Call, { response: { status }, attempts }: CallResponse): boolean {
   const { method, url } = request;
   if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;

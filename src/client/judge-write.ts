@@ -83,7 +83,7 @@ export function judgeWrite(
   };
 }
 
-/** Returns whether a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
+/** Whether a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
 function hasFields(operation: Operation, record: JsonObject): boolean {
   const names = Object.keys(looseResultSchemas[nouns[operation.noun].schema].entries);
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);

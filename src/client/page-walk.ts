@@ -176,7 +176,7 @@ function unknownPagingClause({ operation, size, count }: Walk, by: string | unde
     : undefined;
 }
 
-/** Returns whether a page has the same records as the page before. False for empty pages. */
+/** Whether a page has the same records as the page before. False for empty pages. */
 function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], idField: string): boolean {
   if (before.length !== page.length || page.length === 0) return false;
   return before.every(

@@ -71,7 +71,7 @@ export function fromWire(operation: Operation, body: JsonValue): JsonValue | und
 
 const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 
-/** Returns whether a status means success. 202 does for a write only. */
+/** Whether a status means success. 202 does for a write only. */
 export function isSuccess(method: string, status: number): boolean {
   return successes.has(status) || (status === 202 && !isSafeMethod(method));
 }
@@ -146,7 +146,7 @@ export function otherRecord(
 }
 
 /** The error that a service describes in a body of any shape. */
-interface ErrorBody {
+interface DescribedError {
   /** The service's message. Without one, a sentence of the program. */
   readonly why: string;
   /** The service's own code. */
@@ -161,7 +161,7 @@ interface ErrorBody {
  *
  * @param mask masks the secrets in the body before the body is cut.
  */
-export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mask): ErrorBody {
+export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mask): DescribedError {
   if (body.length === 0) return { why: `the service answered ${status}, with no reason given` };
   const type = headerValue(headers, 'content-type');
   const value = type === undefined || isJsonType(type) ? tryJson(body) : undefined;

@@ -41,7 +41,7 @@ export async function readRecord<Record = JsonObject>(
   return readFromList(client, noun, id, { whole: true, ...options });
 }
 
-/** Returns whether the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */
+/** Whether the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */
 function isWithdrawn(error: unknown): error is CliError {
   if (!(error instanceof CliError)) return false;
   const { status, code } = error.details;

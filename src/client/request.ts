@@ -87,7 +87,7 @@ export function parameterValue(input: CallInput, { name, constant }: Parameter):
   return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
-/** Returns whether a URL is below the base URL: same origin, and a path below its path after dot segments are resolved. */
+/** Whether a URL is below the base URL: same origin, and a path below its path after dot segments are resolved. */
 function isBelow(url: string, baseUrl: string): boolean {
   if (!URL.canParse(url)) return false;
   const { origin, pathname } = new URL(url);

@@ -164,7 +164,7 @@ export function timeoutError(call: Call): CliError {
   return unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`);
 }
 
-/** Returns whether a status is a redirect. A 304 is none. */
+/** Whether a status is a redirect. A 304 is none. */
 function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }

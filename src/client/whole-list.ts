@@ -17,7 +17,7 @@ export interface ListOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** The id after which the list begins, if the list is ordered by id. */
   readonly after?: bigint | undefined;
-  /** True if the caller needs every record: a list that may be cut is then an error, not a warning. */
+  /** Whether the caller needs every record: a list that may be cut is then an error, not a warning. */
   readonly whole?: boolean | undefined;
 }
 
@@ -123,7 +123,7 @@ function pageSize(operation: Operation, limit: number | undefined): number | und
   return isStated || (size.serviceDefault !== undefined && hasNoPages) ? largest : undefined;
 }
 
-/** Returns whether the records of a list have a field. */
+/** Whether the records of a list have a field. */
 function hasField({ records }: Operation, name: string): boolean {
   return Object.hasOwn(records.names, name);
 }

@@ -44,7 +44,7 @@ export const untilFlag = value(
   { parse: parseFieldCondition },
 );
 
-/** Parses the interval of --watch. @returns milliseconds @throws ValueError */
+/** Parses the interval of --watch. @returns milliseconds @throws ValueError. */
 function parseInterval(text: string): number {
   if (text === '') return 5000;
   const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text) : 0;

@@ -13,7 +13,7 @@ export const overview = action({
     'Shows the state of the store on one screen: pets by status and by category, the ten lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once; a part that the service cannot answer is left out.',
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
-    below: value('--below <n>', 'show counts under n (default 5)', { parse: parseQuantity }),
+    below: value('--below <n>', 'show counts under n (default: 5)', { parse: parseQuantity }),
   },
   async run(context, { below = 5 }) {
     const printer = await context.printer();

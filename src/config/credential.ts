@@ -175,7 +175,7 @@ export async function readToken(
   return output.replace(/\r?\n$/, '');
 }
 
-/** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth` */
+/** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth`. */
 function checkSendable(token: string, source: string): void {
   if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
   if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token contains a line break`);

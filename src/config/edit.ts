@@ -90,7 +90,7 @@ export function dropProfile(config: ConfigDraft, name: string): boolean {
   return wasActive;
 }
 
-/** Checks that the config has a profile. @throws UsageError */
+/** Checks that the config has a profile. @throws UsageError. */
 export function requireProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
@@ -106,7 +106,7 @@ function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolea
   return config.profiles !== undefined && Object.hasOwn(config.profiles, name);
 }
 
-/** Checks that a new profile can have this name. @throws UsageError */
+/** Checks that a new profile can have this name. @throws UsageError. */
 export function checkProfileName(name: string): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
@@ -122,7 +122,7 @@ export function checkProfileName(name: string): void {
  *
  * @param label the name of the value in an error.
  * @param cwd the folder to which a relative path is relative.
- * @throws UsageError
+ * @throws UsageError.
  */
 export function toStoredValue(key: SettingKey, text: string, label: string, cwd: string): StoredValue {
   const value = parseSetting(key, text, label);

@@ -87,9 +87,8 @@ function checkTrusted(stats: Stats): void {
   if (user === undefined) return;
   const access = `owner ${stats.uid}, mode ${(stats.mode & 0o777).toString(8).padStart(4, '0')}`;
   if (stats.uid !== user && stats.uid !== 0)
-    throw new Error(`belongs to another user (${access}), so nothing of it is used`);
-  if ((stats.mode & 0o022) !== 0)
-    throw new Error(`others may write it (${access}), so nothing of it is used`);
+    throw new Error(`belongs to another user (${access}), so none of it is used`);
+  if ((stats.mode & 0o022) !== 0) throw new Error(`others may write it (${access}), so none of it is used`);
 }
 
 /** Parses a config file; an empty file is an empty config. @throws Error if the text is not a JSON object. */

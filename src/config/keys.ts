@@ -5,7 +5,7 @@ import * as parse from './setting-values.ts';
 
 interface KeyRule {
   readonly summary: string;
-  /** Returns the value as the program uses it. @throws ValueError */
+  /** Returns the value as the program uses it. @throws ValueError. */
   parse(text: string): unknown;
   /** The default value as text. A key without a default can have the value undefined. */
   readonly defaultText?: string;
@@ -182,7 +182,7 @@ export function variableName(key: SettingKey): string {
 /** Describes a key for help: its summary and its default. */
 export function describeKey(key: SettingKey): string {
   const { summary, defaultText } = keyRules[key];
-  return defaultText === undefined ? summary : `${summary} (default ${defaultText})`;
+  return defaultText === undefined ? summary : `${summary} (default: ${defaultText})`;
 }
 
 /** The environment variables of this program that set no key, each with its meaning. */
@@ -215,7 +215,7 @@ export function requireKey(key: string): SettingKey {
  * Parses the text of a key, whatever source gives it: a flag, a variable or the config file.
  *
  * @param label the name of the value in an error, such as `--concurrency`.
- * @throws UsageError
+ * @throws UsageError.
  */
 export function parseSetting<Key extends SettingKey>(
   key: Key,

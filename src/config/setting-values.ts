@@ -50,7 +50,7 @@ const longestMs = 24 * millisecondsPer.h;
  * Parses a duration of 1 ms to 24 h, such as `500ms`, `30s`, `1.5m`, `1h` or a bare number of seconds.
  *
  * @returns milliseconds.
- * @throws ValueError
+ * @throws ValueError.
  */
 export function parseDuration(text: string): number {
   const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
@@ -93,7 +93,7 @@ export function parseInteger(text: string, least: number, most: number): number 
   return Number(text);
 }
 
-/** Parses requests a second, such as `50` or `50/s`. @throws ValueError */
+/** Parses requests a second, such as `50` or `50/s`. @throws ValueError. */
 export function parseRate(text: string): number {
   const [, digits = ''] = /^(\d{1,9}(?:\.\d{1,9})?)(?:\/s)?$/.exec(text) ?? [];
   if (digits === '' || Number(digits) <= 0 || Number(digits) > 100_000)
@@ -145,14 +145,14 @@ export function parsePath(text: string): string {
 const connectionHeaders =
   /^(host|connection|content-length|content-type|transfer-encoding|te|upgrade|expect|accept)$/i;
 
-/** Checks the name of a header that carries a credential. @throws ValueError @see RFC 9110, 5.1 */
+/** Checks the name of a header that carries a credential. @throws ValueError. @see RFC 9110, 5.1 */
 export function parseHeaderName(text: string): string {
   if (!isToken(text)) throw new ValueError('is not a header name');
   if (connectionHeaders.test(text)) throw new ValueError('is a header that the connection itself needs');
   return text;
 }
 
-/** Checks the word before the token; it is empty for the bare token. @throws ValueError @see RFC 9110, 11.1 */
+/** Checks the word before the token; it is empty for the bare token. @throws ValueError. @see RFC 9110, 11.1 */
 export function parseScheme(text: string): string {
   if (text !== '' && !isToken(text)) throw new ValueError('must be one word, or empty for the bare token');
   return text;

@@ -107,7 +107,7 @@ function beatenProfileWarnings(profile: ProfileChoice | undefined, candidates: C
   const ofProfile = beaten.find(({ source }) => source === 'profile');
   const isUnexpected = profile?.source === 'flag' && baseUrl?.source === 'environment' && ofProfile;
   if (!isUnexpected || ofProfile.value === baseUrl.value) return [];
-  return [`${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`];
+  return [`${baseUrl.givenBy} is set, and takes precedence over the base URL of profile ${profile.value}`];
 }
 
 /**

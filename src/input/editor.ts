@@ -38,7 +38,11 @@ interface Editing<Value> {
   readonly originalText: string;
   /** The message that is printed if nothing is to be sent. */
   readonly unchangedMessage: string;
-  /** Returns the value of a text; undefined if nothing is to be sent. @throws an error that says why the text is not valid */
+  /**
+   * Returns the value of a text; undefined if nothing is to be sent.
+   *
+   * @throws an error that says why the text is not valid.
+   */
   parse(text: string): Promise<Value | undefined>;
   send(value: Value): Promise<void>;
 }

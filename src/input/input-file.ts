@@ -96,7 +96,7 @@ async function openTemporary(name: string): Promise<{ file: FileHandle; remove: 
   }
 }
 
-/** Yields pieces. @throws CliError that names the input if the reading fails */
+/** Yields pieces. @throws CliError that names the input if the reading fails. */
 async function* withInputName(pieces: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces;

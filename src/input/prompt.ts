@@ -56,7 +56,7 @@ interface Streams {
   readonly signal: AbortSignal;
 }
 
-/** Asks a question. @throws InterruptedError or UsageError if it is not answered */
+/** Asks a question. @throws InterruptedError or UsageError if it is not answered. */
 async function answerTo<Value>(
   io: Io,
   { signal, style }: PromptOptions,

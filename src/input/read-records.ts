@@ -136,7 +136,7 @@ interface Header {
   readonly isInInput: boolean;
 }
 
-/** Reads the columns of a table from its first record. @throws InputError if the layout refuses the columns */
+/** Reads the columns of a table from its first record. @throws InputError if the layout refuses the columns. */
 function readHeader<Row extends InputRow>(name: string, first: SplitRecord, layout: RowLayout<Row>): Header {
   const { cells = [], problem } = first;
   if (problem) throw lineError(name, first, problem.message);

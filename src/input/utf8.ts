@@ -31,7 +31,7 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
   }
 }
 
-/** Refuses workbooks, UTF-16 and other bytes with zeros, which UTF-8 text does not have. @throws InputError */
+/** Refuses workbooks, UTF-16 and other bytes with zeros, which UTF-8 text does not have. @throws InputError. */
 function rejectBinary(head: Uint8Array, name: string): void {
   if (isWorkbook(head))
     throw new InputError(

@@ -94,7 +94,9 @@ function createFactReader({ read, unit }: ProgressOptions): () => ProgressFacts 
       total ? `${Math.floor((done * 100) / total)}%` : undefined,
       `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
       failedText,
-      total === undefined || rate <= 0 ? undefined : `${clockText(Math.ceil((total - done) / rate))} left`,
+      total === undefined || rate <= 0
+        ? undefined
+        : `${remainingText(Math.ceil((total - done) / rate))} left`,
       rate < 0.5 ? undefined : `${groupDigits(Math.round(rate))}/s`,
       concurrency === undefined ? undefined : `${concurrency} at once`,
     ];
@@ -125,7 +127,7 @@ function barText(
 }
 
 /** Prints seconds as `m:ss` or `h:mm:ss`. */
-function clockText(seconds: number): string {
+function remainingText(seconds: number): string {
   const twoDigits = (value: number) => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const minutesAndSeconds = `${hours > 0 ? twoDigits(minutes) : minutes}:${twoDigits(seconds % 60)}`;

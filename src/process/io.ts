@@ -177,7 +177,7 @@ export function endGroup(id: number | undefined): void {
 }
 
 /**
- * Returns whether a process with this id exists, also if another user owns it. True for a process that has ended and is not
+ * Whether a process with this id exists, also if another user owns it. True for a process that has ended and is not
  * reaped.
  */
 export function processExists(id: number): boolean {

@@ -154,7 +154,7 @@ function hasEnded(lock: string, owner: string): boolean {
   return startNow !== undefined && startNow !== start;
 }
 
-/** Returns whether nobody touched the lock for a day. False if the lock has just been released. */
+/** Whether nobody touched the lock for a day. False if the lock has just been released. */
 function isUntouched(lock: string): boolean {
   const stats = lstatSync(lock, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs > abandonedAfterMs;

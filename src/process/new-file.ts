@@ -22,7 +22,7 @@ export async function checkFolder({ name, folder }: FileName, flag: string): Pro
  * number: `stock.rejects.2.csv`. A link that leads nowhere uses its name too. If `write` fails, no file remains.
  *
  * @returns the name of the file.
- * @throws CliError `failed`
+ * @throws CliError `failed`.
  */
 export async function writeNewFile(
   fileName: FileName,

@@ -21,7 +21,9 @@ export interface OutputStream {
 }
 
 interface WriteOptions {
-  /** True if the data goes out unchanged even if a CI runner would obey it: an annotation, the body of a raw request. */
+  /**
+   * Whether the data goes out unchanged even if a CI runner would obey it: an annotation, the body of a raw request.
+   */
   readonly isRaw?: boolean;
 }
 

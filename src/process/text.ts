@@ -33,7 +33,7 @@ let betweenLetters: RegExp | undefined;
 let betweenEmoji: RegExp | undefined;
 
 /**
- * Returns whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that uses
+ * Whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that uses
  * joiners. Anywhere else it is invisible and only hides that two names differ.
  *
  * @see UAX #31, 2.3
@@ -61,7 +61,7 @@ function toEscape(character: string): string {
  */
 export const runnerCommands = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
 
-/** Returns whether the runner of a CI job would obey a part of the text. */
+/** Whether the runner of a CI job would obey a part of the text. */
 export function hasRunnerCommand(text: string): boolean {
   // Most text has none of these signs, and a search for them alone is fast.
   return /::|_\w+:|##/.test(text) && text.search(runnerCommands) !== -1;

@@ -127,7 +127,7 @@ export class Batch<Item, Result> {
     }
   }
 
-  /** Returns the result of an item; undefined if it failed. @throws an error that ends the command */
+  /** Returns the result of an item; undefined if it failed. @throws an error that ends the command. */
   private async settle(index: number, item: Item): Promise<Result | undefined> {
     try {
       const result = await this.work(item);

@@ -42,7 +42,11 @@ export function extraFields(noun: RecordNoun, texts: RecordFlags['fieldTexts'] =
   return fields;
 }
 
-/** Checks fields of flags. @throws UsageError for a field that the body does not have, and for an id that it does not take */
+/**
+ * Checks fields of flags.
+ *
+ * @throws UsageError for a field that the body does not have, and for an id that it does not take.
+ */
 export function checkOfferedFields({ operation, noun }: Access, body: Body): void {
   for (const name of Object.keys(body)) {
     if (name === 'id' && !(operation.method === 'POST' && takesField(operation, 'id')))

@@ -7,7 +7,7 @@ import { type Access, openAccess } from './access.ts';
 import { Batch, type BatchOptions } from './batch.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { nameAll, namedNoun, type RecordNoun, recordNouns } from './record-nouns.ts';
-import { type Write, writeOnce } from './write.ts';
+import { type Write, writeWithRepeats } from './write.ts';
 import { type BatchResult, showWrites } from './write-records.ts';
 
 /** Deletes the records with these ids, or with the ids in a file. @see deleteRecords */
@@ -95,7 +95,7 @@ async function deleteAll<Item extends { readonly id: bigint }>(
     const missing = details.get(id)?.missing;
     if (missing) throw missing;
     const write = () => deletion(noun, id);
-    const { isAccepted } = await writeOnce(access, write, pace).catch((error: unknown) => {
+    const { isAccepted } = await writeWithRepeats(access, write, pace).catch((error: unknown) => {
       throw withHint(context, noun, id, error);
     });
     const what = describeDeletion(noun, [id], details);

@@ -41,7 +41,7 @@ export async function editRecord(context: Context, noun: RecordNoun, idOrName: I
   });
 }
 
-/** Returns the write of an edited text. @throws UsageError or SyntaxError if the text is not valid */
+/** Returns the write of an edited text. @throws UsageError or SyntaxError if the text is not valid. */
 async function toWrite(access: Access, id: bigint, before: Answer<JsonObject>, text: string): Promise<Write> {
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
@@ -51,7 +51,7 @@ async function toWrite(access: Access, id: bigint, before: Answer<JsonObject>, t
   return write;
 }
 
-/** Returns the changes of an edited record. @throws UsageError that names each field that is wrong */
+/** Returns the changes of an edited record. @throws UsageError that names each field that is wrong. */
 function checkRecord({ noun, operation }: Access, before: JsonObject, record: JsonObject): Body {
   const old = before as Body;
   if (String(record.id ?? '') !== String(old.id ?? ''))

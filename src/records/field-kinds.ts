@@ -14,7 +14,7 @@ interface FieldKindRules {
   readonly placeholder?: string;
   /** The only values. */
   readonly choices?: readonly string[];
-  /** Parses a flag or an answer. @throws ValueError */
+  /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
   /** Parses a cell of a file; by default as a flag. */
   readonly parseCell?: (text: string) => unknown;

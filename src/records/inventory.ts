@@ -65,7 +65,7 @@ interface Sum {
   readonly quantity: number;
 }
 
-/** Adds a change to the count of an entry. @throws UsageError if the sum is not a valid count */
+/** Adds a change to the count of an entry. @throws UsageError if the sum is not a valid count. */
 function addTo({ petId, quantity: old }: InventoryItem, change: bigint): Sum {
   const sum = BigInt(old) + change;
   const limit =

@@ -10,7 +10,7 @@ import type { IdOrName } from './parse-values.ts';
 import type { Body } from './record-nouns.ts';
 
 /** A pet or a category. */
-interface NamedRecord {
+interface PetOrCategory {
   readonly id: bigint;
   readonly name: string;
   readonly description?: string | null | undefined;
@@ -34,7 +34,7 @@ export function isName(field: string, value: unknown): value is string {
 export class Names {
   private readonly context: Context;
   private readonly client: Client;
-  private readonly lists = new Map<NamedNoun, Promise<NamedRecord[]>>();
+  private readonly lists = new Map<NamedNoun, Promise<PetOrCategory[]>>();
   /** The id of each name, by noun and name. */
   private readonly ids = new Map<string, Promise<bigint>>();
 
@@ -49,8 +49,8 @@ export class Names {
   }
 
   /** Returns all pets or all categories. */
-  list(noun: NamedNoun): Promise<NamedRecord[]> {
-    const list = this.lists.get(noun) ?? readNamedRecords(this.client, noun);
+  list(noun: NamedNoun): Promise<PetOrCategory[]> {
+    const list = this.lists.get(noun) ?? readPetsOrCategories(this.client, noun);
     this.lists.set(noun, list);
     return list;
   }
@@ -125,7 +125,7 @@ export class Names {
       return { name: nameById.get(id), ...rest };
     }
     try {
-      const pet = await readFromList<NamedRecord>(client, 'pets', id, { limit: 1 });
+      const pet = await readFromList<PetOrCategory>(client, 'pets', id, { limit: 1 });
       return { name: pet.value.name };
     } catch (error) {
       const isMissing = error instanceof CliError && error.kind === 'not-found';
@@ -151,7 +151,7 @@ export class Names {
   }
 }
 
-async function readNamedRecords(client: Client, noun: NamedNoun): Promise<NamedRecord[]> {
+async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<PetOrCategory[]> {
   if (noun === 'categories') return collectRecords(client.list('listCategories', {}, { whole: true }));
   const pets = await collectRecords(client.list('listPets', {}, { whole: true }));
   return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
@@ -160,12 +160,16 @@ async function readNamedRecords(client: Client, noun: NamedNoun): Promise<NamedR
 /** The most records of a name that an error lists. */
 const maxCandidates = 10;
 
-/** Lets the user choose among the records that share a name. @throws UsageError that lists their ids if questions are impossible */
+/**
+ * Lets the user choose among the records that share a name.
+ *
+ * @throws UsageError that lists their ids if questions are impossible.
+ */
 async function chooseRecord(
   context: Context,
   noun: NamedNoun,
   name: string,
-  records: readonly NamedRecord[],
+  records: readonly PetOrCategory[],
   categories: ReadonlyMap<bigint, string>,
 ): Promise<bigint> {
   const candidates = records.map(({ id, name, description, status, categoryId }) => {
@@ -199,7 +203,7 @@ function unreadNamesNote(noun: NamedNoun, error: unknown): string {
 const maxNearest = 5;
 
 /** The error for a name that no record has. Its hint lists the names that differ least. */
-function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecord[]): CliError {
+function unknownName(noun: NamedNoun, name: string, records: readonly PetOrCategory[]): CliError {
   const plainName = caseless(name);
   const distance = (candidate: string) =>
     candidate.includes(plainName) || plainName.includes(candidate) ? 0 : letterDistance(plainName, candidate);

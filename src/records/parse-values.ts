@@ -6,7 +6,7 @@ import { type JsonValue, parseJson } from '../process/exact-json.ts';
 /** The id of a record, or a name that is looked up. */
 export type IdOrName = bigint | string;
 
-/** Parses an id. @throws ValueError for any text but an integer from 0 to 9223372036854775807 */
+/** Parses an id. @throws ValueError for any text but an integer from 0 to 9223372036854775807. */
 export function parseId(text: string): bigint {
   const id = toId(text);
   if (id === undefined) throw new ValueError(idRequirement);
@@ -18,7 +18,7 @@ export function isIdText(text: string): boolean {
   return /^[\d\s.,+-]*$/.test(text);
 }
 
-/** Parses an id, and returns any text with a letter as a name. @throws ValueError for a mistyped id */
+/** Parses an id, and returns any text with a letter as a name. @throws ValueError for a mistyped id. */
 export function parseIdOrName(text: string): IdOrName {
   return isIdText(text) ? parseId(text) : text;
 }
@@ -36,12 +36,16 @@ export function checkIdsOrFile(subject: string, ids: readonly IdOrName[], from: 
     throw new UsageError(`${subject}: give ids or --from, not both`, 'the file of --from has the ids');
 }
 
-/** Parses a count from 0 to 2^53 - 1. @throws ValueError for any text but decimal digits, such as `12.0`, `1e3` or an empty text */
+/**
+ * Parses a count from 0 to 2^53 - 1.
+ *
+ * @throws ValueError for any text but decimal digits, such as `12.0`, `1e3` or an empty text.
+ */
 export function parseQuantity(text: string): number {
   return parseQuantityFrom(0, text);
 }
 
-/** Parses a count of at least 1. @throws ValueError */
+/** Parses a count of at least 1. @throws ValueError. */
 export function parsePositiveQuantity(text: string): number {
   return parseQuantityFrom(1, text);
 }
@@ -52,7 +56,7 @@ function parseQuantityFrom(least: number, text: string): number {
   throw new ValueError(`must be an integer from ${least} to 9007199254740991`);
 }
 
-/** Parses a difference with or without a sign: `+5`, `-3`, `2`. @throws ValueError */
+/** Parses a difference with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
 export function parseChange(text: string): bigint {
   const change = toChange(text);
   if (change === undefined) throw new ValueError('must be an integer such as +5 or -5');
@@ -63,7 +67,7 @@ export function parseChange(text: string): bigint {
  * Returns the date-time (RFC 3339) of a text: the text itself, or the first moment in UTC of a day, such as `2027-01-15`,
  * `today`, `tomorrow`, `+3d` or `+1w`.
  *
- * @throws ValueError
+ * @throws ValueError.
  */
 export function parseDate(text: string): string {
   const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(text) ?? [];
@@ -80,7 +84,7 @@ export function parseDate(text: string): string {
   return moment;
 }
 
-/** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError */
+/** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError. */
 export function parseTruth(text: string): boolean {
   const word = text.toLowerCase();
   if (word !== 'true' && word !== 'false') throw new ValueError('must be true or false');
@@ -93,14 +97,14 @@ export interface FieldCondition {
   readonly value: string;
 }
 
-/** Parses `<field>=<value>`. @throws ValueError */
+/** Parses `<field>=<value>`. @throws ValueError. */
 export function parseFieldCondition(text: string): FieldCondition {
   const at = text.indexOf('=');
   if (at < 1) throw new ValueError('must be <field>=<value>');
   return { field: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Returns the text. @throws ValueError if it is blank, which is most often an unset variable of a script */
+/** Returns the text. @throws ValueError if it is blank, which is most often an unset variable of a script. */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new ValueError(blankValue);
   return text;

@@ -136,7 +136,7 @@ function objectFields({ names, value = null }: InputRecord): RowFields {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !isRejectColumn(name)));
 }
 
-/** Returns the id of a record. @throws FieldError if it is missing or not valid */
+/** Returns the id of a record. @throws FieldError if it is missing or not valid. */
 function idFrom({ id }: RowFields): bigint {
   if (id === undefined) throw new FieldError('id is required', 'id');
   const text = String(id).trim();
@@ -190,7 +190,7 @@ function fromText(field: Field | undefined, text: string, column: string): unkno
   return parseNamed(column, text, parseCell);
 }
 
-/** Parses the text of a column. @throws FieldError that names the column and the text */
+/** Parses the text of a column. @throws FieldError that names the column and the text. */
 function parseNamed<Value>(column: string, text: string, parse: (text: string) => Value): Value {
   try {
     return parse(text);

@@ -42,7 +42,7 @@ export function createUpdate(
   return { operation: operations.update, input, ifMatch: before.etag };
 }
 
-/** Checks that ids, flags and a file go together. @throws UsageError */
+/** Checks that ids, flags and a file go together. @throws UsageError. */
 export function checkUpdate(
   { singular, plural, fields }: RecordNoun,
   ids: readonly IdOrName[],

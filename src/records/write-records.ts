@@ -7,7 +7,7 @@ import { Batch, type BatchOptions } from './batch.ts';
 import { printAll, printLive } from './print-records.ts';
 import type { Body } from './record-nouns.ts';
 import { showRequests } from './show-requests.ts';
-import { type PrepareWrite, requestOf, type Write, type WriteResult, writeOnce } from './write.ts';
+import { type PrepareWrite, requestOf, type Write, type WriteResult, writeWithRepeats } from './write.ts';
 
 interface WriteOptions<Item> extends Pick<BatchOptions<Item>, 'lineOf' | 'pace'> {
   /** Print a list, even if there is only one record. */
@@ -46,7 +46,7 @@ export async function writeRecords<Item>(
   let accepted = 0;
   let unanswered = 0;
   const write = async (item: Item) => {
-    const result = await writeOnce(access, (refusal) => prepare(item, refusal), pace);
+    const result = await writeWithRepeats(access, (refusal) => prepare(item, refusal), pace);
     if (result.isAccepted) accepted += 1;
     else {
       if (result.record === undefined) unanswered += 1;

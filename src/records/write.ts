@@ -54,7 +54,11 @@ const maxRepeats = 3;
  * @throws CliError `failed` if the record does not have the values that were sent; `unavailable` if it cannot be read; and
  *   the errors of `client.call`.
  */
-export async function writeOnce(access: Access, prepare: PrepareWrite, pace?: Pace): Promise<WriteResult> {
+export async function writeWithRepeats(
+  access: Access,
+  prepare: PrepareWrite,
+  pace?: Pace,
+): Promise<WriteResult> {
   let write = await prepare();
   for (let repeats = 0; ; repeats += 1) {
     try {
@@ -89,7 +93,7 @@ async function send(access: Access, write: Write, pace: Pace | undefined): Promi
   return { write, record, isAccepted: false };
 }
 
-/** Reads the record of a write whose answer does not show the values that were sent. @throws as `writeOnce` */
+/** Reads the record of a write whose answer does not show the values that were sent. @throws as `writeWithRepeats`. */
 async function readBack(
   { client, context, noun }: Access,
   { operation, input }: Write,

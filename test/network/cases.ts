@@ -11,7 +11,7 @@ interface Details {
   readonly retries?: number;
   /** The least time that the call takes, without the start of the process. */
   readonly minMs?: number;
-  /** True if the case is also run in a process, which could hang, die, or write to a wrong stream. */
+  /** Whether the case is also run in a process, which could hang, die, or write to a wrong stream. */
   readonly spoilsProcess?: true;
 }
 

@@ -258,7 +258,7 @@ export function strangeHeaders({ socket }: Exchange): void {
 }
 
 interface Security {
-  /** True if the program trusts it. */
+  /** Whether the program trusts it. */
   readonly trusted?: true;
   readonly days?: number;
   readonly host?: string;

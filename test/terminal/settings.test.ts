@@ -205,7 +205,7 @@ test('a variable that takes precedence over the base URL of a profile named by a
   config.write({ profiles: { p: { 'base-url': 'http://a' } } });
   const explained = async (flags: string, env: Env) =>
     (await config.run(`config explain${flags}`, env)).stderr;
-  const warning = 'warning: PETSTORE_BASE_URL is set, and beats the base URL of profile p\n';
+  const warning = 'warning: PETSTORE_BASE_URL is set, and takes precedence over the base URL of profile p\n';
   expect(await explained(' --profile p', { PETSTORE_BASE_URL: 'http://b' })).toBe(warning);
   expect(await explained(' --profile p', { PETSTORE_BASE_URL: 'http://a' })).toBe('');
   expect(await explained('', { PETSTORE_BASE_URL: 'http://b', PETSTORE_PROFILE: 'p' })).toBe('');

@@ -108,7 +108,7 @@ function isJsonReport(text: string): boolean {
   }
 }
 
-/** Returns whether a text is a JUnit report of any tool, judged by its root element. */
+/** Whether a text is a JUnit report of any tool, judged by its root element. */
 function isJunitReport(text: string): boolean {
   return /^\s*(<\?xml[^>]*\?>\s*)?<testsuites?[\s>]/.test(text) && /<\/testsuites?>\s*$/.test(text);
 }

@@ -22,7 +22,7 @@ export interface DialerOptions {
 export class Dialer {
   readonly origin: URL;
   readonly proxy: HttpProxy | undefined;
-  /** True if the proxy forwards whole requests with absolute URLs, as for plain http. */
+  /** Whether the proxy forwards whole requests with absolute URLs, as for plain http. */
   readonly isForwarded: boolean;
   private readonly connectTimeoutMs: number;
   private readonly startTls: StartTls;
@@ -43,7 +43,7 @@ export class Dialer {
   /**
    * Opens a socket that is ready for a request: connected, tunnelled, secured.
    *
-   * @throws CliError
+   * @throws CliError.
    */
   async dial(): Promise<Socket> {
     const opened: Socket[] = [];

@@ -68,7 +68,10 @@ function bad(source: string, why: string): InputError {
   return new InputError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
 }
 
-/** Returns whether NO_PROXY names a host. Its entries are hosts and domains with or without a port, addresses, CIDR blocks, or `*`. */
+/**
+ * Whether NO_PROXY names a host. Its entries are hosts and domains with or without a port, addresses, CIDR blocks, or
+ * `*`.
+ */
 function isExempt(host: string, port: number, list = ''): boolean {
   const entries = list
     .toLowerCase()

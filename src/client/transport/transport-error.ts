@@ -90,7 +90,7 @@ function opensslReason({ message }: Error): string | undefined {
   return /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1];
 }
 
-/** Returns whether a TLS handshake probably failed because the server speaks plain http. */
+/** Whether a TLS handshake probably failed because the server speaks plain http. */
 export function isPlainHttpError(error: Error): boolean {
   return ['wrong version number', 'packet length too long'].includes(opensslReason(error) ?? '');
 }

@@ -60,7 +60,7 @@ const bind = verb({
   flags: {
     map: values(
       '--map <name=value>',
-      'name the operation of the description to bind, or the name of a field there; may be given again',
+      'name the operation of the description to bind, or the name of a field there; can be repeated',
     ),
     withToken: flag(
       '--with-token',
@@ -103,10 +103,7 @@ const request = verb({
     path: argument('<path>', 'path below the base URL'),
   },
   flags: {
-    field: values(
-      '-f, --field <key=value>',
-      'add a query parameter or a field of the body; may be given again',
-    ),
+    field: values('-f, --field <key=value>', 'add a query parameter or a field of the body; can be repeated'),
     input: value('--input <file>', 'send this file as the body; - reads it from stdin', { offers: 'file' }),
     include: flag('-i, --include', 'print the status line and the headers too'),
   },

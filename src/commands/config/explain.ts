@@ -31,7 +31,7 @@ export const explain = verb({
     const { active, profile, offline } = settings;
     if (active && !profile && !offline)
       await context.print(
-        `note: profile ${active.value} is active, but nothing of it is used, because the base URL has another origin`,
+        `note: profile ${active.value} is active, but none of it is used, because the base URL has another origin`,
       );
     const { token } = settings;
     const records: SettingRecord[] = [

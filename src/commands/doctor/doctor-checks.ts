@@ -133,7 +133,7 @@ function checkPermissions(context: Context): Finding {
   return pass('secrets are private; config and state can be written');
 }
 
-/** Returns whether the group or others have one of these rights to a path. False for a pipe or a missing path. */
+/** Whether the group or others have one of these rights to a path. False for a pipe or a missing path. */
 function isOpenToOthers(path: string, rights: number): boolean {
   try {
     const status = statSync(path);
@@ -143,7 +143,7 @@ function isOpenToOthers(path: string, rights: number): boolean {
   }
 }
 
-/** Returns whether a folder can be written to, or can be created in the nearest folder above it that exists. */
+/** Whether a folder can be written to, or can be created in the nearest folder above it that exists. */
 function canBeWritten(folder: string): boolean {
   if (!existsSync(folder) && dirname(folder) !== folder) return canBeWritten(dirname(folder));
   try {
@@ -164,12 +164,12 @@ async function checkToken(context: Context): Promise<Finding> {
   const baseUrl = settings.get('base-url');
   if (baseUrl === undefined) return skip('there is no base URL to send it to');
   const places = (await context.contract()).credentialPlaces;
-  const plan = decideTokenUse(settings, { baseUrl, places });
-  if (plan === undefined) return pass('none is set');
-  const source = plan.source.label;
-  if (plan.kind === 'withheld')
-    return warn(`${source} is not sent: ${plan.why}`, { hint: 'see `petstore config explain`' });
-  const { place } = plan;
+  const use = decideTokenUse(settings, { baseUrl, places });
+  if (use === undefined) return pass('none is set');
+  const source = use.source.label;
+  if (use.kind === 'withheld')
+    return warn(`${source} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' });
+  const { place } = use;
   const adverbial = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
   return pass(`${source}, sent ${adverbial}`);
 }

@@ -10,7 +10,7 @@ import { type RowInput, readRows } from '../../input/read-rows.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
-import type { WriteFlags } from '../runs/run-flags.ts';
+import type { SessionFlags } from '../runs/run-flags.ts';
 import { applyRun, toRun } from '../runs/run-input.ts';
 
 interface EditFilter {
@@ -25,7 +25,11 @@ const instructions = [
 ].join('\n');
 
 /** Lets the user change counts in an editor, and applies the changed rows. */
-export async function editInventory(context: Context, filter: EditFilter, flags: WriteFlags): Promise<void> {
+export async function editInventory(
+  context: Context,
+  filter: EditFilter,
+  flags: SessionFlags,
+): Promise<void> {
   const editor = findEditor(context, 'edit inventory');
   const { text, counts } = await readText(context, filter);
   if (counts.size === 0) return context.print('no inventory entries to edit');

@@ -94,7 +94,7 @@ async function reopenInput({ io }: Context, { noun, file, name, flags }: RunHead
   return inputFile && { inputFile: { ...inputFile, name }, layout: countLayout(flags) };
 }
 
-/** Prints that nothing is left to do. @throws CliError with the exit code of the run */
+/** Prints that nothing is left to do. @throws CliError with the exit code of the run. */
 async function reportNothing(context: Context, info: RunInfo | undefined): Promise<void> {
   if (!info) return context.print('no run on this target: there is nothing to resume');
   await context.print(`run ${info.id} is ${info.state}: nothing is left to do`);
@@ -102,7 +102,7 @@ async function reportNothing(context: Context, info: RunInfo | undefined): Promi
   if (error) throw error;
 }
 
-/** Checks that the command writes to the target of the run. @throws UsageError if not */
+/** Checks that the command writes to the target of the run. @throws UsageError if not. */
 function checkTarget({ id, header: { target } }: RunInfo, commandTarget: string): void {
   if (commandTarget === target) return;
   throw new UsageError(

@@ -56,21 +56,21 @@ const guardFlags = {
 };
 
 /** Flags of every command that writes. */
-const writeFlags = {
+const sessionFlags = {
   concurrency: { ...keyFlag('concurrency'), ...writing },
   rate: { ...keyFlag('rate'), ...writing },
-  maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default 100)', {
+  maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default: 100)', {
     ...writing,
     parse: parseErrorLimit,
   }),
-  lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', {
+  lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
     ...writing,
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
 };
 
 const rejectsFlag = {
-  rejects: value('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)', {
+  rejects: value('--rejects <file>', 'write rows that failed to this file (default: <input>.rejects.<ext>)', {
     ...writing,
     offers: 'file',
   }),
@@ -82,26 +82,26 @@ function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Fl
   return Object.fromEntries(entries);
 }
 
-export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...writeFlags, ...rejectsFlag };
+export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...sessionFlags, ...rejectsFlag };
 const { relative, delivery, createMissing } = intentFlags;
 export const diffFlags = { ...inputFlags, relative, delivery, createMissing };
 const { skipInvalid, shard } = inputFlags;
 const { maxChanges } = guardFlags;
 /** The flags of an update from a file. */
-export const updateFileFlags = { skipInvalid, shard, maxChanges, ...writeFlags, ...rejectsFlag };
-export const editFlags = inTopic({ ...guardFlags, ...writeFlags, ...rejectsFlag });
+export const updateFileFlags = { skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag };
+export const editFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });
 /** The flags of an undo, which has no rejects. */
-export const undoFlags = inTopic({ ...guardFlags, ...writeFlags });
+export const undoFlags = inTopic({ ...guardFlags, ...sessionFlags });
 export const resumeFlags = { ...undoFlags, ...inTopic({ createMissing, ...rejectsFlag }) };
 
 export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
-export type WriteFlags = Pick<ApplyFlags, keyof typeof editFlags>;
+export type SessionFlags = Pick<ApplyFlags, keyof typeof editFlags>;
 
 /**
  * Parses `i/n`. The index may count from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the
  * same as part 0.
  *
- * @throws UsageError
+ * @throws UsageError.
  */
 export function parseShard(text: string): Shard {
   const [, index, count] = /^(\d{1,6})\/([1-9]\d{0,5})$/.exec(text) ?? [];
@@ -131,7 +131,7 @@ function parseErrorLimit(text: string, name: string): RowLimit {
   return limit;
 }
 
-/** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty */
+/** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty. */
 function parseDelivery(text: string): string {
   if (text.trim() !== '') return text;
   throw new UsageError(
@@ -140,7 +140,7 @@ function parseDelivery(text: string): string {
   );
 }
 
-/** Makes the flags of a run, with defaults. @throws UsageError for flags that cannot be combined */
+/** Makes the flags of a run, with defaults. @throws UsageError for flags that cannot be combined. */
 export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
   const { thousands = null, shard = null, again = false } = flags;
@@ -153,7 +153,7 @@ export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
 }
 
 /** Makes the guards of a run. @param earlier the guards of the run that is resumed or undone. */
-export function runGuards(flags: WriteFlags, earlier?: Guards): Guards {
+export function runGuards(flags: SessionFlags, earlier?: Guards): Guards {
   const { maxChanges = earlier?.maxChanges, maxDelta = earlier?.maxDelta } = flags;
   return { maxChanges, maxDelta, allowZero: flags.allowZero ?? earlier?.allowZero ?? false };
 }

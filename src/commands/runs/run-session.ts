@@ -18,7 +18,7 @@ import { checkFolder, type FileName } from '../../process/new-file.ts';
 import { StoppedError } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
 import { printReport, summaryView } from './report-run.ts';
-import type { WriteFlags } from './run-flags.ts';
+import type { SessionFlags } from './run-flags.ts';
 import { checkPlanView, countProblems, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
 /** Finds the target of the command: a service, or the embedded store. */
@@ -35,7 +35,7 @@ export async function findTarget(context: Context): Promise<string> {
 export async function lockTarget(
   context: Context,
   { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
-  { lockWait = 0 }: WriteFlags,
+  { lockWait = 0 }: SessionFlags,
 ): Promise<TargetLock> {
   const { signal } = context.interrupts;
   return beforeWrites(async () => {
@@ -64,7 +64,7 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
 export async function runSession(
   context: Context,
   run: Run,
-  flags: WriteFlags,
+  flags: SessionFlags,
   lock: TargetLock,
 ): Promise<void> {
   const { header, journal } = run;

@@ -83,7 +83,7 @@ export async function printPlan(context: Context, run: Run, plan: Plan): Promise
   const isTable = printer.format === 'table';
   const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
   const view = createPlanView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
-  const rows = printedRows(run, plan, names);
+  const rows = plannedRows(run, plan, names);
   const isOrdered = invalidOf(run).length === 0;
   await printer.records(inPages(isOrdered ? rows : [...rows].sort((a, b) => a.line - b.line)), view);
 }
@@ -103,7 +103,7 @@ function isProblemRow({ outcome }: Row): boolean {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-function* printedRows(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<PlannedRow> {
+function* plannedRows(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<PlannedRow> {
   for (const row of rows) if (!row.outcome || isProblemRow(row)) yield toPlannedRow(run.header, row, names);
   for (const { line, message } of invalidOf(run))
     yield { now: undefined, new: undefined, name: undefined, line, state: 'invalid', reason: message };

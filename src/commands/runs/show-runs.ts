@@ -144,10 +144,10 @@ export async function printRun(context: Context, id: string): Promise<void> {
   const view = createOutcomesView(header.noun);
   await printer.requireColumns(view);
   const journal = await readRun(folder, id);
-  await printer.records(inPages(printedRows(journal, state === 'running')), view);
+  await printer.records(inPages(settledRows(journal, state === 'running')), view);
 }
 
-function* printedRows({ header, rows, end }: JournalContent, isRunning: boolean): Generator<SettledRow> {
+function* settledRows({ header, rows, end }: JournalContent, isRunning: boolean): Generator<SettledRow> {
   for (const row of rows.values()) {
     const { id, line, before, after, outcome } = row;
     const change = before === undefined ? undefined : changeOf(row);

@@ -2,10 +2,10 @@ import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { parseDuration, parseInteger, parseRate, ValueError } from '../../config/setting-values.ts';
 
 export const flags = {
-  port: value('--port <n>', 'port to listen on (default 4010); 0 takes a free one', {
+  port: value('--port <n>', 'port to listen on (default: 4010); 0 takes a free one', {
     parse: (text) => parseInteger(text, 0, 65_535),
   }),
-  host: value('--host <address>', 'address to listen on (default 127.0.0.1)', { parse: parseHost }),
+  host: value('--host <address>', 'address to listen on (default: 127.0.0.1)', { parse: parseHost }),
   data: value('--data <file>', 'serve the store that this JSON file holds', {
     offers: 'file',
   }),

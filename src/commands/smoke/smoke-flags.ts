@@ -9,21 +9,21 @@ export const smokeFlags = {
   }),
   waitFor: values(
     '--wait-for <condition>',
-    "wait for this deployment (60s without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text^=4f2a9c1'; may be given again",
+    "wait for this deployment (60s without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text^=4f2a9c1'; can be repeated",
     { parse: parseCondition },
   ),
   expect: values(
     '--expect <condition>',
-    "a check of your own, such as 'GET /healthz 200 /status=ok'; may be given again",
+    "a check of your own, such as 'GET /healthz 200 /status=ok'; can be repeated",
     { parse: parseCondition },
   ),
   write: flag('--write', 'also create, change and delete records of its own, and clean up'),
-  only: values('--only <glob>', 'run only these checks, such as op or op/get*; may be given again', {
+  only: values('--only <glob>', 'run only these checks, such as op or op/get*; can be repeated', {
     parse: splitPatterns,
     offers: 'check',
     isList: true,
   }),
-  skip: values('--skip <glob>', 'leave these checks out; may be given again', {
+  skip: values('--skip <glob>', 'leave these checks out; can be repeated', {
     parse: splitPatterns,
     offers: 'check',
     isList: true,
@@ -46,7 +46,7 @@ export const smokeFlags = {
     parse: parseDuration,
   }),
   every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDuration }),
-  report: values('--report <report>', 'junit=<file>, json=<file>, or github; may be given again'),
+  report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
   brief: flag('--brief', 'show failures and the total only'),
   force: flag('--force', 'let a report replace a file that is not a report'),
   dryRun: flag('--dry-run', 'list the checks, send nothing'),

@@ -113,7 +113,7 @@ function toSmokeOptions(
   };
 }
 
-/** Returns whether requests will carry a credential, judged by the settings, before the token is read. */
+/** Whether requests will carry a credential, judged by the settings, before the token is read. */
 function hasCredential({ flags, settings }: Context, { credentialPlaces }: Contract): boolean {
   const baseUrl = settings.get('base-url');
   if (flags.headers?.some((header) => /^authorization\s*:/i.test(header))) return true;
