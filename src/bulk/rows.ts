@@ -40,7 +40,10 @@ export function stateOf({ outcome }: Pick<Row, 'outcome'>): Outcome['state'] | '
   return outcome?.state ?? 'unprocessed';
 }
 
-/** Whether a row is certainly not written and may be tried again: it has no outcome, or failed for a reason that may pass. */
+/**
+ * Whether `resume` tries a row again as it tried it first: the row has no outcome, or it failed for a reason that may pass.
+ * If the process was killed, a row without an outcome may be written.
+ */
 export function isRetriable({ outcome }: Pick<Row, 'outcome'>): boolean {
   return !outcome || (outcome.state === 'failed' && outcome.reason?.passes === true);
 }
@@ -65,7 +68,7 @@ export interface RunTotals {
   readonly counts: StateCounts;
   /** The number of rows that `resume` processes again. */
   readonly open: number;
-  /** The number of open rows that are certainly not written. */
+  /** The number of retriable rows: the open ones without the unknown ones. */
   readonly left: number;
 }
 

@@ -40,7 +40,7 @@ type AttemptResult = Pick<Attempt, 'isSent' | 'response' | 'error'>;
 
 /** Returns the attempts of the call that threw this error. The list is empty if the error is not of a call. */
 export function attemptsOf(error: unknown): readonly Attempt[] {
-  // The folder of the errors knows nothing of HTTP, so an error keeps the attempts as plain objects.
+  // The layer of the errors is below that of the client and does not know the type Attempt.
   if (error instanceof StoppedError) return error.attempts as readonly Attempt[];
   return error instanceof CliError ? ((error.details.attempts ?? []) as readonly Attempt[]) : [];
 }

@@ -211,11 +211,11 @@ describe('a row may be written', () => {
   const before = 3;
   const after = 5;
   const plain = set(after, { before, after });
-  const bound = expecting(after, before, { before, after });
+  const conditional = expecting(after, before, { before, after });
   const lost: RowAttempt = { isSent: true };
   const unsent: RowAttempt = { isSent: false };
   const answered = (status: number, readBack?: Value): RowAttempt => ({ isSent: true, status, readBack });
-  const cases: readonly (readonly [what: string, row: Row, attempts: RowAttempt[], isSent: boolean])[] = [
+  const cases: readonly (readonly [what: string, row: Row, attempts: RowAttempt[], isPossible: boolean])[] = [
     ['not without an attempt', plain, [], false],
     ['not by a request that never left', plain, [unsent], false],
     ['by a lost answer', plain, [lost], true],
@@ -231,11 +231,21 @@ describe('a row may be written', () => {
     ],
     ['not by a 412, if the record has another value', plain, [answered(412, 4)], false],
     ['by a 412, if the record has the value that was sent', plain, [answered(412, after)], true],
-    ['by a 412 of a row that expects, if the record has another value', bound, [answered(412, 4)], true],
-    ['not by a 412 of a row that expects, if the record is as before', bound, [answered(412, before)], false],
+    [
+      'by a 412 of a row that expects, if the record has another value',
+      conditional,
+      [answered(412, 4)],
+      true,
+    ],
+    [
+      'not by a 412 of a row that expects, if the record is as before',
+      conditional,
+      [answered(412, before)],
+      false,
+    ],
     ['by an answer before a 412', plain, [answered(500, 4), answered(412, 4)], true],
   ];
-  it.each(cases)('%s', (_what, row, attempts, isSent) => {
-    expect(mayBeWrittenAfter(row, attempts)).toBe(isSent);
+  it.each(cases)('%s', (_what, row, attempts, isPossible) => {
+    expect(mayBeWrittenAfter(row, attempts)).toBe(isPossible);
   });
 });
