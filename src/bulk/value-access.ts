@@ -9,11 +9,11 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Fields, Row, Value } from './decide.ts';
 
-/** The words for one value and for several values of a noun, and for the record of a row. */
-export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
-  if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet' };
+/** The words for one value and for several values of a noun, for the record of a row, and for what a run does to a value. */
+export function rowWords(name: NounName): { singular: string; plural: string; record: string; verb: string } {
+  if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet', verb: 'set' };
   const { singular, plural } = nouns[name];
-  return { singular, plural, record: singular };
+  return { singular, plural, record: singular, verb: 'change' };
 }
 
 /** A reading of one record. */

@@ -11,6 +11,7 @@ import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
+import { idMember } from './row-columns.ts';
 import { describeExample } from './show-plan.ts';
 
 /** The command lines to offer after a session. */
@@ -187,7 +188,7 @@ function toSummaryJson(
     stopped: stop?.message,
     failures: failures.map(({ example: { id, ...example }, ...group }) => ({
       ...group,
-      example: { ...example, ...(noun === 'inventory' ? { petId: id } : { id }) },
+      example: { ...example, ...idMember(noun, id) },
     })),
     [otherCountCode]: suspects.length > 0 ? suspects : undefined,
   });

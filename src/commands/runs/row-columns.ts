@@ -1,3 +1,4 @@
+import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
 import type { Column } from '../../output/columns.ts';
 
@@ -22,19 +23,22 @@ interface RowColumns {
   readonly line: Column<PrintedRow>;
 }
 
+/** The id of a row under the name that its noun has for it. */
+export function idMember(noun: NounName, id: bigint): Pick<PrintedRow, 'id' | 'petId'> {
+  return { [nouns[noun].idField]: id };
+}
+
 /** @param hasSign whether a positive change is printed with its sign. */
 export function rowColumns(noun: NounName, hasSign = false): RowColumns {
-  const isCount = noun === 'inventory';
+  const { idField } = nouns[noun];
   const changeColumn: Column<PrintedRow> = {
     name: 'change',
     value: ({ change }) => (hasSign && change !== undefined && change > 0 ? `+${change}` : change),
     align: 'right',
   };
   return {
-    id: isCount
-      ? { name: 'petId', value: ({ petId }) => petId, align: 'right' }
-      : { name: 'id', value: ({ id }) => id, align: 'right' },
-    change: isCount ? [changeColumn] : [],
+    id: { name: idField, value: (row) => row[idField], align: 'right' },
+    change: noun === 'inventory' ? [changeColumn] : [],
     state: { name: 'state', value: ({ state }) => state, isStatus: true },
     line: { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
   };

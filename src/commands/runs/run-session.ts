@@ -139,8 +139,7 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
 async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   if (!context.flags.yes && canAsk(context)) await showLargestChanges(context, header, plan);
   await printTotals(context, header, plan);
-  const { singular, plural } = rowWords(header.noun);
-  const verb = header.noun === 'inventory' ? 'set' : 'change';
+  const { singular, plural, verb } = rowWords(header.noun);
   const removals = plan.changes.filter(({ after }) => after === null).length;
   const updates = plan.changes.length - removals;
   const actions = [

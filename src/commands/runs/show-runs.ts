@@ -12,7 +12,7 @@ import { inPages } from '../../output/print.ts';
 import { shorten } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { type PrintedRow, rowColumns } from './row-columns.ts';
+import { idMember, type PrintedRow, rowColumns } from './row-columns.ts';
 
 interface RunRecord extends Readonly<Record<RowState, number>> {
   readonly id: string;
@@ -153,7 +153,7 @@ function* settledRows({ header, rows, end }: JournalContent, isRunning: boolean)
     const change = before === undefined ? undefined : changeOf(row);
     const state = !outcome && !end && !isRunning ? 'unsettled' : stateOf(row);
     yield {
-      ...(header.noun === 'inventory' ? { petId: id } : { id }),
+      ...idMember(header.noun, id),
       before,
       after,
       change,
