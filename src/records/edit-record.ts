@@ -47,6 +47,7 @@ async function toWrite(access: Access, id: bigint, before: Answer<JsonObject>, t
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
   const body = checkRecord(access, before.value, record);
   const write = createUpdate(access.noun, id, before, body);
+  // To make the request checks the input by the contract.
   requestOf(access.client, write);
   return write;
 }

@@ -180,6 +180,7 @@ function toFields(
   // The schema wants ids, so 0 stands for each name.
   const withIds = { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) };
   const checked = checkFields(noun, withIds, missing);
+  // To make the request checks the input by the contract.
   if (isNew) client.toRequest(operation.id, { body: checked });
   return { ...checked, ...Object.fromEntries(names) };
 }
