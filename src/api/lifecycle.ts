@@ -12,7 +12,7 @@ interface HeaderDate {
 }
 
 /** The headers of an answer that tell when its operation ends. */
-export interface Lifecycle {
+interface Lifecycle {
   readonly deprecation?: HeaderDate | undefined;
   readonly sunset?: HeaderDate | undefined;
   /** A page about the end: the target of a link with the relation `deprecation` or `sunset`. */

@@ -89,7 +89,7 @@ export interface Parameter {
 }
 
 /** The format of a service's records. */
-export interface RecordFormat {
+interface RecordFormat {
   /**
    * The fields that lead from an answer to its record or list. Empty if the answer itself is the record or
    * the list.

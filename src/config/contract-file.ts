@@ -26,7 +26,7 @@ interface BoundContract {
  * The profile or the origin to which a binding applies. The key `contract` of a profile names the file of its
  * contract.
  */
-export interface BindingScope {
+interface BindingScope {
   /** Undefined for an origin. */
   readonly profile: string | undefined;
   /** The name in messages: `profile staging`, or the origin. */
