@@ -1,7 +1,7 @@
 import { embeddedOrigin } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
-import { type Interrupts, StoppedError } from '../process/signals.ts';
+import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
 import { groupOf, type Verdict } from './check.ts';
 import { hasReachPattern, type SmokeOptions } from './check-table.ts';
@@ -38,13 +38,15 @@ export async function runSmoke(
   const creating = new AbortController();
   const abandoning = new AbortController();
   let signal: Signal | undefined;
-  const release = interrupts.takeOver((name) => {
-    if (signal) return abandoning.abort(new StoppedError('stopped by a second signal'));
-    signal = name;
-    stopping.abort(new StoppedError('the run was interrupted'));
-    const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
-    if (write) void observer.print(`stopped: removing the records of this run${choice}`);
-  });
+  const steps = {
+    stop(name: Signal) {
+      signal = name;
+      stopping.abort(new StoppedError('the run was interrupted'));
+      const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
+      if (write) void observer.print(`stopped: removing the records of this run${choice}`);
+    },
+    abandon: () => abandoning.abort(new StoppedError('stopped by a second signal')),
+  };
   if (maxTimeMs !== undefined)
     abortLater(stopping, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
   const { signal: stopped } = stopping;
@@ -55,7 +57,7 @@ export async function runSmoke(
   const startedAt = service.now();
   const startedMs = monotonicMs();
   const tally = new Tally();
-  try {
+  return inTwoSteps({ interrupts }, steps, async () => {
     const first = await runUntilGreen(setup);
     const firstMs = monotonicMs();
     tally.add(await addWriteChecks(setup, first));
@@ -76,9 +78,7 @@ export async function runSmoke(
       exitCode: failure?.exitCode ?? exitCodeOf(verdicts),
       signal,
     };
-  } finally {
-    release();
-  }
+  });
 }
 
 /** The pause after the first round of a wait. It doubles after each round, up to the longest pause. */

@@ -5,14 +5,14 @@ import type { Io } from './io.ts';
 export interface Interrupts {
   /** Aborted with an InterruptedError by the first signal that no command took over. */
   readonly signal: AbortSignal;
-  /** Passes every signal to `listener` until the returned function is called. */
+  /** Passes every signal to `listener` until the returned function is called; then the listener before it hears them again. */
   takeOver(listener: (signal: Signal) => void): () => void;
   /** Aborts a command that took the signals over, because it does not come to its end. */
   abort(signal: Signal): void;
   release(): void;
 }
 
-export function createInterrupts(io: Io): Interrupts {
+export function createInterrupts(io: Pick<Io, 'onSignal'>): Interrupts {
   const controller = new AbortController();
   let handler: ((name: Signal) => void) | undefined;
   // A second abort changes nothing.
@@ -21,14 +21,62 @@ export function createInterrupts(io: Io): Interrupts {
   return {
     signal: controller.signal,
     takeOver(listener) {
+      const outerHandler = handler;
       handler = listener;
       return () => {
-        handler = undefined;
+        handler = outerHandler;
       };
     },
     abort,
     release,
   };
+}
+
+/** What the first and the second signal do to a piece of work. */
+export interface SignalSteps {
+  /** Called at the first signal: the work begins nothing new, and waits for what is under way. */
+  stop(signal: Signal): void;
+  /** Called at the second signal: the work also gives up what is under way. Without it, the second signal ends the command. */
+  abandon?(signal: Signal): void;
+  /** The longest time between the first signal and the end of the work, in milliseconds. After it the command ends. */
+  readonly stopMs?: number;
+  /** The same from the second signal on. */
+  readonly abandonMs?: number;
+}
+
+/**
+ * Does work that ends in two steps: the first signal stops it, and the second one abandons it. What follows, such as a
+ * report, belongs to the work.
+ *
+ * @returns the value of the work, which must see for itself that it was stopped.
+ */
+export async function inTwoSteps<Value>(
+  { interrupts }: { readonly interrupts: Pick<Interrupts, 'takeOver' | 'abort'> },
+  { stop, abandon, stopMs, abandonMs }: SignalSteps,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const endAfter = (ms: number | undefined, signal: Signal) => {
+    clearTimeout(timer);
+    timer = ms === undefined ? undefined : setTimeout(() => interrupts.abort(signal), ms);
+  };
+  const release = interrupts.takeOver((signal) => {
+    count += 1;
+    if (count === 1) {
+      endAfter(stopMs, signal);
+      stop(signal);
+    } else if (count === 2 && abandon) {
+      endAfter(abandonMs ?? stopMs, signal);
+      abandon(signal);
+    } else if (!abandon) interrupts.abort(signal);
+  });
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
 }
 
 /** The work of a call was stopped. */

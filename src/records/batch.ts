@@ -2,8 +2,8 @@ import { shownUrl } from '../api/http.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
 import { eachAtPace, type Pace, type StopReason } from '../client/pace.ts';
 import type { Context } from '../context.ts';
-import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
-import { Stop, StoppedError } from '../process/signals.ts';
+import { CliError, InterruptedError, ManyError, type Signal } from '../process/errors.ts';
+import { inTwoSteps, Stop, StoppedError } from '../process/signals.ts';
 
 /** The line of an input file on which a record begins. */
 export interface InputLine {
@@ -111,20 +111,15 @@ export class Batch<Item, Result> {
    * Runs `work`. Meanwhile, if there are several items, the first signal stops the batch: no further item begins. The
    * second signal ends the command.
    */
-  async stopAtSignal<Value>({ interrupts, warn }: Context, work: () => Promise<Value>): Promise<Value> {
+  async stopAtSignal<Value>(context: Context, work: () => Promise<Value>): Promise<Value> {
     if (this.items.length < 2) return work();
-    let isStopping = false;
-    const release = interrupts.takeOver((signal) => {
-      if (isStopping) return interrupts.abort(signal);
-      isStopping = true;
+    const stop = (signal: Signal) => {
       this.stopping.stop(new InterruptedError(signal));
-      void warn('note: no further write begins; waiting for those under way; a second signal ends at once');
-    });
-    try {
-      return await work();
-    } finally {
-      release();
-    }
+      void context.warn(
+        'note: no further write begins; waiting for those under way; a second signal ends at once',
+      );
+    };
+    return inTwoSteps(context, { stop }, work);
   }
 
   /** Returns the result of an item; undefined if it failed. @throws an error that ends the command. */

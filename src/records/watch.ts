@@ -6,8 +6,9 @@ import { errorSentence } from '../output/error.ts';
 import { foldProse } from '../output/fold.ts';
 import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
+import { CliError, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
+import { inTwoSteps } from '../process/signals.ts';
 import { sanitize, secondsText } from '../process/text.ts';
 import type { Access } from './access.ts';
 import { openView } from './print-records.ts';
@@ -40,10 +41,10 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
   await checkTerminal(context);
   const screen = openScreen(context.io);
   const end = new AbortController();
-  const release = context.interrupts.takeOver((signal) => {
+  const stop = (signal: Signal) => {
     context.setExitCode(new InterruptedError(signal).exitCode);
     end.abort();
-  });
+  };
   let last: readonly JsonObject[] | undefined;
   let lines: readonly string[] = [];
   const pollOnce = async (): Promise<number> => {
@@ -65,11 +66,12 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
     }
   };
   try {
-    for (;;) await sleep(await withinLimits({ signals: [end.signal] }, pollOnce), end.signal);
+    await inTwoSteps(context, { stop }, async () => {
+      for (;;) await sleep(await withinLimits({ signals: [end.signal] }, pollOnce), end.signal);
+    });
   } catch (error) {
     if (!end.signal.aborted) throw error;
   } finally {
-    release();
     await screen.close();
   }
 }

@@ -15,7 +15,7 @@ import { withProgress } from '../../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../../process/errors.ts';
 import { realFile } from '../../process/files.ts';
 import { checkFolder, type FileName } from '../../process/new-file.ts';
-import { StoppedError } from '../../process/signals.ts';
+import { inTwoSteps, StoppedError } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
 import { printReport, summaryView } from './report-run.ts';
 import type { SessionFlags } from './run-flags.ts';
@@ -112,11 +112,13 @@ async function openSession(context: Context, run: Run, maxErrors = defaultMaxErr
 async function planSession(context: Context, session: Session): Promise<Plan> {
   const { stop, progress, run } = session;
   let firstSignal: Signal | undefined;
-  const release = context.interrupts.takeOver((signal) => {
-    firstSignal ??= signal;
-    stop.stop(interruption(signal));
-    stop.abandon();
-  });
+  const steps = {
+    stop(signal: Signal) {
+      firstSignal = signal;
+      stop.stop(interruption(signal));
+      stop.abandon();
+    },
+  };
   const activity = {
     label: `reading ${rowWords(run.header.noun).plural}`,
     unit: 'records',
@@ -124,14 +126,12 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
     read: () => ({ done: progress.recordsRead }),
   };
   try {
-    return await withProgress(context, activity, () => session.plan());
+    return await inTwoSteps(context, steps, () => withProgress(context, activity, () => session.plan()));
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
     if (firstSignal) throw new InterruptedError(firstSignal);
     const { kind, message, hint } = stop.reason;
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
-  } finally {
-    release();
   }
 }
 
@@ -149,12 +149,12 @@ async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Pro
   await confirmWrite(context, { what: actions.join(' and '), destructive: true });
 }
 
-/** The time in which a run must end after the first signal, and after the second signal. */
-const endingMs = [graceMs + 1000, 1000] as const;
+/** The time in which a run must end after a signal, beyond the time that it gives to requests in flight. */
+const reportMs = 1000;
 
 /**
  * Writes a plan and shows the progress. After the first signal the run waits for requests in flight, and after the second
- * signal it abandons them. Then it writes journal, rejects and report, but never longer than `endingMs`: a reader that does
+ * signal it abandons them. Then it writes journal, rejects and report, but never longer than `reportMs`: a reader that does
  * not read the report must not hold up the process.
  */
 async function writeSession(
@@ -165,34 +165,34 @@ async function writeSession(
   lock: TargetLock,
 ): Promise<Report> {
   const { stop, progress, pace, run } = session;
-  let timer: NodeJS.Timeout | undefined;
-  const release = context.interrupts.takeOver((signal) => {
-    const remainingMs = endingMs[timer ? 1 : 0];
-    clearTimeout(timer);
-    timer = setTimeout(() => context.interrupts.abort(signal), remainingMs);
-    if (stop.reason) return stop.abandon('stopped by a second signal');
-    stop.stop(interruption(signal));
-    const notice = 'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it';
-    if (!stop.abandoned.aborted) void context.print(notice);
-  });
+  const abandon = () => stop.abandon('stopped by a second signal');
+  const steps = {
+    stopMs: graceMs + reportMs,
+    stop(signal: Signal) {
+      // The run may have stopped for another reason before.
+      if (stop.reason) return abandon();
+      stop.stop(interruption(signal));
+      const notice = 'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it';
+      if (!stop.abandoned.aborted) void context.print(notice);
+    },
+    abandon,
+    abandonMs: reportMs,
+  };
   const total = plan.changes.length;
   const activity = {
     label: run.header.kind === 'undo' ? 'undoing' : 'applying',
     unit: 'rows',
     read: () => ({ done: progress.rowsWritten, total, failed: progress.rowsFailed, concurrency: pace.limit }),
   };
-  try {
+  return inTwoSteps(context, steps, async () => {
     const start = await beforeWrites(async () => {
       const sessionStart = await session.begin(plan);
       await lock.nameRun(sessionStart.id);
       return sessionStart;
     });
     const write = () => session.write(plan, start, rejects);
-    return total > 0 ? await withProgress(context, activity, write) : await write();
-  } finally {
-    clearTimeout(timer);
-    release();
-  }
+    return total > 0 ? withProgress(context, activity, write) : write();
+  });
 }
 
 function interruption(signal: Signal): StopReason {

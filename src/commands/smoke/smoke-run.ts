@@ -24,7 +24,7 @@ import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { errorText } from '../../output/error.ts';
-import { monotonicMs, withinLimits } from '../../process/deadline.ts';
+import { monotonicMs } from '../../process/deadline.ts';
 import {
   CliError,
   exitCodes,
@@ -33,6 +33,7 @@ import {
   OutputClosedError,
   UsageError,
 } from '../../process/errors.ts';
+import { inTwoSteps } from '../../process/signals.ts';
 import type { SmokeFlags } from './smoke-flags.ts';
 
 const defaults = { waitForMs: 60_000, everyMs: 30_000, maxTimeMs: 600_000, retries: 1, timeoutMs: 10_000 };
@@ -68,7 +69,9 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
     credentialPlace: chooseCredentialPlace(settings, contract.credentialPlaces),
   };
   const report = await runSmoke(service, options, display.observer, context.interrupts);
-  const reportErrors = await despiteSignals(context, async () => [
+  // A signal does not end the reports at once, but a pipe may have no reader.
+  const steps = { stop: () => {}, stopMs: 1000 };
+  const reportErrors = await inTwoSteps(context, steps, async () => [
     ...(await display.printReport(report, reports)),
     ...(await writeReports(report, reports)),
   ]);
@@ -179,15 +182,6 @@ async function printList(context: Context, checks: readonly Check[]): Promise<vo
   }));
   const columns = propertyColumns(['id', 'operation', 'stability']);
   await printer.records([rows], { plural: 'checks', columns });
-}
-
-/** Runs work that a signal does not end at once: the work has one more second, because a pipe may have no reader. */
-function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Value>): Promise<Value> {
-  const limit = new AbortController();
-  const release = interrupts.takeOver((signal) => {
-    setTimeout(() => limit.abort(new InterruptedError(signal)), 1000).unref();
-  });
-  return withinLimits({ signals: [limit.signal] }, work).finally(release);
 }
 
 /** Appends the report to the step summary of GitHub. An error does not change the exit code. */
