@@ -1,7 +1,7 @@
 import type { Attempt } from '../client/attempt.ts';
 import type { Client } from '../client/client.ts';
+import { type Condition, meetsHeader } from '../input/condition.ts';
 import { counted } from '../process/text.ts';
-import { type Condition, meetsHeader } from './condition.ts';
 import { type Details, type Finding, fail } from './finding.ts';
 
 /**

@@ -87,11 +87,6 @@ export function findingOfError(error: unknown): Finding {
   return { state, reason, hint, method, url, status, requestId, exitCode };
 }
 
-/** Whether a status matches a pattern: `200`, or `2xx` for a whole class. */
-export function isStatus(status: number, pattern: string): boolean {
-  return new RegExp(`^${pattern.replace('xx', '\\d\\d')}$`).test(String(status));
-}
-
 /** Returns a status with its reason phrase: `404 Not Found`. */
 export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();

@@ -1,7 +1,8 @@
 import { describePlace } from '../config/credential.ts';
+import { type Condition, meetsStatus } from '../input/condition.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import type { AskOptions, Check, CheckContext, RawReply } from './check.ts';
-import { type Condition, differenceTo, meetsStatus } from './condition.ts';
+import { differenceTo } from './condition-difference.ts';
 import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
 import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
 

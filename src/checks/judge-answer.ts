@@ -4,11 +4,12 @@ import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
 import { otherRecord } from '../client/read-answer.ts';
+import { isStatus } from '../input/condition.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
 import type { Reply } from './check.ts';
-import { type Details, FindingError, isStatus, statusText } from './finding.ts';
+import { type Details, FindingError, statusText } from './finding.ts';
 import { recordOf } from './records.ts';
 import { faultOf } from './round.ts';
 

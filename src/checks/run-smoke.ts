@@ -1,6 +1,7 @@
 import { embeddedOrigin } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
+import { poll } from '../process/poll.ts';
 import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
 import { groupOf, type Verdict } from './check.ts';
@@ -85,37 +86,43 @@ export async function runSmoke(
 const firstPauseMs = 1000;
 const longestPauseMs = 5000;
 
+type WaitResult = RoundResult & { readonly rounds: number };
+
 /**
  * Runs rounds of the read checks until they pass or the time of `--wait` is over; without `--wait`, one round. A 401, a 403
  * and a TLS error end the wait, because they do not pass with time.
  */
-async function runUntilGreen(setup: SmokeSetup): Promise<RoundResult & { readonly rounds: number }> {
+async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
   const { options, stopped, observer } = setup;
   const { waitMs } = options;
   const tracker = createTracker(setup);
-  const endMs = monotonicMs() + waitMs;
-  for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1) {
-    const result = { ...(await runReadChecks(setup, tracker)), rounds };
+  let last: WaitResult | undefined;
+  const runRound = async (remainingMs: number) => {
+    const result = { ...(await runReadChecks(setup, tracker)), rounds: (last?.rounds ?? 0) + 1 };
+    last = result;
     const failure = result.verdicts.find(isRed);
-    if (waitMs === 0 || !failure || stopped.aborted) return result;
-    const remainingMs = endMs - monotonicMs();
+    if (!failure || stopped.aborted) return { value: result, isFinal: true };
     const isFinal = failure.exitCode === exitCodes.auth || groupOf(failure.id) === 'tls';
-    if (remainingMs <= 0 || isFinal) {
-      const suffix = isFinal ? '' : `, after waiting ${durationText(waitMs)}`;
-      const verdicts = result.verdicts.map((verdict) =>
-        groupOf(verdict.id) === 'reach' && isRed(verdict)
-          ? { ...verdict, reason: `${verdict.reason}${suffix}` }
-          : verdict,
-      );
-      return { ...result, verdicts, obstacle: 'the read checks did not pass' };
-    }
+    const isFirstOfMore = result.rounds === 1 && !isFinal && remainingMs > 0;
     const waiting = `waiting up to ${durationText(waitMs)} for the service`;
-    if (rounds === 1) await observer.print(`${waiting}: ${failure.id}: ${failure.reason}`);
-    // The last round begins when the time is over.
-    await sleep(Math.min(pauseMs, remainingMs), stopped).catch(() => {});
-    if (stopped.aborted) return result;
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-  }
+    if (isFirstOfMore) await observer.print(`${waiting}: ${failure.id}: ${failure.reason}`);
+    return { value: result, isFinal };
+  };
+  const pauseMs = (count: number) => Math.min(firstPauseMs * 2 ** (count - 1), longestPauseMs);
+  const result = await poll(runRound, { pauseMs, limitMs: waitMs, signal: stopped }).catch((error) => {
+    if (last && stopped.aborted) return last;
+    throw error;
+  });
+  const failure = result.verdicts.find(isRed);
+  if (waitMs === 0 || !failure || stopped.aborted) return result;
+  const isFinal = failure.exitCode === exitCodes.auth || groupOf(failure.id) === 'tls';
+  const suffix = isFinal ? '' : `, after waiting ${durationText(waitMs)}`;
+  const verdicts = result.verdicts.map((verdict) =>
+    groupOf(verdict.id) === 'reach' && isRed(verdict)
+      ? { ...verdict, reason: `${verdict.reason}${suffix}` }
+      : verdict,
+  );
+  return { ...result, verdicts, obstacle: 'the read checks did not pass' };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { retryAfter } from '../client/attempt.ts';
+import { type Condition, meetsHeader } from '../input/condition.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { Check, CheckContext, RawReply } from './check.ts';
-import { type Condition, differenceTo, meetsHeader } from './condition.ts';
+import { differenceTo } from './condition-difference.ts';
 import { type Finding, findingOfError, pass, statusText } from './finding.ts';
 import { askFor } from './first-answer.ts';
 import { detailsOf } from './round.ts';

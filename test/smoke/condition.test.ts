@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { differenceTo, parseCondition } from '../../src/checks/condition.ts';
+import { differenceTo } from '../../src/checks/condition-difference.ts';
+import { findUnmet, parseCondition, parseRecordCondition } from '../../src/input/condition.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const answer = {
@@ -87,4 +88,31 @@ test.each([
   expect(parse).toThrow(UsageError);
   expect(parse).toThrow(`--wait-for '${text}': `);
   expect(parse).toThrow(why);
+});
+
+const record = { complete: true, quantity: 9007199254740993n, pet: { name: 'Luna' }, note: 'not yet' };
+
+test.each([
+  ['complete=true', undefined],
+  ['/complete=true', undefined],
+  ['quantity>9007199254740992 complete=true', undefined],
+  ['pet/name^=Lu', undefined],
+  ['note="not yet"', undefined],
+  ['gone!=x', undefined],
+  ['complete=false', { pointer: '/complete', actual: 'true' }],
+  ['complete=true quantity<5', { pointer: '/quantity', actual: '9007199254740993' }],
+  ['gone=x', { pointer: '/gone', actual: undefined }],
+])('%s is a condition on a record, whose smallest form is a field and a value', (text, unmet) => {
+  const found = findUnmet(parseRecordCondition(text, '--until'), record);
+  expect(found && { pointer: found.comparison.pointer, actual: found.actual }).toEqual(unmet);
+});
+
+test.each([
+  ['', "at ''"],
+  ['complete', "at 'complete'"],
+  ['=true', "at '=true'"],
+  ['complete=not yet', "at 'yet'"],
+  ['quantity>many', '> needs a number'],
+])('%j is no condition on a record', (text, why) => {
+  expect(() => parseRecordCondition(text, '--until')).toThrow(why);
 });

@@ -1,7 +1,7 @@
-import { parseCondition } from '../../checks/condition.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { parseDuration, parseInteger } from '../../config/setting-values.ts';
+import { parseCondition } from '../../input/condition.ts';
 
 export const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
