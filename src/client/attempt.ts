@@ -7,6 +7,7 @@ import {
 } from '../api/http.ts';
 import { CliError, type UnavailableReason } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
+import { authorOf } from './error-body.ts';
 
 /**
  * One attempt of a call, after its end. A call returns the list of its attempts, or throws an error that has the list. The
@@ -21,7 +22,7 @@ export interface Attempt {
   readonly elapsedMs: number;
   /** Whether the service may have received a byte of the request. */
   readonly isSent: boolean;
-  /** The response, if there is one. */
+  /** The response, with its content encodings decoded. Undefined if there is none. */
   readonly response?: HttpResponse | undefined;
   /** The reason why there is no response, or why its redirect is not followed. */
   readonly error?: Error | undefined;
@@ -46,24 +47,29 @@ export function attemptsOf(error: unknown): readonly Attempt[] {
 }
 
 /**
- * Whether a write may have been applied: at least one of its attempts was sent and not refused. The answer to a later
- * attempt does not change that.
+ * Whether a write may have been applied: at least one of its attempts was sent and not refused by the service itself. The
+ * answer to a later attempt does not change that.
  */
 export function mayHaveBeenApplied(method: string, attempts: readonly AttemptResult[]): boolean {
   return !isSafeMethod(method) && attempts.some((attempt) => !isRefusal(attempt));
 }
 
-const refusals: ReadonlySet<number> = new Set([307, 308, 429, 501, 505]);
+/** The statuses besides 4xx that say that nothing was changed. */
+const refusals: ReadonlySet<number> = new Set([307, 308, 501, 505]);
+/** A gateway without a way to the service has these statuses too, for example after the service has answered late. */
+const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 
 /**
- * Whether an attempt has certainly changed nothing: nothing was sent, or the status is 307, 308, 501, 505, 4xx except
- * 408, or 503 with Retry-After. A 503 without Retry-After may come from a gateway after the service has applied the
- * write. A 303 says that the write was applied (RFC 9110, 15.4.4).
+ * Whether an attempt has certainly changed nothing: nothing was sent, or the status is 307, 308, 501, 505, or 4xx except
+ * 408; 403, 404 and 410 only if the service itself has answered.
+ *
+ * A 303 says that the write was applied (RFC 9110, 15.4.4). Any other 5xx may come from a gateway after the service has
+ * applied the write: Varnish puts Retry-After on each answer that it could not fetch.
  */
 function isRefusal({ isSent, response }: AttemptResult): boolean {
   if (!response) return !isSent;
-  const { status, headers } = response;
-  if (status === 503) return headers['retry-after'] !== undefined;
+  const { status } = response;
+  if (gatewayStatuses.has(status)) return authorOf(response) === 'service';
   return refusals.has(status) || (status >= 400 && status < 500 && status !== 408);
 }
 
@@ -108,8 +114,7 @@ export function shouldRetry(
     return isIdempotent(method) || !isSent;
   }
   if (!response || !statuses.has(response.status)) return false;
-  const { status, headers } = response;
-  return isIdempotent(method) || ((status === 429 || status === 503) && headers['retry-after'] !== undefined);
+  return isIdempotent(method) || response.status === 429;
 }
 
 /**
@@ -125,14 +130,25 @@ export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.rand
 }
 
 /**
- * Returns the Retry-After of a response in milliseconds from now. Undefined if the header is missing or malformed.
+ * Returns the Retry-After of a response in milliseconds from its arrival. Undefined if the header is missing or malformed. A
+ * date is compared with the Date of the same response, because the clocks may differ, and Age says how long a cache has
+ * kept it.
  *
+ * @param nowMs the local time, for a response without a Date.
  * @see RFC 9110, 10.2.3
  */
 export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
   const text = headerValue(headers, 'retry-after')?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const at = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+  const untilMs = parseDate(text);
+  if (untilMs === undefined) return undefined;
+  const sentMs = parseDate(headerValue(headers, 'date') ?? '');
+  const ageMs = Number(/^\d+$/.exec(headerValue(headers, 'age') ?? '')?.[0] ?? 0) * 1000;
+  return Math.max(0, untilMs - (sentMs === undefined ? nowMs : sentMs + ageMs));
+}
+
+function parseDate(text: string): number | undefined {
+  const ms = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }

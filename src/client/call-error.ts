@@ -1,4 +1,4 @@
-import { type HttpResponse, shownUrl } from '../api/http.ts';
+import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
 import { CliError, type ErrorDetails, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
 import {
   type Attempt,
@@ -8,7 +8,8 @@ import {
   retriedStatuses,
 } from './attempt.ts';
 import type { Call } from './call.ts';
-import { isSuccess, readErrorBody } from './read-answer.ts';
+import { type Author, authorOf, readErrorBody } from './error-body.ts';
+import { isSuccess } from './read-answer.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 
 type Attempts = readonly Attempt[];
@@ -24,23 +25,37 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
       invalidResponse(`the service answered ${status}, which is neither a success nor an error`),
     );
   const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
-  // A service answers 200 for an empty list, so a 404 means that the address is wrong.
-  const isMissingList = call.operation?.isList === true && (status === 404 || status === 410);
-  return new CliError(isMissingList ? 'unavailable' : kindOfStatus(status), withCount(why, attempts), {
+  const author = authorOf(response);
+  return new CliError(kindOf(call, status, author), withCount(why, attempts), {
     ...callDetails(call, attempts),
     status,
+    author,
     code,
     serviceMessage: message,
-    hint: isMissingList ? urlHint(call) : hintOfStatus(status, call, attempts),
+    hint: hintOfStatus(status, call, attempts, author),
     retryable: retriedStatuses.has(status) && isSafeAgain(call, attempts),
   });
 }
 
-function kindOfStatus(status: number): ErrorKind {
-  if (status === 401 || status === 403) return 'auth';
-  if (status === 404 || status === 410) return 'not-found';
+function kindOf(call: Call, status: number, author: Author): ErrorKind {
+  if (isMissing(status)) return isAboutRecord(call, author) ? 'not-found' : 'unavailable';
+  if (status === 403) return author === 'gateway' ? 'unavailable' : 'auth';
+  if (status === 401) return 'auth';
   if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
   return 'failed';
+}
+
+function isMissing(status: number): boolean {
+  return status === 404 || status === 410;
+}
+
+/**
+ * Whether a 404 or 410 is about the record, and not about the address. The service itself says so, in a reading without a
+ * word. A list is never missing, because a service answers 200 for an empty one.
+ */
+function isAboutRecord({ operation, request }: Call, author: Author): boolean {
+  if (operation?.isList) return false;
+  return author === 'service' || (author === 'unknown' && isSafeMethod(request.method));
 }
 
 /**
@@ -85,12 +100,14 @@ function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean
   return isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
 }
 
-function hintOfStatus(status: number, call: Call, attempts: Attempts): string | undefined {
+function hintOfStatus(status: number, call: Call, attempts: Attempts, author: Author): string | undefined {
   const { credential } = call.client;
   if (status === 412)
     return mayHaveBeenApplied(call.request.method, attempts)
       ? 'an earlier attempt may have changed it: read it again, then decide'
       : 'it was changed in the meantime: read it again, then decide';
+  if (isMissing(status) && !isAboutRecord(call, author)) return urlHint(call);
+  if (status === 403 && author === 'gateway') return undefined;
   if (status !== 401 && status !== 403) return undefined;
   if (credential === undefined)
     return 'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service';

@@ -16,6 +16,7 @@ import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
 import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
+import { authorOf } from './error-body.ts';
 import { type Judgement, judgeWrite, type WriteIntent } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
@@ -213,10 +214,15 @@ function strongTag(headers: HttpHeaders): string | undefined {
   return tag?.startsWith('W/') ? undefined : tag;
 }
 
-/** Whether a DELETE has succeeded because it finds nothing after an attempt that may have been applied. Notes that. */
-function isGone({ client, request }: Call, { response: { status }, attempts }: CallResponse): boolean {
+/**
+ * Whether a DELETE has succeeded because the service itself says, after an attempt that may have been applied, that there is
+ * nothing. Notes that.
+ */
+function isGone({ client, request }: Call, { response, attempts }: CallResponse): boolean {
   const { method, url } = request;
+  const { status } = response;
   if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
+  if (authorOf(response) !== 'service') return false;
   if (!mayHaveBeenApplied(method, attempts)) return false;
   const line = `note: the record is gone, because an earlier attempt was applied (DELETE ${shownUrl(url)}: ${status})`;
   client.observe?.({ kind: 'note', line });

@@ -7,7 +7,8 @@ import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
-import { messageIn, otherRecord, parseRecord, readJson } from './read-answer.ts';
+import { messageIn } from './error-body.ts';
+import { otherRecord, parseRecord, readJson } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
 // A status of success is not enough: the response of a write must also show what the user asked for.

@@ -8,7 +8,8 @@ import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { printPointer } from '../process/pointer.ts';
 import type { Mask } from '../process/secrets.ts';
-import { shorten, withArticle } from '../process/text.ts';
+import { withArticle } from '../process/text.ts';
+import { beginningOf, bodyText, isJsonType } from './error-body.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { contentOf, translateRecord } from './wire.ts';
 
@@ -92,7 +93,7 @@ function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): stri
     );
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
-  return toText(body);
+  return bodyText(body);
 }
 
 function parse(text: string): JsonValue {
@@ -143,83 +144,4 @@ export function otherRecord(
   return isOther
     ? `the answer is about another record: its ${name} is ${String(value)}, not ${id}`
     : undefined;
-}
-
-/** The error that a service describes in a body of any shape. */
-interface DescribedError {
-  /** The service's message. Without one, a sentence of the program. */
-  readonly why: string;
-  /** The service's own code. */
-  readonly code?: string | undefined;
-  /** The service's own message, if it sent one. */
-  readonly message?: string | undefined;
-}
-
-/**
- * Reads the body of an error: `{code, message, status}`, problem details (RFC 9457), other JSON with a message, text, an
- * empty body, or anything else. It never throws.
- *
- * @param mask masks the secrets in the body before the body is cut.
- */
-export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mask): DescribedError {
-  if (body.length === 0) return { why: `the service answered ${status}, with no reason given` };
-  const type = headerValue(headers, 'content-type');
-  const value = type === undefined || isJsonType(type) ? tryJson(body) : undefined;
-  const words = messageIn(value);
-  if (words !== undefined) {
-    const message = oneLine(mask(words));
-    const code = codeIn(value);
-    return { why: message, code: code && oneLine(mask(code), 100), message };
-  }
-  const text = beginningOf(body, mask);
-  const what = type === undefined ? 'no content type' : withoutParameters(type);
-  if (what === 'text/plain') return { why: text, message: text };
-  return { why: `the service answered ${status} with ${what}: ${text}` };
-}
-
-function tryJson(body: HttpResponse['body']): JsonValue | undefined {
-  try {
-    return parseJson(toText(body));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Finds the message in a body of any shape. */
-export function messageIn(value: JsonValue | undefined): string | undefined {
-  if (Array.isArray(value)) return messageIn(value[0]);
-  if (!isJsonObject(value)) return undefined;
-  const { message, detail, error_description, title, error, errors } = value;
-  return (
-    [message, detail, error_description, title, error].find(isWords) ?? messageIn(error) ?? messageIn(errors)
-  );
-}
-
-function codeIn(value: JsonValue | undefined): string | undefined {
-  if (Array.isArray(value)) return codeIn(value[0]);
-  if (!isJsonObject(value)) return undefined;
-  return [value.code, value.error].find(isWords) ?? codeIn(value.error);
-}
-
-function isWords(value: JsonValue | undefined): value is string {
-  return typeof value === 'string' && value.trim() !== '';
-}
-
-function oneLine(text: string, most = 1000): string {
-  return shorten(text.replace(/\s+/g, ' ').trim(), most);
-}
-
-/** Returns the beginning of a body as one line. Bytes that are not UTF-8 become replacement characters. */
-function beginningOf(body: HttpResponse['body'], mask: Mask): string {
-  return oneLine(mask(toText(body.slice(0, 64 * 1024))), 200);
-}
-
-function isJsonType(type: string | undefined): boolean {
-  if (type === 'application/json') return true;
-  return type !== undefined && /^application\/([\w.!#$&^-]+\+)?json$/i.test(withoutParameters(type));
-}
-
-function toText(body: HttpResponse['body']): string {
-  if (typeof body === 'string') return body;
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }

@@ -52,8 +52,7 @@ export async function sendCall(call: Call): Promise<CallResponse> {
         continue;
       }
       if (error || !response) throw error;
-      const isEncoded = response.headers['content-encoding'] !== undefined;
-      return { response: isEncoded ? await decodeBody(response) : response, attempts, remainingMs };
+      return { response, attempts, remainingMs };
     }
   } catch (error) {
     throw withAttempts(client.signal.aborted ? client.signal.reason : error, call, attempts);
@@ -100,6 +99,7 @@ async function tryOnce(
       response = await withinLimits(limits, (cancellation) =>
         client.transport.send(withCredentialParameter(request, parameter), { cancellation, onSending }),
       );
+      if (response.headers['content-encoding'] !== undefined) response = await decodeBody(response);
       if (isRedirect(response.status)) next = followRedirect(request, response, redirects);
     } catch (thrown) {
       error = thrown as Error;

@@ -41,6 +41,8 @@ export interface ErrorDetails {
   readonly addition?: string | undefined;
   /** The reason why there is no valid answer, if that is the error. */
   readonly reason?: UnavailableReason | undefined;
+  /** Whose answer the error is: see `authorOf` of the client. Undefined if no response has an error status. */
+  readonly author?: 'service' | 'gateway' | 'unknown' | undefined;
   /** The HTTP status, if there is a response. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;

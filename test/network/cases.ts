@@ -94,7 +94,13 @@ const oddRefusals: readonly (readonly [
     '{"errors":[{"message":"it is\\n taken"}]}',
     /it is taken \(PUT \S+: 409\)/,
   ],
-  [403, 4, 'text/plain', 'Not\nyou\u001b[31m', /Not you\\x1b\[31m \(PUT \S+: 403\)/],
+  [
+    403,
+    6,
+    'text/plain',
+    'Not\nyou\u001b[31m',
+    /Not you\\x1b\[31m; the request may or may not .* \(PUT \S+: 403\)/,
+  ],
   [400, 1, 'application/json', Buffer.from([0xff, 0xfe, 0x00, 0x7b]), /answered 400 with application\/json/],
 ];
 
@@ -157,20 +163,14 @@ export const cases: readonly Case[] = [
   remove('answers 503 to a DELETE, then behaves', mode.once(mode.statusAct(503)), undefined, twice),
   create('answers 500 to a POST', mode.status(500), maybe),
   create('answers 503 to a POST', mode.status(503), maybe),
-  ...[429, 503].map((code) =>
-    create(
-      `answers ${code} to a POST, says when, then behaves`,
-      mode.once(mode.waiting(code, '0')),
-      undefined,
-      twice,
-    ),
-  ),
   create(
-    'answers 429 to a POST, without saying when',
-    mode.status(429),
-    /answered 429, with no reason given \(POST \S+: 429\)$/m,
+    'answers 429 to a POST, says when, then behaves',
+    mode.once(mode.waiting(429, '0')),
+    undefined,
+    twice,
   ),
-  ...[408, 425, 502, 504].map((code) =>
+  create('answers 429 to a POST, then behaves', mode.once(mode.statusAct(429)), undefined, twice),
+  ...[408, 425, 502, 503, 504].map((code) =>
     create(`answers ${code} to a POST with Retry-After`, mode.always(mode.waiting(code, '0')), /error: /),
   ),
   list('asks to wait a second', mode.once(mode.waiting(429, '1')), undefined, { requests: 2, minMs: 1000 }),
@@ -197,8 +197,8 @@ export const cases: readonly Case[] = [
     const answered = mode.answers({ status: code, body, headers: { 'content-type': type } });
     return set(`refuses with ${type} of its own`, answered, says, { exit });
   }),
-  set('refuses with nothing', mode.status(404), /answered 404, with no reason given/, { exit: 5 }),
-  set('refuses with an endless body', mode.always(mode.endless(404)), /404/, { exit: 5 }),
+  set('refuses with nothing', mode.status(404), maybe),
+  set('refuses with an endless body', mode.always(mode.endless(404)), maybe),
   list(
     'answers 502 with a page',
     mode.always(mode.html(502)),

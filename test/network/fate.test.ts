@@ -17,6 +17,17 @@ async function get(line: string, ...answers: readonly Act[]) {
   return { ...run, requests: server.requests.map(({ method }) => method).join(' ') };
 }
 
+/** A refusal of the service itself. */
+function refusal(code: number): Act {
+  return (exchange) => answerJson(exchange, { code: 'no', message: 'no', status: code }, { status: code });
+}
+
+/** A page of a gateway. */
+function page(code: number): Act {
+  const body = `<html><head><title>${code} Not Found</title></head></html>`;
+  return (exchange) => answer(exchange, { status: code, headers: { 'content-type': 'text/html' }, body });
+}
+
 function status(code: number, headers: Readonly<Record<string, string>> = {}): Act {
   return (exchange) => answer(exchange, { status: code, headers });
 }
@@ -36,18 +47,23 @@ const certain = /^(?!.*may or may not have been).*error: /s;
 
 describe.concurrent('a write', () => {
   test.each<readonly [line: string, answers: readonly Act[], code: number, says: RegExp]>([
-    [remove, [status(502), status(404)], 0, gone],
-    [remove, [status(503), status(410)], 0, gone],
-    [remove, [mode.reset, status(404)], 0, gone],
-    ['api request DELETE /x/1', [status(502), status(404)], 0, gone],
-    [remove, [status(502), status(409)], 1, new RegExp(mayBe)],
-    [remove, [status(404)], 5, certain],
-    [remove, [status(429, soon), status(404)], 5, certain],
-    [remove, [status(503, soon), status(404)], 5, certain],
+    [remove, [status(502), refusal(404)], 0, gone],
+    [remove, [status(503), refusal(410)], 0, gone],
+    [remove, [status(503, soon), refusal(404)], 0, gone],
+    [remove, [mode.reset, refusal(404)], 0, gone],
+    ['api request DELETE /x/1', [status(502), refusal(404)], 0, gone],
+    [remove, [mode.reset, page(404)], 6, new RegExp(mayBe)],
+    [remove, [mode.reset, status(404)], 6, new RegExp(mayBe)],
+    [remove, [page(404)], 6, new RegExp(mayBe)],
+    [remove, [status(502), refusal(409)], 1, new RegExp(mayBe)],
+    [remove, [refusal(404)], 5, certain],
+    [remove, [status(429, soon), refusal(404)], 5, certain],
     [set, [mode.reset, status(409)], 1, new RegExp(mayBe)],
     [set, [mode.reset, status(412)], 1, new RegExp(mayBe)],
     [set, [mode.reset, status(422)], 1, new RegExp(mayBe)],
-    [set, [mode.reset, status(404)], 5, new RegExp(mayBe)],
+    [set, [mode.reset, refusal(404)], 5, new RegExp(mayBe)],
+    [set, [page(403)], 6, new RegExp(mayBe)],
+    [set, [refusal(403)], 4, certain],
     [set, [status(502), status(412)], 1, /an earlier attempt may have changed it/],
     [set, [status(429, soon), status(409)], 1, certain],
     [set, [mode.reset, mode.wellBehaved], 0, /^$/],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/attempt.ts';
+import { mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from '../../src/client/attempt.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
 
@@ -15,6 +15,20 @@ test('the delay is never shorter than Retry-After', () => {
 });
 
 test.each([
+  ['Fri, 01 Jan 2027 00:00:02 GMT', 2000],
+  ['Thu, 31 Dec 2026 23:59:59 GMT', 0],
+])('Retry-After %s is compared with the Date of its response', (value, ms) => {
+  const headers = { 'retry-after': value, date: new Date(now).toUTCString() };
+  for (const skewMs of [-300_000, 0, 300_000]) expect(retryAfter(headers, now + skewMs)).toBe(ms);
+});
+
+test('Retry-After of a response that a cache has kept for a second is a second shorter', () => {
+  const headers = { 'retry-after': new Date(now + 3000).toUTCString(), date: new Date(now).toUTCString() };
+  expect(retryAfter({ ...headers, age: '1' }, now)).toBe(2000);
+  expect(retryAfter({ ...headers, age: '4' }, now)).toBe(0);
+});
+
+test.each([
   ['7', 7000],
   ['0', 0],
   ['Fri, 01 Jan 2027 00:00:05 GMT', 5000],
@@ -27,9 +41,9 @@ test.each([
   expect(retryAfter({ 'retry-after': value }, now)).toBe(ms);
 });
 
-const answered = (status: number, headers = {}) => ({
+const answered = (status: number, headers = {}, body = '{"code":"no","message":"no"}') => ({
   isSent: true,
-  response: { status, headers, body: '' },
+  response: { status, headers: { 'content-type': 'application/json', ...headers }, body },
 });
 const lost = { isSent: true, response: undefined };
 const unsent = { isSent: false, response: undefined };
@@ -45,8 +59,43 @@ describe('a write', () => {
     (status) => expect(mayHaveBeenApplied('PUT', [answered(status)])).toBe(true),
   );
 
-  test('that is answered 503 with Retry-After was not applied', () => {
-    expect(mayHaveBeenApplied('PUT', [answered(503, { 'retry-after': '1' })])).toBe(false);
+  test('that is answered 503 with Retry-After may have been applied: Varnish says so after a late answer', () => {
+    expect(mayHaveBeenApplied('PUT', [answered(503, { 'retry-after': '1' })])).toBe(true);
+  });
+
+  const page = '<html><title>404 Not Found</title></html>';
+  test.each([
+    ['text/html', page],
+    ['text/plain', '404 page not found'],
+    ['text/plain', '404'],
+    ['application/json', page],
+    ['application/json', ''],
+    ['text/plain', ''],
+  ])(
+    'that is answered 403, 404 or 410 with %s %j may have been applied: a gateway may say so',
+    (type, body) => {
+      for (const status of [403, 404, 410])
+        expect(mayHaveBeenApplied('PUT', [answered(status, { 'content-type': type }, body)])).toBe(true);
+      for (const status of [400, 401, 405, 409, 412, 413, 429])
+        expect(mayHaveBeenApplied('PUT', [answered(status, { 'content-type': type }, body)])).toBe(false);
+    },
+  );
+
+  test.each([
+    ['application/problem+json', '{"title":"gone"}'],
+    ['application/json; charset=utf-8', '"not found"'],
+    ['text/plain', '{"error":"not found"}'],
+    ['application/json', '\ufeff[]'],
+  ])('that is answered 404 with %s %s was not applied', (type, body) => {
+    expect(mayHaveBeenApplied('PUT', [answered(404, { 'content-type': type }, body)])).toBe(false);
+  });
+
+  test('is sent again after 429, a POST too, and a POST after no other status', () => {
+    expect(shouldRetry('POST', answered(429))).toBe(true);
+    for (const status of [408, 425, 500, 502, 503, 504])
+      expect(shouldRetry('POST', answered(status, { 'retry-after': '0' }))).toBe(false);
+    for (const status of [408, 425, 429, 500, 502, 503, 504])
+      expect(shouldRetry('PUT', answered(status))).toBe(true);
   });
 
   test('may have been applied if an attempt was sent, and a later refusal does not take that back', () => {

@@ -1,0 +1,104 @@
+import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import type { Mask } from '../process/secrets.ts';
+import { shorten } from '../process/text.ts';
+
+// This file reads the body of an error: whose answer it is, and what it says.
+
+/**
+ * The author of an error, by its body:
+ *
+ * - `service`: JSON, so the service itself has answered;
+ * - `gateway`: HTML or other text, so a gateway before the service may have answered;
+ * - `unknown`: the body is empty.
+ */
+export type Author = 'service' | 'gateway' | 'unknown';
+
+/** Returns the author of an error response, whose body is decoded. */
+export function authorOf({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>): Author {
+  if (body.length === 0) return 'unknown';
+  const value = tryJson(body);
+  // A page such as `404` or `null` is JSON by chance, if no content type says that it is.
+  const isJson =
+    isJsonType(headerValue(headers, 'content-type')) || (typeof value === 'object' && value !== null);
+  return value !== undefined && isJson ? 'service' : 'gateway';
+}
+
+/** The error that a service describes in a body of any shape. */
+interface DescribedError {
+  /** The service's message. Without one, a sentence of the program. */
+  readonly why: string;
+  /** The service's own code. */
+  readonly code?: string | undefined;
+  /** The service's own message, if it sent one. */
+  readonly message?: string | undefined;
+}
+
+/**
+ * Reads the body of an error: `{code, message, status}`, problem details (RFC 9457), other JSON with a message, text, an
+ * empty body, or anything else. It never throws.
+ *
+ * @param mask masks the secrets in the body before the body is cut.
+ */
+export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mask): DescribedError {
+  if (body.length === 0) return { why: `the service answered ${status}, with no reason given` };
+  const type = headerValue(headers, 'content-type');
+  const value = type === undefined || isJsonType(type) ? tryJson(body) : undefined;
+  const words = messageIn(value);
+  if (words !== undefined) {
+    const message = oneLine(mask(words));
+    const code = codeIn(value);
+    return { why: message, code: code && oneLine(mask(code), 100), message };
+  }
+  const text = beginningOf(body, mask);
+  const what = type === undefined ? 'no content type' : withoutParameters(type);
+  if (what === 'text/plain') return { why: text, message: text };
+  return { why: `the service answered ${status} with ${what}: ${text}` };
+}
+
+function tryJson(body: HttpResponse['body']): JsonValue | undefined {
+  try {
+    return parseJson(bodyText(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Finds the message in a body of any shape. */
+export function messageIn(value: JsonValue | undefined): string | undefined {
+  if (Array.isArray(value)) return messageIn(value[0]);
+  if (!isJsonObject(value)) return undefined;
+  const { message, detail, error_description, title, error, errors } = value;
+  return (
+    [message, detail, error_description, title, error].find(isWords) ?? messageIn(error) ?? messageIn(errors)
+  );
+}
+
+function codeIn(value: JsonValue | undefined): string | undefined {
+  if (Array.isArray(value)) return codeIn(value[0]);
+  if (!isJsonObject(value)) return undefined;
+  return [value.code, value.error].find(isWords) ?? codeIn(value.error);
+}
+
+function isWords(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function oneLine(text: string, most = 1000): string {
+  return shorten(text.replace(/\s+/g, ' ').trim(), most);
+}
+
+/** Returns the beginning of a body as one line. Bytes that are not UTF-8 become replacement characters. */
+export function beginningOf(body: HttpResponse['body'], mask: Mask): string {
+  return oneLine(mask(bodyText(body.slice(0, 64 * 1024))), 200);
+}
+
+export function isJsonType(type: string | undefined): boolean {
+  if (type === 'application/json') return true;
+  return type !== undefined && /^application\/([\w.!#$&^-]+\+)?json$/i.test(withoutParameters(type));
+}
+
+export function bodyText(body: HttpResponse['body']): string {
+  if (typeof body === 'string') return body;
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+}
