@@ -37,8 +37,9 @@ const apply = ['inventory', 'apply', 'stock.csv', '--yes'];
 /** Applies the file in a process of which no file can grow beyond so many KiB. */
 function applyOnFullDisk({ folder, env }: Awaited<ReturnType<typeof shopOf>>, limitKiB: number) {
   const words = ['bin/petstore.js', 'inventory', 'apply', `${folder}/stock.csv`, '--yes'];
-  const script = `trap '' XFSZ; ulimit -f ${limitKiB}; exec "$@"`;
-  const child = spawn('bash', ['-c', script, 'bash', nodeBinary, ...words], {
+  // ulimit of POSIX counts blocks of 512 bytes.
+  const script = `trap '' XFSZ; ulimit -f ${limitKiB * 2}; exec "$@"`;
+  const child = spawn('sh', ['-c', script, 'sh', nodeBinary, ...words], {
     env: { PATH: process.env.PATH, ...env },
   });
   return outcomeOf(child);

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv } from '../helpers/stock-server.ts';
 import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
+import { testWith } from '../helpers/tools.ts';
+
+const test = testWith('script');
 
 const rows = 96;
 

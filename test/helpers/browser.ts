@@ -1,12 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
-
-const browserPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+import { pathOf } from './tools.ts';
 
 /** The path of a browser on this machine; undefined if there is none. */
-export const browserPath = process.env.PETSTORE_TEST_BROWSER ?? browserPaths.find((path) => existsSync(path));
+export const browserPath = process.env.PETSTORE_TEST_BROWSER ?? pathOf('chromium');
 
 export interface Browser extends AsyncDisposable {
   readonly context: BrowserContext;

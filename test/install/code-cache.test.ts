@@ -19,6 +19,7 @@ import {
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { nodeBinary, type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
+import { testAsRoot } from '../helpers/tools.ts';
 
 /** A copy of the program. Another user must be able to reach it, so it does not lie in a TMPDIR that may be private. */
 let folder: string;
@@ -135,8 +136,8 @@ test('there are at most forty caches: a new one takes the place of the oldest', 
   expect(names.some((name) => name.startsWith('0-'))).toBe(false);
 });
 
-test.runIf(process.getuid?.() === 0)(
-  'a user who does not own the program has caches in a folder of their own, and never runs those of others (needs root)',
+testAsRoot()(
+  'a user who does not own the program has caches in a folder of their own, and never runs those of others',
   () => {
     const home = join(folder, 'home');
     mkdirSync(home);
@@ -174,28 +175,25 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test.runIf(process.getuid?.() === 0)(
-  'a user whom the system does not know, without HOME, can use the program (needs root)',
-  () => {
-    chmodSync(folder, 0o755);
-    const node = join(folder, 'node');
-    copyFileSync(realpathSync(nodeBinary), node);
-    const config = join(folder, 'config');
-    mkdirSync(config);
-    chownSync(config, 54321, 54321);
-    const petstore = (line: string, env = {}) =>
-      spawnSync(node, [join(folder, 'bin/petstore.js'), ...line.split(' ')], {
-        uid: 54321,
-        cwd: '/',
-        env,
-        encoding: 'utf8',
-      });
-    const create = 'profile create p --base-url http://127.0.0.1:9';
-    expect(petstore(create)).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/permission denied\nhint: PETSTORE_CONFIG_DIR names another folder/),
+testAsRoot()('a user whom the system does not know, without HOME, can use the program', () => {
+  chmodSync(folder, 0o755);
+  const node = join(folder, 'node');
+  copyFileSync(realpathSync(nodeBinary), node);
+  const config = join(folder, 'config');
+  mkdirSync(config);
+  chownSync(config, 54321, 54321);
+  const petstore = (line: string, env = {}) =>
+    spawnSync(node, [join(folder, 'bin/petstore.js'), ...line.split(' ')], {
+      uid: 54321,
+      cwd: '/',
+      env,
+      encoding: 'utf8',
     });
-    expect(petstore(create, { PETSTORE_CONFIG_DIR: config })).toMatchObject({ status: 0 });
-    expect(petstore('--offline pets list -o ids')).toMatchObject({ status: 0, stderr: '' });
-  },
-);
+  const create = 'profile create p --base-url http://127.0.0.1:9';
+  expect(petstore(create)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/permission denied\nhint: PETSTORE_CONFIG_DIR names another folder/),
+  });
+  expect(petstore(create, { PETSTORE_CONFIG_DIR: config })).toMatchObject({ status: 0 });
+  expect(petstore('--offline pets list -o ids')).toMatchObject({ status: 0, stderr: '' });
+});

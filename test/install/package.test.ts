@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -8,6 +8,8 @@ import { nodeBinary } from '../helpers/spawn-cli.ts';
 let folder: string;
 /** What is installed, before anything has run. */
 let files: readonly string[];
+/** What npm said. */
+let installation: string;
 
 /** npm's own settings of the run that started this one would lead the inner npm astray. */
 const env: Record<string, string | undefined> = {
@@ -20,7 +22,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-package-'));
   npm(['pack', '--ignore-scripts', '--pack-destination', folder], process.cwd());
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
-  npm(['install', '--offline', '--no-audit', '--no-fund', tarball()]);
+  installation = npm(['install', '--offline', '--no-audit', '--no-fund', tarball()]);
   files = readdirSync(join(folder, 'node_modules', 'petstore'), { recursive: true, encoding: 'utf8' });
 });
 
@@ -33,6 +35,15 @@ test('the packed tool installs with nothing beside it and runs in an empty proje
   const petstore = join(folder, 'node_modules', '.bin', 'petstore');
   const words = ['--offline', 'pets', 'list', '--limit', '1', '-o', 'ids'];
   expect(execFileSync(petstore, words, { env, encoding: 'utf8' })).toBe('1\n');
+});
+
+test('npm warns of nothing, because the package has no script that would run at its installation', () => {
+  expect(installation).toMatch(/added 1 package/);
+  expect(installation).not.toContain('warn');
+  const packed = readFileSync(join(folder, 'node_modules', 'petstore', 'package.json'), 'utf8');
+  const scripts = Object.keys(JSON.parse(packed).scripts);
+  const ofInstallation = ['preinstall', 'install', 'postinstall', 'prepare'];
+  expect(scripts.filter((name) => ofInstallation.includes(name))).toEqual([]);
 });
 
 test('the package holds the completions, the manual page and the licences, and no code cache', () => {
@@ -63,6 +74,9 @@ function tarball(): string {
   return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
 }
 
-function npm(args: readonly string[], cwd = folder): void {
-  execFileSync('npm', args, { cwd, env, stdio: 'pipe' });
+/** Runs npm, and returns what it prints on both streams. */
+function npm(args: readonly string[], cwd = folder): string {
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd, env, encoding: 'utf8' });
+  expect(status, stderr).toBe(0);
+  return stdout + stderr;
 }

@@ -5,6 +5,7 @@ import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { openDesk } from '../helpers/desk.ts';
 import { runCli } from '../helpers/run-cli.ts';
+import { testWith } from '../helpers/tools.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
@@ -61,7 +62,9 @@ describe('in a terminal, from the first line of the README to the last', () => {
   });
   afterAll(() => desk[Symbol.asyncDispose]());
 
-  test.each(examples.filter((example) => !isInstallation(example) && !isFile(example)))(
+  testWith('bash', 'script', 'jq').each(
+    examples.filter((example) => !isInstallation(example) && !isFile(example)),
+  )(
     '$line',
     async ({ line, code, output }) => {
       const run = await desk.run(asRun(line), { isTerminal: true, env: { EDITOR: 'true' } });

@@ -1,10 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { parse } from 'yaml';
 import type { InventoryItem } from '../../src/api/schemas.ts';
 import { readTopics } from '../../src/cli/topics.ts';
 import { commit, openDesk } from '../helpers/desk.ts';
+import { testWith } from '../helpers/tools.ts';
+
+const test = testWith('bash');
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const { blocks } = (await readTopics()).ci;
@@ -111,7 +114,11 @@ describe('shards of one file write all of it, and nothing twice', () => {
     expect(await counts()).toBe(wanted);
   });
 
-  test('with GNU parallel, and jq adds their summaries up', async () => {
+  testWith(
+    'bash',
+    'parallel',
+    'jq',
+  )('with GNU parallel, and jq adds their summaries up', async () => {
     const [first = '', ...rest] = recipe('parallel -j').split('\n');
     await succeed(first);
     expect(JSON.parse(await succeed(rest.join('\n')))).toEqual({

@@ -8,6 +8,7 @@ import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
+import { testWith } from '../helpers/tools.ts';
 
 const lines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 const available = (id: number, name: string) => ({ id, name, categoryId: 1, status: 'available' });
@@ -269,7 +270,7 @@ test.each([
   expect(run.stderr).toMatch(new RegExp(`^note: stdin has ${what}: nothing to (do|create|delete)\n$`));
 });
 
-test('asks on the terminal itself if the records come from a pipe', async () => {
+testWith('script')('asks on the terminal itself if the records come from a pipe', async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, 'pets.csv'), 'name,category\nRex,1\nMia,2\n');
   const env = {
@@ -285,7 +286,7 @@ test('asks on the terminal itself if the records come from a pipe', async () => 
   expect({ code, drawn: drawn.endsWith('26\r\n27\r\n') }).toEqual({ code: 0, drawn: true });
 });
 
-test('a create that is stopped has named every record that it made', async () => {
+testWith('script')('a create that is stopped has named every record that it made', async () => {
   const cwd = temporaryFolder();
   const made: string[] = [];
   const server = createServer(async (request, response) => {

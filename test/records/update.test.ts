@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
+import { testWith } from '../helpers/tools.ts';
 
 const rex = { id: 3, name: 'Rex', categoryId: 1, status: 'sold', chip: { maker: 'A', serial: 12 } };
 
@@ -69,7 +70,7 @@ describe('an update that is answered 412', () => {
     ]);
   });
 
-  test.each(['pets update 3 --name x', 'pets edit 3'])(
+  testWith('sed').each(['pets update 3 --name x', 'pets edit 3'])(
     'although the record is still the same is made without If-Match: %s',
     async (line) => {
       let count = 0;

@@ -4,6 +4,7 @@ import { bindTo } from '../helpers/bound.ts';
 import { ambiguous, warehouse } from '../helpers/descriptions.ts';
 import { type RecordingServer, recordingServer, type Seen } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
+import { testWith } from '../helpers/tools.ts';
 
 // A bound service gets requests at its own paths, by its own methods and with the fields that it requires. It
 // gets no request that it would refuse. The shapes of lists and records are in adapting.test.ts.
@@ -234,7 +235,7 @@ test('a create leaves out an id that its schema requires, and --field gives one'
   ]);
 });
 
-test.each<[mediaType: string, schema: object, sent: string | undefined]>([
+testWith('sed').each<[mediaType: string, schema: object, sent: string | undefined]>([
   ['application/merge-patch+json', text, '{"description":null}'],
   ['application/json', { type: ['string', 'null'] }, '{"description":null}'],
   ['application/json', text, undefined],

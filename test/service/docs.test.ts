@@ -12,6 +12,7 @@ import { type Browser, browserPath, openBrowser } from '../helpers/browser.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { serve } from '../helpers/serving.ts';
 import { startCli } from '../helpers/spawn-cli.ts';
+import { testWith } from '../helpers/tools.ts';
 
 // The built program: only there the style is what a browser gets.
 const child = startCli(['serve', '--port', '0']);
@@ -137,12 +138,12 @@ test('each petstore line of the page runs as it stands on the seeded store', asy
   }
 });
 
-test('each curl line of the page succeeds as it stands on the seeded store', async () => {
+testWith('curl')('each curl line of the page succeeds as it stands on the seeded store', async () => {
   await using other = await serve();
   await runLines(other.url, 'curl', 'command curl --silent --show-error --fail "$@";');
 });
 
-describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no Chromium)', () => {
+describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () => {
   let browser: Browser;
   let page: Page;
   let troubles: string[];

@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { cliPath, nodeBinary } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { testWith } from '../helpers/tools.ts';
+
+const test = testWith('script');
 
 /** Starts the program in a terminal of its own, closes that once the text is drawn, and returns the exit code. */
 async function codeWhenClosed(argv: readonly string[], text: string, env: Record<string, string> = {}) {
@@ -39,7 +42,7 @@ async function codeWhenClosed(argv: readonly string[], text: string, env: Record
   return readFileSync(result, 'utf8').trim();
 }
 
-test.runIf(process.platform === 'linux').each([
+test.each([
   ['a list that is watched', ['pets', 'list', '--offline', '--watch'], 'Luna'],
   ['a confirmation', ['pets', 'delete', '1', '--offline'], 'Delete'],
   ['a question', ['pets', 'create', '--offline'], 'Name'],
@@ -47,11 +50,8 @@ test.runIf(process.platform === 'linux').each([
   expect(await codeWhenClosed(argv, text)).toBe('code 129');
 });
 
-test.runIf(process.platform === 'linux')(
-  'a terminal that is closed ends a request that waits with 129',
-  async () => {
-    await using server = await recordingServer({}, () => ({ status: 503, headers: { 'retry-after': '20' } }));
-    const argv = ['orders', 'list', '-v', '--base-url', server.url];
-    expect(await codeWhenClosed(argv, '-> 503')).toBe('code 129');
-  },
-);
+test('a terminal that is closed ends a request that waits with 129', async () => {
+  await using server = await recordingServer({}, () => ({ status: 503, headers: { 'retry-after': '20' } }));
+  const argv = ['orders', 'list', '-v', '--base-url', server.url];
+  expect(await codeWhenClosed(argv, '-> 503')).toBe('code 129');
+});

@@ -5,6 +5,7 @@ import { toManual } from '../../src/cli/manual.ts';
 import { readTopics } from '../../src/cli/topics.ts';
 import { commandsOf, flagsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
+import { testWith } from '../helpers/tools.ts';
 
 const manual = await toManual(program, '1.2.3');
 const plain = manual.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('\\&', '');
@@ -40,14 +41,11 @@ test('the manual page has every topic of help', async () => {
   }
 });
 
-test.runIf(spawnSync('groff', ['--version']).status === 0)(
-  'groff reads the manual page without a warning',
-  () => {
-    const { status, stdout, stderr } = spawnSync('groff', ['-man', '-Tutf8', '-ww'], {
-      input: manual,
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('petstore');
-  },
-);
+testWith('groff')('groff reads the manual page without a warning', () => {
+  const { status, stdout, stderr } = spawnSync('groff', ['-man', '-Tutf8', '-ww'], {
+    input: manual,
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('petstore');
+});

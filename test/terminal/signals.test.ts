@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { cliPath, handlesSignals, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { testIf } from '../helpers/tools.ts';
 import * as mode from '../network/modes.ts';
 
 interface Stall {
@@ -79,8 +80,9 @@ test.concurrent('Ctrl-C ends the parsing of a long description', async () => {
 
 /** Only root may replace the list of name servers for one process, and listen on their port. */
 const mayReplaceNameServers = spawnSync('unshare', ['--mount', 'true']).status === 0;
+const testInNamespace = testIf(mayReplaceNameServers ? undefined : 'needs unshare, and root');
 
-test.runIf(mayReplaceNameServers).concurrent.each([
+testInNamespace.concurrent.each([
   ['Ctrl-C', '127.7.7.7', ['pets', 'list', '--base-url', 'http://pets.invalid'], 130],
   ['a Tab', '127.7.7.8', ['__complete', '--', '--base-url', 'http://pets.invalid', 'pets', 'get', ''], 0],
 ])('%s does not wait long for a name server that never answers', async (_, address, argv, code) => {
