@@ -1,7 +1,6 @@
 import type { Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { OutputFormat } from './config/setting-values.ts';
 import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token-source.ts';
 import type { Prompt } from './input/question.ts';
@@ -46,8 +45,8 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'warn' | 'life
   client(use?: ClientUse): Promise<Client>;
   /** Opens the prompt. Undefined if no question can be asked: see `canAsk`. */
   prompt(): Promise<Prompt> | undefined;
-  /** Opens the printer of stdout. @param format the format; by default that of the settings. */
-  printer(format?: OutputFormat): Promise<Printer>;
+  /** Opens the printer of stdout. */
+  printer(): Promise<Printer>;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;

@@ -6,7 +6,7 @@ import { toProse } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';
 import { withinLimits } from './process/deadline.ts';
-import { CliError, exitCodes, FieldsListedError, messageOf, OutputClosedError } from './process/errors.ts';
+import { CliError, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
 
@@ -22,7 +22,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);
-  const { flags, name, usesConfig } = commandLine;
+  const { flags, name, usesConfig, defaultFormat } = commandLine;
   const file = usesConfig ? readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
   const settings = resolveSettings(runtime.io, flags, file);
   const { interrupts, io } = runtime;
@@ -35,7 +35,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     showsLifecycle: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
     commandName: name,
   });
-  const { context, exitCode, close } = openContext(runtime, { flags, settings, notices });
+  const { context, exitCode, close } = openContext(runtime, { flags, settings, notices, defaultFormat });
   const running = commandLine.run(context);
   try {
     await withinLimits({ signals: [interrupts.signal] }, () => running);
@@ -43,7 +43,6 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     return exitCode();
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
-    if (error instanceof FieldsListedError) return exitCodes.done;
     // A reader that leaves early is not a failure.
     if (error instanceof OutputClosedError) return exitCode();
     return await report(error, context, { notices, hasJsonErrors });

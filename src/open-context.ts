@@ -2,6 +2,7 @@ import { builtInContract, type Contract } from './api/contract.ts';
 import { canAsk } from './asking.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
+import type { OutputFormat } from './config/setting-values.ts';
 import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token-source.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
@@ -26,12 +27,14 @@ interface ContextInputs {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   readonly notices: Notices;
+  /** The format that the command prints in unless `--output` names another. */
+  readonly defaultFormat?: OutputFormat | undefined;
 }
 
 /** Makes the context of a command, and the functions that read its exit code and close its clients. */
 export function openContext(
   runtime: Runtime,
-  { flags, settings, notices }: ContextInputs,
+  { flags, settings, notices, defaultFormat }: ContextInputs,
 ): { readonly context: Context; exitCode(): number; close(): Promise<void> } {
   const { io, interrupts, liveLine } = runtime;
   const quiet = settings.get('quiet');
@@ -58,9 +61,9 @@ export function openContext(
     client: (use = 'records') => openClient(use),
     prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
-    async printer(format = settings.get('output')) {
+    async printer() {
       return new Printer(io, {
-        format,
+        format: (flags.output === undefined && defaultFormat) || settings.get('output'),
         fields: flags.fields,
         sort: flags.sort,
         header: !flags.noHeader,

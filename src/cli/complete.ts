@@ -78,12 +78,13 @@ async function offersFor(
   const { command, flagUses, problem } = line;
   if (before.includes('--')) return { stem: '', offers: 'file' };
   const operands = line.operands.filter((word) => !word.startsWith('-')).slice(0, -1);
+  const base = { command, values: { ...line.args, ...line.flags }, operands };
   const flag = flagUses.find(({ text }) => text === cursorMark)?.flag;
   if (flag) {
     const stem = flag.isList
       ? current.slice(0, Math.max(attached.length, current.lastIndexOf(',') + 1))
       : attached;
-    const cursor = { group: line.group, operands, prefix: current.slice(stem.length) };
+    const cursor = { ...base, prefix: current.slice(stem.length) };
     return { stem, offers: await valuesFor(flag, cursor, context, program) };
   }
   if (current.startsWith('-')) {
@@ -93,7 +94,7 @@ async function offersFor(
   if (isGroup(command))
     return { stem: '', offers: line.operands[0] === cursorMark || !problem ? offersOf(command.verbs) : [] };
   const argument = argumentAt(command, operands.length);
-  const cursor = { group: line.group, operands, prefix: current };
+  const cursor = { ...base, prefix: current };
   return { stem: '', offers: argument ? await valuesFor(argument, cursor, context, program) : [] };
 }
 

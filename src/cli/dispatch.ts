@@ -1,16 +1,19 @@
 import { version } from '../../package.json';
+import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
 import type { GlobalFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
+import { runAction } from './run-action.ts';
 import { topicNames } from './topics.ts';
-import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
+import { commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
 // The files of this folder:
 // - `verb.ts` and `flag.ts` define a command as data. `global-flags.ts` has the flags of all commands.
 // - `parse-line.ts` lets commander read the words. This file decides whether the line runs a command, shows help, or is wrong.
+// - `run-action.ts` runs the command, and prints what it returns.
 // - `help.ts` makes the help of a command. `topics.ts` and `topics.txt` have the help that several commands share.
 //   `manual.ts` makes the manual page of both.
 // - `complete.ts` answers the Tab key.
@@ -23,6 +26,8 @@ export interface CommandLine {
   readonly name: string;
   /** Whether the command reads the config. Help and the version do not: they work even if the config is wrong. */
   readonly usesConfig: boolean;
+  /** The format of the output unless `--output` names another. */
+  readonly defaultFormat?: OutputFormat | undefined;
   /** Runs the command. @throws CliError. */
   run(context: Context): Promise<void>;
 }
@@ -53,7 +58,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   }
 }
 
-type Task = Pick<CommandLine, 'usesConfig' | 'run'>;
+type Task = Pick<CommandLine, 'usesConfig' | 'defaultFormat' | 'run'>;
 
 /** Makes the task that shows help. @throws UsageError if the words do not name a command. */
 function toHelpTask(line: ParsedLine, program: Program): Task {
@@ -94,24 +99,11 @@ function toActionTask(line: ParsedLine): Task {
   const values = { ...line.args, ...line.flags };
   const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
   if (wrongValue) throw wrongValue;
-  const run = async (context: Context) => {
-    await checkSettings(context, action);
-    await action.run(context, values);
+  return {
+    usesConfig: action.wrongSettings !== 'unread',
+    defaultFormat: action.defaultFormat,
+    run: (context) => runAction(context, action, commandName(path), values),
   };
-  return { usesConfig: action.wrongSettings !== 'unread', run };
-}
-
-/** Checks flags and settings. @throws UsageError for a wrong flag, and for a wrong setting that the command does not tolerate. */
-async function checkSettings({ settings, warn }: Context, { wrongSettings }: Action): Promise<void> {
-  if (wrongSettings === 'unread') return;
-  const { problems, warnings } = settings;
-  const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
-  if (wrongFlag) throw wrongFlag;
-  if (wrongSettings === 'ignore') return;
-  if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
-  for (const { message, details } of problems)
-    await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
-  for (const warning of warnings) await warn(`warning: ${warning}`);
 }
 
 async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<void> {

@@ -1,5 +1,8 @@
 import type { OperationId } from '../api/operations.ts';
+import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
+import type { View } from '../output/columns.ts';
+import type { Output } from '../output/print.ts';
 import type { Argument, Flag, LookUpKind, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import type { Block } from './topics.ts';
@@ -30,8 +33,19 @@ export interface Action {
   /** The arguments by their names in `values` of `run`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;
-  run(context: Context, values: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The format of the output unless `--output` names another; by default that of the settings. */
+  readonly defaultFormat?: OutputFormat;
+  /**
+   * Returns the columns in which the command prints records; undefined if it prints none. It sends no request: `--fields` and
+   * `--sort` are checked before the command runs, and `--fields help` lists the columns instead.
+   */
+  view?(context: Context, values: Values): View<object> | undefined | Promise<View<object> | undefined>;
+  /** Does the work. What it returns is printed: see `run-action.ts`. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
+  run(context: Context, values: Values): Promise<Output | undefined | void>;
 }
+
+type Values = Readonly<Record<string, unknown>>;
 
 type Verb = CommandEntry & Action;
 
@@ -43,8 +57,6 @@ export interface Group {
   readonly flags?: Readonly<Record<string, Flag>>;
   /** The command that runs if the line names no verb. */
   readonly alone?: Action;
-  /** The columns in which its records are printed, for completion. */
-  columns?(): Promise<readonly string[]>;
 }
 
 /** A command in a group. The code of a top-level command is loaded only if the words name that command. */
@@ -61,8 +73,9 @@ export type Offer = string | { readonly word: string; readonly summary: string }
 
 /** The command line before the word that is being completed. */
 export interface Cursor {
-  /** The group of the command. */
-  readonly group: Group;
+  readonly command: Action | Group;
+  /** The values of the flags and arguments that are typed. */
+  readonly values: Values;
   /** The arguments before the cursor. */
   readonly operands: readonly string[];
   /** The word at the cursor, as far as it is typed. */
@@ -91,13 +104,15 @@ export async function* commandsOf(group: Group, path: readonly string[] = []): A
   }
 }
 
-type Definition<Base, Args extends Record<string, Argument>, Flags extends Record<string, Flag>> = Omit<
-  Base,
-  'args' | 'flags' | 'run'
-> & {
+type Definition<
+  Base extends Action,
+  Args extends Record<string, Argument>,
+  Flags extends Record<string, Flag>,
+> = Omit<Base, 'args' | 'flags' | 'view' | 'run'> & {
   readonly args?: Args;
   readonly flags?: Flags;
-  run(context: Context, values: ValuesOf<Args> & ValuesOf<Flags>): Promise<void>;
+  view?(context: Context, values: ValuesOf<Args> & ValuesOf<Flags>): ReturnType<NonNullable<Base['view']>>;
+  run(context: Context, values: ValuesOf<Args> & ValuesOf<Flags>): ReturnType<Base['run']>;
 };
 
 // biome-ignore lint/complexity/noBannedTypes: a verb without flags adds nothing to the parameter of `run`.

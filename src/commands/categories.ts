@@ -1,5 +1,5 @@
 import { verb } from '../cli/verb.ts';
-import { columnNames, recordNouns } from '../records/record-nouns.ts';
+import { recordNouns, recordView } from '../records/record-nouns.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -17,6 +17,7 @@ const list = verb({
   operation: 'listCategories',
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
+  view: (context) => recordView(context, categories, 'listCategories'),
   run: async (context, flags) =>
     (await import('../records/list.ts')).listRecords(context, categories, { where: {}, ...flags }),
 });
@@ -39,5 +40,3 @@ const { get, create, update, edit, remove } = recordVerbs(categories, {
 });
 
 export const verbs = [list, get, create, update, edit, remove];
-
-export const columns = () => columnNames(categories);

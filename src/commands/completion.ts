@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Category, Order, Pet } from '../api/schemas.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
-import { action, type Cursor, type Offer } from '../cli/verb.ts';
+import { action, type Cursor, isGroup, type Offer } from '../cli/verb.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
@@ -67,7 +67,7 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   order: async (context) =>
     orderOffers(...(await Promise.all([readAll(context, 'listOrders'), readAll(context, 'listPets')]))),
   run: runs,
-  field: async (_, { group }) => (await group.columns?.()) ?? [],
+  field: fieldNames,
   check: checkNames,
 };
 
@@ -128,6 +128,11 @@ async function runs({ io }: Context): Promise<Offer[]> {
     word: id,
     summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
   }));
+}
+
+async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
+  const view = isGroup(command) ? undefined : await command.view?.(context, values);
+  return view?.columns.map(({ name }) => name) ?? [];
 }
 
 /** Offers the groups of checks, and the check of each operation. */

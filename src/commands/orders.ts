@@ -2,7 +2,7 @@ import type { Order } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseDate, parseId } from '../records/parse-values.ts';
-import { columnNames, recordNouns } from '../records/record-nouns.ts';
+import { recordNouns, recordView } from '../records/record-nouns.ts';
 import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -39,6 +39,7 @@ const list = verb({
     }),
     ...listFlags,
   },
+  view: (context) => recordView(context, orders, 'listOrders'),
   async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
     const { isOverdue, isDueBefore } = await import('../records/order-dates.ts');
     const isDated = overdue || dueBefore !== undefined;
@@ -81,6 +82,7 @@ const complete = verb({
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
+  view: (context) => recordView(context, orders, 'updateOrder'),
   run: async (context, { ids }) =>
     (await import('../records/update.ts')).updateRecords(context, orders, ids, {
       values: { complete: true },
@@ -88,5 +90,3 @@ const complete = verb({
 });
 
 export const verbs = [list, get, create, update, edit, complete, remove];
-
-export const columns = () => columnNames(orders);

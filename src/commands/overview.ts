@@ -19,15 +19,9 @@ export const overview = action({
     const printer = await context.printer();
     if (!['table', 'json', 'jsonl', 'yaml'].includes(printer.format))
       throw new UsageError(`output ${printer.format}: overview is printed as table, json, jsonl or yaml`);
-    const { fields, sort } = context.flags;
-    if (fields !== undefined || sort !== undefined)
-      throw new UsageError(
-        `overview: ${fields === undefined ? '--sort' : '--fields'} does not apply: it has no columns`,
-        '-o json has all of it as data',
-      );
     const { readOverview } = await import('../records/overview.ts');
     const { overview, lowCount } = await readOverview(context, await context.client(), below);
-    await printer.documents([overview], await overviewText(context, printer, overview, lowCount));
+    return { documents: [overview], text: await overviewText(context, printer, overview, lowCount) };
   },
 });
 

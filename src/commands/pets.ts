@@ -2,7 +2,7 @@ import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
 import { parseText } from '../records/parse-values.ts';
-import { columnNames, recordNouns } from '../records/record-nouns.ts';
+import { recordNouns, recordView } from '../records/record-nouns.ts';
 import { listFlags, referenceFlag, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -31,6 +31,7 @@ const list = verb({
     name: value('--name <text>', 'only pets whose name contains this', { parse: parseText }),
     ...listFlags,
   },
+  view: (context) => recordView(context, pets, 'listPets'),
   async run(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);
     return (await import('../records/list.ts')).listRecords(context, pets, {
@@ -65,5 +66,3 @@ const { get, create, update, edit, remove } = recordVerbs(pets, {
 });
 
 export const verbs = [list, get, create, update, edit, remove];
-
-export const columns = () => columnNames(pets);

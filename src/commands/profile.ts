@@ -47,8 +47,8 @@ const list = verb({
   description:
     'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
+  view: () => view,
   async run(context) {
-    const printer = await context.printer();
     const { active } = context.settings;
     const { profiles } = readConfigFile(context.io);
     const profileList = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
@@ -56,7 +56,7 @@ const list = verb({
       active: name === active?.value,
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
-    await printer.records([profileList], view);
+    return { pages: [profileList] };
   },
 });
 
@@ -132,16 +132,21 @@ const show = verb({
   args: {
     name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
-  async run(context, { name: chosen }) {
-    const printer = await context.printer();
-    const { active } = context.settings;
-    const name = chosen ?? active?.value;
-    if (name === undefined)
-      throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-    const record = { name, active: name === active?.value, ...maskedValuesOf(context, name) };
-    await printer.record(record, { plural: 'settings', columns: propertyColumns(Object.keys(record)) });
-  },
+  view: (context, { name }) => ({
+    plural: 'settings',
+    columns: propertyColumns(Object.keys(readProfile(context, name))),
+  }),
+  run: async (context, { name }) => ({ record: readProfile(context, name) }),
 });
+
+/** Reads what a profile holds. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */
+function readProfile(context: Context, chosen: string | undefined) {
+  const { active } = context.settings;
+  const name = chosen ?? active?.value;
+  if (name === undefined)
+    throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
+  return { name, active: name === active?.value, ...maskedValuesOf(context, name) };
+}
 
 function maskedValuesOf({ io }: Context, name: string): Readonly<Record<string, JsonValue>> {
   if (name === offlineProfile) return {};

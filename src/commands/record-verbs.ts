@@ -1,6 +1,7 @@
 import { referenceFields } from '../api/nouns.ts';
 import { argument, choice, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
+import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import { fieldKinds } from '../records/field-kinds.ts';
@@ -12,6 +13,7 @@ import {
   flagOf,
   namedNoun,
   type RecordNoun,
+  recordView,
 } from '../records/record-nouns.ts';
 import { fieldFlag, fromFlag, referenceFlag, untilFlag } from './arguments.ts';
 import { type ApplyFlags, updateFileFlags } from './runs/run-flags.ts';
@@ -39,6 +41,8 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
   const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, options);
   const id = argument(`<${word}>`, `${word} of the ${singular}`, options);
   const flags = createFieldFlags(noun);
+  const viewOf = (name: 'create' | 'update' | 'delete') => (context: Context) =>
+    recordView(context, noun, operations[name]);
   return {
     get: verb({
       name: 'get',
@@ -47,6 +51,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       examples: examples.get,
       args: { ids: idList },
       flags: { until: untilFlag },
+      view: async (context) => (await import('../records/get.ts')).getView(context, noun),
       run: async (context, { ids, until }) =>
         (await import('../records/get.ts')).getRecords(context, noun, ids, until),
     }),
@@ -62,6 +67,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
         field: fieldFlag,
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
       },
+      view: viewOf('create'),
       run: async (context, { from, field, ...values }) =>
         (await import('../records/create.ts')).createRecords(context, noun, {
           from,
@@ -83,6 +89,10 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
         from: fromFlag(`change the ${plural} of this file, each by its id`),
         ...updateFileFlags,
       },
+      view: async (context, { from }) =>
+        from === undefined
+          ? recordView(context, noun, operations.update)
+          : (await import('./runs/run-session.ts')).runView(context, noun.name),
       run: async (context, { ids, from, field, ...flagValues }) => {
         const { runFlags, values } = splitFlags(flagValues);
         if (from === undefined) {
@@ -104,6 +114,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       write: true,
       examples: examples.edit,
       args: { id },
+      view: viewOf('update'),
       run: async (context, args) =>
         (await import('../records/edit-record.ts')).editRecord(context, noun, args.id),
     }),
@@ -116,6 +127,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       examples: examples.delete,
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`) },
+      view: viewOf('delete'),
       run: async (context, values) =>
         (await import('../records/delete.ts')).deleteByIdsOrFile(context, noun, values),
     }),

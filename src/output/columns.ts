@@ -44,6 +44,19 @@ export function pickColumns<Entity>(
   return fields.map((field) => ({ ...findColumn(view, '--fields', field), isDroppable: undefined }));
 }
 
+/**
+ * Checks that a view has the columns of `--fields` and `--sort`.
+ *
+ * @throws UsageError if it lacks one; the message lists the fields.
+ */
+export function checkColumns<Entity>(
+  view: View<Entity>,
+  { fields, sort }: { readonly fields?: readonly string[] | undefined; readonly sort?: string | undefined },
+): void {
+  pickColumns(view, fields);
+  if (sort !== undefined) compareBy(view, sort);
+}
+
 /** Returns an object with a field for each column. */
 export function pickFields<Entity>(columns: readonly Column<Entity>[], record: Entity): JsonObject {
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));

@@ -1,6 +1,5 @@
 import { originalOf } from '../api/contract.ts';
 import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
-import { FieldsListedError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from './columns.ts';
 import { toProse } from './fold.ts';
@@ -24,7 +23,7 @@ import { createAlignedWriter, createTableWriter } from './table.ts';
 
 interface PrinterOptions {
   readonly format: OutputFormat;
-  /** The columns to print, in this order. Undefined prints those of the view; the single word `help` lists them. */
+  /** The columns to print, in this order. Undefined prints those of the view. */
   readonly fields: readonly string[] | undefined;
   /** The column to sort by: `name`, or `-name` to descend. */
   readonly sort: string | undefined;
@@ -41,6 +40,32 @@ interface ListOptions {
 }
 
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
+
+/** What a command prints, and what it says afterwards. */
+export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
+  /** Lines for people, printed on stderr after the output. */
+  readonly notes?: readonly string[];
+  /** The error that ends the command after the output, because a part of its work failed. */
+  readonly error?: Error | undefined;
+};
+
+interface RecordsOutput extends ListOptions {
+  readonly pages: Pages<object>;
+  /** The view, if it is not the one that the command declares. It must have the same columns. */
+  readonly view?: View<object>;
+}
+
+interface RecordOutput {
+  readonly record: object;
+  readonly view?: View<object>;
+}
+
+/** Values that are not records: see `Printer.documents`. */
+interface DocumentsOutput {
+  readonly documents: readonly unknown[];
+  readonly text: string;
+  readonly asList?: boolean;
+}
 
 const writers: Readonly<Record<OutputFormat, <Entity>(job: PrintJob<Entity>) => Writer<Entity>>> = {
   table: (job) => (job.isTerminal ? createTableWriter(job) : createAlignedWriter(job)),
@@ -73,25 +98,15 @@ export class Printer {
     return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
   }
 
-  /**
-   * Throws unless the view has the columns of `--fields` and `--sort`. `records` and `record` call it too. A command that
-   * sends requests first calls it before them.
-   *
-   * @throws UsageError if the view has no such column.
-   * @throws FieldsListedError after `--fields help` has printed the columns.
-   */
-  async requireColumns<Entity>(view: View<Entity>): Promise<void> {
-    const { fields, sort } = this.options;
-    if (fields?.length === 1 && fields[0] === 'help') {
-      await this.io.stdout.write(view.columns.map(({ name }) => `${name}\n`).join(''));
-      throw new FieldsListedError();
-    }
-    pickColumns(view, fields);
-    if (sort !== undefined) compareBy(view, sort);
+  /** Prints the output of a command. @param declaredView the view of records that have none of their own. */
+  async output(output: Output, declaredView: View<object> | undefined): Promise<void> {
+    if ('documents' in output) return this.documents(output.documents, output.text, output.asList);
+    const view = output.view ?? declaredView;
+    if (!view) throw new Error('records are printed without a view');
+    return 'record' in output ? this.record(output.record, view) : this.records(output.pages, view, output);
   }
 
   async record<Entity>(record: Entity, view: View<Entity>): Promise<void> {
-    await this.requireColumns(view);
     await this.print([[record]], view, writers[this.format], 'record');
   }
 
@@ -101,7 +116,6 @@ export class Printer {
     { limit, isLive = false }: ListOptions = {},
   ): Promise<void> {
     const { sort } = this.options;
-    await this.requireColumns(view);
     const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
     const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
     const toWriter = isLive && this.format === 'table' ? createAlignedWriter<Entity> : writers[this.format];
@@ -121,9 +135,13 @@ export class Printer {
     await writeAll(io, [values], writers[format](job));
   }
 
-  /** Returns the table of some records as text, as `records` prints it on this stdout. */
-  async tableText<Entity>(columns: readonly Column<Entity>[], records: readonly Entity[]): Promise<string> {
-    const writer = writers.table(await this.createJob(columns, 'list'));
+  /** Returns the table of some records as text, as `records` prints it on stdout, or would print it on stderr. */
+  async tableText<Entity>(
+    columns: readonly Column<Entity>[],
+    records: readonly Entity[],
+    stream: 'stdout' | 'stderr' = 'stdout',
+  ): Promise<string> {
+    const writer = writers.table(await this.createJob(columns, 'list', undefined, stream));
     return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
   }
 
@@ -162,16 +180,17 @@ export class Printer {
     columns: readonly Column<Entity>[],
     shape: 'list' | 'record',
     value: (record: Entity) => unknown = (record) => record,
+    stream: 'stdout' | 'stderr' = 'stdout',
   ): Promise<PrintJob<Entity>> {
-    const { stdout, env } = this.io;
+    const { [stream]: target, env } = this.io;
     const { header, color } = this.options;
     return {
       columns,
       shape,
       header,
-      isTerminal: stdout.isTerminal,
-      width: stdout.width ?? 80,
-      style: await createStyle(stdout, env, color),
+      isTerminal: target.isTerminal,
+      width: target.width ?? 80,
+      style: await createStyle(target, env, color),
       value,
     };
   }

@@ -185,9 +185,6 @@ export class InterruptedError extends CliError {
   }
 }
 
-/** Ends a command with exit 0 after it has answered a question about itself, such as `--fields help`. */
-export class FieldsListedError extends Error {}
-
 /** The reader of stdout or stderr closed it (EPIPE); this is not a failure. */
 export class OutputClosedError extends Error {}
 

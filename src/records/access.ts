@@ -3,7 +3,7 @@ import type { Operation, OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientUse, Context } from '../context.ts';
 import { Names } from './names.ts';
-import { type RecordNoun, viewOf } from './record-nouns.ts';
+import type { RecordNoun } from './record-nouns.ts';
 
 /** The access of one verb to the records of one noun at one service. */
 export interface Access {
@@ -17,10 +17,9 @@ export interface Access {
 }
 
 /**
- * Checks everything that can be wrong before the first request, and opens the client.
+ * Opens the client.
  *
- * @throws UsageError if the service does not offer the operation, or if `--fields` or `--sort` names a field that the noun
- *   does not have.
+ * @throws UsageError if the service does not offer the operation.
  */
 export async function openAccess(
   context: Context,
@@ -29,7 +28,6 @@ export async function openAccess(
   use: ClientUse = 'records',
 ): Promise<Access> {
   const operation = offeredOperation(await context.contract(), operationId);
-  await (await context.printer()).requireColumns(viewOf(noun, operation));
   const client = await context.client(use);
   return { context, client, noun, names: new Names(context, client), operation };
 }

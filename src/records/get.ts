@@ -1,6 +1,8 @@
+import type { OperationId } from '../api/operations.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
-import { cellText } from '../output/columns.ts';
+import { cellText, type View } from '../output/columns.ts';
+import type { Output } from '../output/print.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, unansweredError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -8,19 +10,21 @@ import { secondsText } from '../process/text.ts';
 import { type Access, openAccess } from './access.ts';
 import { Batch } from './batch.ts';
 import type { FieldCondition, IdOrName } from './parse-values.ts';
-import { printAll } from './print-records.ts';
-import { namedNoun, type RecordNoun } from './record-nouns.ts';
+import { openView } from './print-records.ts';
+import { namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
 
-/** Prints records in the order of their ids. A lone record is not printed as a list. */
+/**
+ * Reads records, to be printed in the order of their ids. A lone record is not printed as a list.
+ *
+ * @throws CliError if no record could be read.
+ */
 export async function getRecords(
   context: Context,
   noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
   until?: FieldCondition | undefined,
-): Promise<void> {
-  const { get, list } = noun.operations;
-  const { operations } = await context.contract();
-  const access = await openAccess(context, noun, !operations.has(get) && operations.has(list) ? list : get);
+): Promise<Output> {
+  const access = await openAccess(context, noun, await readOperation(context, noun));
   const ids = await resolveIds(access, idsOrNames);
   const records = until && (await waitUntil(access, ids, until));
   const read = async (id: bigint | CliError) => {
@@ -28,9 +32,28 @@ export async function getRecords(
     return records?.get(id) ?? (await readRecord(access.client, noun.name, id)).value;
   };
   const batch = new Batch(ids, read, { unit: noun.plural, atOnce: context.settings.get('concurrency') });
-  await printAll(access, batch.inOrder(), ids.length > 1);
+  const [found, { view, readNames }] = await Promise.all([batch.inOrder(), openView(access, false)]);
   const error = batch.error();
-  if (error) throw error;
+  const [first] = found;
+  if (first === undefined) throw error;
+  const notes = new Set<string | undefined>();
+  for (const record of found) notes.add(await readNames(record));
+  for (const note of notes) if (note !== undefined) await context.warn(note);
+  return ids.length > 1 ? { pages: [found], view, error } : { record: first, view, error };
+}
+
+/** The operation that reads a record. A service that has only a list is asked for that. */
+async function readOperation(
+  context: Context,
+  { operations: { get, list } }: RecordNoun,
+): Promise<OperationId> {
+  const { operations } = await context.contract();
+  return !operations.has(get) && operations.has(list) ? list : get;
+}
+
+/** Returns the columns of `get`. */
+export async function getView(context: Context, noun: RecordNoun): Promise<View<object>> {
+  return recordView(context, noun, await readOperation(context, noun));
 }
 
 /** Returns the id of each argument. An unknown name gives its error, so that the other records are still printed. */

@@ -1,5 +1,6 @@
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
+import type { Output } from '../output/print.ts';
 import { exitCodes } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Access, openAccess } from './access.ts';
@@ -24,15 +25,20 @@ interface ListQuery {
 }
 
 /**
- * Prints the records of a list. Filters that the service has are sent to it, and no page is requested before it is printed.
+ * Reads the records of a list, to be printed. Filters that the service has are sent to it, and no page is requested before the page before it is printed.
  */
-export async function listRecords(context: Context, noun: RecordNoun, query: ListQuery): Promise<void> {
+export async function listRecords(
+  context: Context,
+  noun: RecordNoun,
+  query: ListQuery,
+): Promise<Output | undefined> {
   const { where, needs, limit, failIf, watch } = query;
   const access = await openAccess(context, noun, noun.operations.list);
   checkFilters(access.operation, where, needs);
   if (watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
-    return watchRecords(access, { intervalMs: watch, limit, read: () => readPages(access, query) });
+    await watchRecords(access, { intervalMs: watch, limit, read: () => readPages(access, query) });
+    return undefined;
   }
   const pages = await readPages(access, query);
   const { view, readNames } = await openView(access, true);
@@ -47,9 +53,9 @@ export async function listRecords(context: Context, noun: RecordNoun, query: Lis
       if (!isEmpty && failIf === 'any') context.setExitCode(exitCodes.differs);
       yield page.value;
     }
+    if (isEmpty && failIf === 'none') context.setExitCode(exitCodes.differs);
   }
-  await (await context.printer()).records(pagesWithFirst(), view, { limit });
-  if (isEmpty && failIf === 'none') context.setExitCode(exitCodes.differs);
+  return { pages: pagesWithFirst(), view, limit };
 }
 
 /** Reads the records of a list that meet all conditions, page by page. */

@@ -1,5 +1,7 @@
+import { offeredOperation } from '../api/contract.ts';
 import { type NamedNoun, type Noun, nouns, referenceFields } from '../api/nouns.ts';
-import type { NounName, Operation } from '../api/operations.ts';
+import type { NounName, Operation, OperationId } from '../api/operations.ts';
+import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { joinFirst } from '../process/text.ts';
@@ -140,9 +142,17 @@ export function viewOf(
   return { plural, columns: [...columns, ...hiddenColumns] };
 }
 
-/** Returns the names of the columns of a noun. */
-export async function columnNames(noun: RecordNoun): Promise<string[]> {
-  return viewOf(noun).columns.map(({ name }) => name);
+/**
+ * Returns the columns of the records of an operation, for the view that a verb declares.
+ *
+ * @throws UsageError if the service does not offer the operation.
+ */
+export async function recordView(
+  context: Context,
+  noun: RecordNoun,
+  operationId: OperationId,
+): Promise<View<object>> {
+  return viewOf(noun, offeredOperation(await context.contract(), operationId));
 }
 
 type ColumnField = Pick<Field, 'name' | 'kind' | 'column'>;

@@ -14,6 +14,7 @@ import type { Settings } from '../../config/settings.ts';
 import { unsetLine } from '../../config/token-source.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
+import type { Output } from '../../output/print.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
@@ -27,22 +28,20 @@ export async function bindDescription(
   location: string | undefined,
   map: readonly string[],
   withToken: boolean,
-): Promise<void> {
+): Promise<Output> {
   requireOnline(context, 'api bind');
   const maps = readMaps(map);
-  const printer = await context.printer();
-  await printer.requireColumns(view);
   const description = await readDescriptionAt(context, location, withToken);
   if (description.convertedFrom !== undefined)
     await context.warn(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
   const { matches, contract } = bind(description, maps);
-  const show = () => printer.records([toMatchRecords(matches)], view);
+  const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
-    await show();
-    throw new UsageError(
+    const error = new UsageError(
       `api bind ${description.label}: it has none of the operations that this program knows; the previous binding is unchanged`,
       "name them with --map, as in --map listPets='GET /animals'",
     );
+    return { pages, error };
   }
   const { settings } = context;
   const { origin, basePath, note } = addressOf(settings, description);
@@ -55,13 +54,10 @@ export async function bindDescription(
     const bound = { ...contract, basePath };
     await writeContract(context.io, scope, { contract: bound, origin, source: description.url, boundAt });
   }
-  // After the binding is stored, because a reader that leaves early ends the command.
-  await show();
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
-  await context.warn(`${summary(matches)}; ${outcome}`);
   const tokenNote = credentialNote(settings, contract.credentialPlaces);
-  if (tokenNote !== undefined) await context.warn(tokenNote);
-  requireNoTies(matches);
+  const notes = [`${summary(matches)}; ${outcome}`, ...(tokenNote === undefined ? [] : [tokenNote])];
+  return { pages, notes, error: tieError(matches) };
 }
 
 /**
@@ -209,16 +205,16 @@ function credentialNote(settings: Settings, places: readonly CredentialPlace[]):
   );
 }
 
-/** @throws CliError if several operations fit the same operation of the table. */
-function requireNoTies(matches: Matches): void {
+/** Makes the error for several operations that fit the same operation of the table. Undefined if there are none. */
+function tieError(matches: Matches): CliError | undefined {
   const ties = [...matches].flatMap(([id, match]) =>
     match.state === 'ambiguous' ? [{ id, routes: match.operations }] : [],
   );
   const [first] = ties;
   const [route] = first?.routes ?? [];
-  if (!first || !route) return;
+  if (!first || !route) return undefined;
   const ids = ties.map(({ id }) => id).join(', ');
-  throw new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
+  return new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
     hint: `choose with ${mapFlag(first.id, route)}${ties.length > 1 ? ', and so on' : ''}`,
   });
 }
@@ -235,7 +231,8 @@ function summary(matches: Matches): string {
 /** The match of one operation of the table, as it is printed. */
 type MatchRecord = ReturnType<typeof toMatchRecords>[number];
 
-const view: View<MatchRecord> = {
+/** The columns of `api bind`. */
+export const matchesView: View<MatchRecord> = {
   plural: 'operations',
   columns: [
     { name: 'operation', value: ({ operation }) => operation },

@@ -20,9 +20,8 @@ const operations = verb({
     'petstore api operations --fields operation,source,why',
   ],
   flags: { all: flag('--all', 'show every column') },
-  async run(context, { all }) {
-    await (await import('./list-operations.ts')).listOperations(context, all === true);
-  },
+  view: async (_, { all }) => (await import('./list-operations.ts')).operationsView(all === true),
+  run: async (context) => (await import('./list-operations.ts')).listOperations(context),
 });
 
 const spec = verb({
@@ -68,9 +67,9 @@ const bind = verb({
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },
-  async run(context, { location, map = [], withToken }) {
-    await (await import('./bind.ts')).bindDescription(context, location, map, withToken === true);
-  },
+  view: async () => (await import('./bind.ts')).matchesView,
+  run: async (context, { location, map = [], withToken }) =>
+    (await import('./bind.ts')).bindDescription(context, location, map, withToken === true),
 });
 
 const unbind = verb({

@@ -2,6 +2,7 @@ import type { Contract } from '../../api/contract.ts';
 import { type OperationId, operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
+import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
@@ -26,18 +27,19 @@ const view: View<OperationRecord> = {
   ],
 };
 
-/**
- * Prints the state of each operation of the table in the active contract.
- *
- * @param all true to show every column.
- */
-export async function listOperations(context: Context, all: boolean): Promise<void> {
+/** Returns the columns of the operations. @param all true to show every column. */
+export function operationsView(all: boolean): View<object> {
+  return all ? { ...view, columns: view.columns.map(({ isHidden: _, ...column }) => column) } : view;
+}
+
+/** Returns the state of each operation of the table in the active contract. */
+export async function listOperations(context: Context): Promise<Output> {
   const contract = await context.contract();
-  const columns = all ? view.columns.map(({ isHidden: _, ...column }) => column) : view.columns;
-  const records = operationIds.map((id) => toOperationRecord(id, contract));
-  await (await context.printer()).records([records], { ...view, columns });
-  for (const [id, { why, isMappable }] of contract.missing)
-    if (isMappable) await context.warn(`note: ${id}: ${why}`);
+  const mappable = [...contract.missing].filter(([, { isMappable }]) => isMappable);
+  return {
+    pages: [operationIds.map((id) => toOperationRecord(id, contract))],
+    notes: mappable.map(([id, { why }]) => `note: ${id}: ${why}`),
+  };
 }
 
 function toOperationRecord(id: OperationId, contract: Contract) {

@@ -25,8 +25,8 @@ export const explain = verb({
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
     'profile, config (its top level) or default. It says whether there is a token and where that comes from, and never shows the token.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
+  view: () => ({ plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) }),
   async run(context) {
-    const printer = await context.printer();
     const { settings } = context;
     const { active, profile, offline } = settings;
     if (active && !profile && !offline)
@@ -48,10 +48,7 @@ export const explain = verb({
       },
       ...explainPaths(context.io),
     ];
-    await printer.records([records], {
-      plural: 'settings',
-      columns: propertyColumns(['key', 'value', 'source', 'origin']),
-    });
+    return { pages: [records] };
   },
 });
 

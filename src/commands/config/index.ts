@@ -29,8 +29,10 @@ import { resolvePaths } from '../../config/paths.ts';
 import { formatSetting, resolveSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
+import type { Output } from '../../output/print.ts';
 import { CliError } from '../../process/errors.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
+import type { Io } from '../../process/io.ts';
 import { sanitize } from '../../process/text.ts';
 import { explain } from './explain.ts';
 
@@ -43,13 +45,8 @@ const list = verb({
     'Lists what the config file holds. Each key can be given to get, set and unset as it stands; ' +
     '`petstore config explain` shows defaults, flags and variables too.',
   examples: ['petstore config list', 'petstore config list -o json'],
-  async run(context) {
-    const printer = await context.printer();
-    await printer.records([storedValues(readConfigFile(context.io))], {
-      plural: 'settings in the config file',
-      columns: propertyColumns(['key', 'value']),
-    });
-  },
+  view: () => ({ plural: 'settings in the config file', columns: propertyColumns(['key', 'value']) }),
+  run: async ({ io }) => ({ pages: [storedValues(readConfigFile(io))] }),
 });
 
 /** The keys of the config file: the settings, and the active profile. */
@@ -87,7 +84,7 @@ const get = verb({
       throw new CliError('not-found', `${key}: is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
-    await printValue(context, key, value);
+    return toOutput(context, key, value);
   },
 });
 
@@ -200,32 +197,41 @@ const path = verb({
     'Shows the paths of the config, the state and the embedded store, whether they exist or not, and which service `offline pull` copied the embedded store from. Deleting the embedded store starts it again.',
   examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
   args: { what: choice('[what]', 'print this path alone', pathNames) },
+  async view({ io }, { what }) {
+    if (what) return undefined;
+    const names = (await readOrigin(io)) === undefined ? ['what', 'path'] : ['what', 'path', 'origin'];
+    return { plural: 'paths', columns: propertyColumns(names) };
+  },
   async run(context, { what }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
-    if (what) return printValue(context, what, paths[what]);
-    const { describePull } = await import('../../server/pulled-store.ts');
-    const origin = describePull(offlineStore);
+    if (what) return toOutput(context, what, paths[what]);
+    const origin = await readOrigin(context.io);
     const records = pathNames.map((name) => ({
       what: name,
       path: paths[name],
       ...(name === 'offline-store' && { origin }),
     }));
-    const columns = propertyColumns(origin === undefined ? ['what', 'path'] : ['what', 'path', 'origin']);
-    await (await context.printer()).records([records], { plural: 'paths', columns });
+    return { pages: [records] };
   },
 });
+
+/** Says which service the embedded store was copied from, and when. Undefined if it was not copied. */
+async function readOrigin(io: Io): Promise<string | undefined> {
+  const { describePull } = await import('../../server/pulled-store.ts');
+  return describePull(resolvePaths(io).offlineStore);
+}
 
 /**
  * Prints one bare value, for scripts. If a flag or a variable sets the format to json, jsonl or yaml, the value is a field of an
  * object. The format in the config has no effect, because it is meant for tables.
  */
-async function printValue(context: Context, name: string, value: JsonValue): Promise<void> {
+async function toOutput(context: Context, name: string, value: JsonValue): Promise<Output | undefined> {
   const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
   const { source } = context.settings.explain('output');
-  if (source === 'flag' || source === 'environment')
-    await (await context.printer()).documents([{ [name]: value }], text);
-  else await context.io.stdout.write(text);
+  if (source === 'flag' || source === 'environment') return { documents: [{ [name]: value }], text };
+  await context.io.stdout.write(text);
+  return undefined;
 }
 
 export const examples = ['petstore config explain', 'petstore config set output json'];

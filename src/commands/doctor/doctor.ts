@@ -16,10 +16,10 @@ export const doctor = action({
     'line each, ok, warn, fail or skip. Exits 0 if nothing failed, else with the code of the first failure: 2 for ' +
     'the config, 4 for the token, 6 if the service cannot be reached, 7 if the answer does not come from its API.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
+  view: () => rowsView,
   async run(context) {
     const { io, flags, liveLine } = context;
     const printer = await context.printer();
-    await printer.requireColumns(rowsView);
     // A terminal gets each row at once, unless --fields or --sort needs all of them.
     const isLive =
       printer.format === 'table' &&
@@ -47,7 +47,7 @@ export const doctor = action({
       if (isLive) await io.stdout.write(rowLine(row, style, io.stdout.width));
     }
     hide();
-    if (!isLive) await printer.records([rows], rowsView);
+    return isLive ? undefined : { pages: [rows] };
   },
 });
 

@@ -17,6 +17,7 @@ const diff = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: diffFlags,
+  view: async (context) => (await import('../runs/run-session.ts')).runView(context, 'inventory', true),
   run: async (context, { file, ...flags }) =>
     (await import('./apply.ts')).applyCounts(context, file, flags, 'diff'),
 });
@@ -38,6 +39,7 @@ const apply = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: applyFlags,
+  view: async (context) => (await import('../runs/run-session.ts')).runView(context, 'inventory'),
   run: async (context, { file, ...flags }) =>
     (await import('./apply.ts')).applyCounts(context, file, flags, 'apply'),
 });
@@ -59,6 +61,8 @@ const exportAll = verb({
       'add a column that makes apply write only counts that nobody changed',
     ),
   },
+  defaultFormat: 'csv',
+  view: async (_, { withExpected }) => (await import('./export.ts')).exportView(withExpected === true),
   run: async (context, { withExpected }) =>
     (await import('./export.ts')).exportInventory(context, withExpected === true),
 });
@@ -76,6 +80,7 @@ const edit = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...editFlags,
   },
+  view: async (context) => (await import('../runs/run-session.ts')).runView(context, 'inventory'),
   run: async (context, { status, below, ...flags }) =>
     (await import('./edit-counts.ts')).editInventory(context, { status, below }, flags),
 });

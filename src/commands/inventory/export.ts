@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
-import type { Column } from '../../output/columns.ts';
+import type { Column, View } from '../../output/columns.ts';
+import type { Output } from '../../output/print.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import { recordNouns, viewOf } from '../../records/record-nouns.ts';
@@ -11,17 +12,22 @@ const expectedColumn: Column<JsonObject> = {
 };
 
 /**
- * Prints the whole inventory, page by page. The default format is CSV, because the output is meant to be edited and applied.
+ * Returns the columns of an export.
  *
  * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
+ * @param names the names of the pets by id.
  */
-export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
-  const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
-  const names = new Map<bigint, string>();
+export function exportView(withExpected: boolean, names?: ReadonlyMap<bigint, string>): View<JsonObject> {
   const { plural, columns } = viewOf(recordNouns.inventory, undefined, names);
   const index = columns.findIndex(({ name }) => name === 'quantity') + 1;
-  const view = { plural, columns: withExpected ? columns.toSpliced(index, 0, expectedColumn) : columns };
-  await printer.requireColumns(view);
+  return { plural, columns: withExpected ? columns.toSpliced(index, 0, expectedColumn) : columns };
+}
+
+/** Reads the whole inventory, to be printed page by page. */
+export async function exportInventory(context: Context, withExpected: boolean): Promise<Output> {
+  const printer = await context.printer();
+  const names = new Map<bigint, string>();
+  const view = exportView(withExpected, names);
   const client = await context.client();
   if (printer.shows(view, 'name')) {
     const { nameById, note } = await new Names(context, client).namesOf('pets');
@@ -33,5 +39,5 @@ export async function exportInventory(context: Context, withExpected: boolean): 
     for await (const page of list)
       yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity ?? null })) : page;
   }
-  await printer.records(pages(), view);
+  return { pages: pages(), view };
 }

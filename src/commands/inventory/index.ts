@@ -1,7 +1,7 @@
 import { argument, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
-import { columnNames, recordNouns } from '../../records/record-nouns.ts';
+import { recordNouns, recordView } from '../../records/record-nouns.ts';
 import {
   listFlags,
   petIdArgument,
@@ -36,6 +36,7 @@ const list = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...listFlags,
   },
+  view: (context) => recordView(context, inventory, 'listInventory'),
   run: async (context, { status, below, ...flags }) =>
     (await import('../../records/list.ts')).listRecords(context, inventory, {
       where: { status },
@@ -51,6 +52,7 @@ const get = verb({
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   args: { ids: petIdsArgument },
   flags: { until: untilFlag },
+  view: async (context) => (await import('../../records/get.ts')).getView(context, inventory),
   run: async (context, { ids, until }) =>
     (await import('../../records/get.ts')).getRecords(context, inventory, ids, until),
 });
@@ -66,6 +68,7 @@ const set = verb({
     'petstore inventory set 42 0 --dry-run',
   ],
   args: { pet: petIdArgument, quantity: quantityArgument },
+  view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, quantity }) =>
     (await import('../../records/inventory.ts')).setCount(context, pet, quantity),
 });
@@ -82,6 +85,7 @@ const adjust = verb({
     pet: petIdArgument,
     change: argument('<change>', 'what to add, such as +5 or -5', { parse: parseChange }),
   },
+  view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, change }) =>
     (await import('../../records/inventory.ts')).adjustCount(context, pet, change),
 });
@@ -94,6 +98,7 @@ const create = verb({
   write: true,
   examples: ['petstore inventory create 42 10'],
   args: { pet: petIdArgument, quantity: quantityArgument },
+  view: (context) => recordView(context, inventory, 'createInventory'),
   run: async (context, { pet, quantity }) =>
     (await import('../../records/inventory.ts')).createEntry(context, pet, quantity),
 });
@@ -106,10 +111,9 @@ const remove = verb({
   write: true,
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
+  view: (context) => recordView(context, inventory, 'deleteInventory'),
   run: async (context, { ids }) =>
     (await import('../../records/delete.ts')).deleteRecords(context, inventory, ids),
 });
 
 export const verbs = [list, get, set, adjust, create, remove, ...bulkVerbs];
-
-export const columns = () => columnNames(inventory);

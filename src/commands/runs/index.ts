@@ -15,7 +15,8 @@ const list = verb({
     'Lists the runs of apply, update --from and undo that this machine has kept, and what became of their rows.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: runsFlags,
-  run: async (context, flags) => (await import('./show-runs.ts')).printRuns(context, flags),
+  view: async (context) => (await import('./show-runs.ts')).runsView(context),
+  run: async (context, flags) => (await import('./show-runs.ts')).findRuns(context, flags),
 });
 
 const show = verb({
@@ -23,7 +24,8 @@ const show = verb({
   summary: 'Show what a run did, row by row',
   examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
   args: { run: argument('<run>', 'its id, such as r7', { offers: 'run' }) },
-  run: async (context, { run }) => (await import('./show-runs.ts')).printRun(context, run),
+  view: async (context, { run }) => (await import('./show-runs.ts')).outcomesView(context, run),
+  run: async (context, { run }) => (await import('./show-runs.ts')).readOutcomes(context, run),
 });
 
 export const runs = {

@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, resumeFlags, runGuards, runPace, undoFlags } from './run-flags.ts';
-import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
+import { findTarget, lockTarget, previewRun, runSession, runView } from './run-session.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', { offers: 'run' }),
@@ -24,6 +24,7 @@ export const resume = action({
   examples: ['petstore resume', 'petstore resume r7'],
   args,
   flags: resumeFlags,
+  view: (context, { run }) => viewOf(context, 'resume', run),
   run: (context, { run, ...flags }) => resumeOrUndo(context, 'resume', run, flags),
 });
 
@@ -34,17 +35,26 @@ export const undo = action({
   examples: ['petstore undo', 'petstore undo r7 --dry-run'],
   args,
   flags: undoFlags,
+  view: (context, { run }) => viewOf(context, 'undo', run),
   run: (context, { run, ...flags }) => resumeOrUndo(context, 'undo', run, flags),
 });
+
+/** Returns the columns of the run that a command chooses. */
+async function viewOf(context: Context, verb: keyof typeof choices, runId: string | undefined) {
+  const { info } = choices[verb](await listRuns(runFolderOf(context.io)), await findTarget(context), runId);
+  return runView(context, info?.header.noun ?? 'inventory');
+}
+
+const choices = { resume: chooseResume, undo: chooseUndo };
 
 /** Continues or takes back a run: the run with this id, or else the last run on the target. */
 async function resumeOrUndo(
   context: Context,
-  verb: 'resume' | 'undo',
+  verb: keyof typeof choices,
   runId: string | undefined,
   flags: ApplyFlags,
 ): Promise<void> {
-  const choose = verb === 'resume' ? chooseResume : chooseUndo;
+  const choose = choices[verb];
   const folder = runFolderOf(context.io);
   const target = await findTarget(context);
   const firstChoice = choose(await listRuns(folder), target, runId);

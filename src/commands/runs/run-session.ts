@@ -1,3 +1,4 @@
+import type { NounName } from '../../api/operations.ts';
 import { canAsk, confirmWrite } from '../../asking.ts';
 import { checkGuards, type Plan } from '../../bulk/plan.ts';
 import type { Report } from '../../bulk/report.ts';
@@ -11,6 +12,7 @@ import type { StopReason } from '../../client/pace.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { rejectsName } from '../../input/rejects.ts';
+import type { View } from '../../output/columns.ts';
 import { withProgress } from '../../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../../process/errors.ts';
 import { realFile } from '../../process/files.ts';
@@ -19,7 +21,7 @@ import { inTwoSteps, StoppedError } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
 import { printReport, summaryView } from './report-run.ts';
 import type { SessionFlags } from './run-flags.ts';
-import { checkPlanView, countProblems, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
+import { countProblems, createPlanView, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
 /** Finds the target of the command: a service, or the embedded store. */
 export async function findTarget(context: Context): Promise<string> {
@@ -45,6 +47,15 @@ export async function lockTarget(
   });
 }
 
+/** Returns the columns of a run: those of its plan for a preview, and else those of its summary. */
+export async function runView(
+  { flags, settings }: Context,
+  noun: NounName,
+  isPreview = flags.dryRun === true,
+): Promise<View<object>> {
+  return isPreview ? createPlanView(noun, settings.get('output') === 'table') : summaryView;
+}
+
 /** Does a step before the first write. @throws the error of the step; its message also says that nothing was sent. */
 async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
   try {
@@ -68,7 +79,6 @@ export async function runSession(
   lock: TargetLock,
 ): Promise<void> {
   const { header, journal } = run;
-  await (await context.printer()).requireColumns(summaryView);
   if (journal) await lock.nameRun(journal.id);
   const { cwd: folder } = context.io;
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');
@@ -88,7 +98,6 @@ export async function runSession(
  */
 export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry run'): Promise<void> {
   const { header } = run;
-  await checkPlanView(context, header.noun);
   const session = await openSession(context, run);
   const plan = await planSession(context, session);
   const problems = countProblems(run, plan);

@@ -7,8 +7,8 @@ import type { RunHeader } from '../../bulk/run-header.ts';
 import { rowWords } from '../../bulk/value-access.ts';
 import { eachAtPace } from '../../client/pace.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/columns.ts';
-import { inPages, Printer } from '../../output/print.ts';
+import { pickColumns, type View } from '../../output/columns.ts';
+import { inPages } from '../../output/print.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
@@ -32,10 +32,12 @@ const maxShownChanges = 20;
 const maxNames = 100;
 
 /**
+ * Returns the columns of a plan.
+ *
  * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
  * @param hasProblems whether some of the rows cannot be written: then their state and reason are shown.
  */
-function createPlanView(noun: NounName, isForPeople: boolean, hasProblems = true): View<PlannedRow> {
+export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems = true): View<PlannedRow> {
   const visibility = hasProblems ? {} : ({ isHidden: true } as const);
   const isCount = noun === 'inventory';
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
@@ -69,12 +71,6 @@ function differencesText(value: Value, otherValue: Value | undefined): string {
     .filter(([name, field]) => printJson(field) !== printJson(otherFields[name] ?? null))
     .map(([name, field]) => `${name} ${typeof field === 'string' ? field : printJson(field)}`)
     .join(', ');
-}
-
-/** Checks `--fields` and `--sort` for a plan before anything is sent. @see Printer.requireColumns */
-export async function checkPlanView(context: Context, noun: NounName): Promise<void> {
-  const printer = await context.printer();
-  await printer.requireColumns(createPlanView(noun, printer.format === 'table'));
 }
 
 /** Prints the plan on stdout: the rows that will be written, and the rows that cannot be written. */
@@ -130,20 +126,11 @@ function toPlannedRow({ noun }: RunHeader, row: Row, names: ReadonlyMap<bigint, 
 export async function showLargestChanges(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   const { io, quiet } = context;
   if (quiet) return;
-  const color = context.settings.get('color');
-  const printerOptions = {
-    format: 'table',
-    fields: undefined,
-    sort: undefined,
-    header: true,
-    color,
-    quiet: true,
-  } as const;
   const largest = largestChanges(plan);
   const names = await readPetNames(context, header, largest);
   const printed = largest.map((row) => toPlannedRow(header, row, names));
-  const view = createPlanView(header.noun, true, false);
-  await new Printer({ ...io, stdout: io.stderr }, printerOptions).records([printed], view);
+  const columns = pickColumns(createPlanView(header.noun, true, false), undefined);
+  await io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
   if (plan.changes.length > largest.length)
     await context.print(
       `and ${groupDigits(plan.changes.length - largest.length)} more; --dry-run shows all of them`,

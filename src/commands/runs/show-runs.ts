@@ -8,7 +8,7 @@ import { findRun, listRuns, type RunInfo, readRun, runFolderOf } from '../../bul
 import { rowWords } from '../../bulk/value-access.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { inPages } from '../../output/print.ts';
+import { inPages, type Output } from '../../output/print.ts';
 import { shorten } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
@@ -66,14 +66,16 @@ interface RunFilter {
   readonly pet?: IdOrName | undefined;
 }
 
-/** Prints the runs that this machine has kept, the newest first. */
-export async function printRuns(context: Context, { limit, pet }: RunFilter): Promise<void> {
-  const printer = await context.printer();
-  const view = createRunsView(context.io.stdout.isTerminal && printer.format === 'table');
-  await printer.requireColumns(view);
+/** Returns the columns of the list of runs. */
+export function runsView({ io, settings }: Context): View<object> {
+  return createRunsView(io.stdout.isTerminal && settings.get('output') === 'table');
+}
+
+/** Reads the runs that this machine has kept, the newest first. */
+export async function findRuns(context: Context, { limit, pet }: RunFilter): Promise<Output> {
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
-  await printer.records(readRuns(context, petId), view, { limit });
+  return { pages: readRuns(context, petId), limit };
 }
 
 async function* readRuns(context: Context, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
@@ -136,15 +138,17 @@ function createOutcomesView(noun: NounName): View<SettledRow> {
   };
 }
 
-/** Prints the outcome of each row of a run. */
-export async function printRun(context: Context, id: string): Promise<void> {
-  const printer = await context.printer();
-  const folder = runFolderOf(context.io);
-  const { state, header } = findRun(await listRuns(folder), id);
-  const view = createOutcomesView(header.noun);
-  await printer.requireColumns(view);
+/** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
+export async function outcomesView({ io }: Context, id: string): Promise<View<object>> {
+  return createOutcomesView(findRun(await listRuns(runFolderOf(io)), id).header.noun);
+}
+
+/** Reads the outcome of each row of a run. */
+export async function readOutcomes({ io }: Context, id: string): Promise<Output> {
+  const folder = runFolderOf(io);
+  const { state } = findRun(await listRuns(folder), id);
   const journal = await readRun(folder, id);
-  await printer.records(inPages(settledRows(journal, state === 'running')), view);
+  return { pages: inPages(settledRows(journal, state === 'running')) };
 }
 
 function* settledRows({ header, rows, end }: JournalContent, isRunning: boolean): Generator<SettledRow> {

@@ -22,8 +22,8 @@ import type { SocketAddress } from '../../client/transport/sockets.ts';
 import { chooseCredentialPlace, decideTokenUse } from '../../config/credential.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { propertyColumns } from '../../output/columns.ts';
 import { errorText } from '../../output/error.ts';
+import type { Output } from '../../output/print.ts';
 import { monotonicMs } from '../../process/deadline.ts';
 import {
   CliError,
@@ -39,7 +39,7 @@ import type { SmokeFlags } from './smoke-flags.ts';
 const defaults = { waitForMs: 60_000, everyMs: 30_000, maxTimeMs: 600_000, retries: 1, timeoutMs: 10_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
-export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<void> {
+export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
   const { settings, secrets, now } = context;
   const contract = await context.contract();
   const timeout = settings.explain('timeout');
@@ -50,7 +50,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   const reports = parseReports(flags.report ?? [], context.io.cwd);
   const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
   checkSelection(options, checks);
-  if (context.flags.dryRun) return printList(context, checks);
+  if (context.flags.dryRun) return { pages: [toListRecords(checks)] };
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
   // Throws if a path leads out of the service.
@@ -77,6 +77,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   ]);
   await writeStepSummary(context, report, reports);
   await endWithVerdicts(context, report, reportErrors);
+  return undefined;
 }
 
 /** Makes the options from flags and settings. @throws UsageError for flags that exclude or need each other. */
@@ -171,17 +172,14 @@ async function createDisplay(context: Context, brief: boolean) {
   };
 }
 
-/** Prints the list of `--dry-run`. */
-async function printList(context: Context, checks: readonly Check[]): Promise<void> {
-  const printer = await context.printer();
+/** Returns the list of `--dry-run`. */
+function toListRecords(checks: readonly Check[]) {
   const plannedChecks = checks.filter(({ isOptional }) => !isOptional);
-  const rows = plannedChecks.map(({ id, operation }) => ({
+  return plannedChecks.map(({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
   }));
-  const columns = propertyColumns(['id', 'operation', 'stability']);
-  await printer.records([rows], { plural: 'checks', columns });
 }
 
 /** Appends the report to the step summary of GitHub. An error does not change the exit code. */

@@ -1,4 +1,5 @@
 import { action } from '../../cli/verb.ts';
+import { propertyColumns } from '../../output/columns.ts';
 import { smokeFlags } from './smoke-flags.ts';
 
 export const smoke = action({
@@ -13,8 +14,7 @@ export const smoke = action({
     'petstore serve --port 0 -- petstore smoke --write',
   ],
   flags: smokeFlags,
-  async run(context, flags) {
-    const { runSmokeCommand } = await import('./smoke-run.ts');
-    await runSmokeCommand(context, flags);
-  },
+  view: ({ flags: { dryRun } }) =>
+    dryRun ? { plural: 'checks', columns: propertyColumns(['id', 'operation', 'stability']) } : undefined,
+  run: async (context, flags) => (await import('./smoke-run.ts')).runSmokeCommand(context, flags),
 });

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { type CommandNode, commandsOf, isGroup } from '../../src/cli/verb.ts';
+import { program } from '../../src/commands/index.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runAt } from '../helpers/run-cli.ts';
+
+/** Commands whose columns depend on something that must exist first: a run, a profile. */
+const dependent = ['runs show', 'undo', 'profile show', 'offline pull'];
+
+/** The first example of each command that is one plain line, without the name of the program. */
+async function plainExamples(isWanted: (node: CommandNode) => boolean): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const node of commandsOf(program)) {
+    const { command, path } = node;
+    if (isGroup(command) || dependent.includes(path.join(' ')) || !isWanted(node)) continue;
+    const words = `petstore ${path.join(' ')}`;
+    const example = command.examples.find((text) => text.startsWith(words) && !/["'|>]/.test(text));
+    if (example !== undefined) lines.push(example.slice('petstore '.length));
+  }
+  return lines;
+}
+
+const hasView = ({ command }: CommandNode) => 'view' in command && command.view !== undefined;
+
+const printing = (await plainExamples(hasView)).map((line) =>
+  line.startsWith('smoke') ? `${line} --dry-run` : line,
+);
+
+test.each(printing)('%j lists its columns with --fields help, and sends nothing', async (line) => {
+  await using server = await recordingServer({});
+  const { code, stdout, stderr } = await runAt(server, `${line} --fields help`);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^([\w-]+\n){2,}$/);
+  expect(server.seen).toEqual([]);
+});
+
+test.each(printing)('%j names a wrong column before it sends anything', async (line) => {
+  await using server = await recordingServer({});
+  const { code, stderr } = await runAt(server, `${line} --fields colour`);
+  expect(code).toBe(2);
+  expect(stderr).toContain("error: --fields: no field 'colour'; ");
+  expect(server.seen).toEqual([]);
+});
+
+const silent = (await plainExamples((node) => !hasView(node))).filter((line) => !line.startsWith('help'));
+
+test.each(silent)('%j takes no --sort, because it prints no columns', async (line) => {
+  await using server = await recordingServer({});
+  const { code, stderr } = await runAt(server, `${line.replace(' -- ', ' ')} --sort name`);
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching('no columns|too many') });
+  expect(server.seen).toEqual([]);
+});
