@@ -54,8 +54,7 @@ describe('in a terminal, from the first line of the README to the last', () => {
     desk = await openDesk();
     for (const { line, output } of examples.filter(isFile))
       desk.write(line.slice('cat '.length), `${output}\n`);
-    const { output } = await desk.run('petstore api spec');
-    const description = JSON.parse(output);
+    const description = JSON.parse((await runCli('api spec')).stdout);
     const { get, put } = description.paths['/store/inventory/{petId}'];
     description.paths['/stock/{petId}'] = { parameters: get.parameters, patch: put };
     desk.write('openapi.yaml', JSON.stringify(description));

@@ -1,10 +1,14 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
+import { testWith } from '../helpers/tools.ts';
+
+// The editors of these tests are lines of sed.
+const test = testWith('sed');
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-editor-'));
 // Texts that are kept stay in the folder for temporary files.
