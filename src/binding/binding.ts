@@ -5,31 +5,22 @@ import {
   type OperationId,
   operationIds,
   operations,
-  takesId,
 } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { toOperation } from './bound-operation.ts';
+import { findOperationAt } from './choice.ts';
 import { credentialPlaces } from './credential-places.ts';
 import { type Description, readWithin } from './description.ts';
-import {
-  type DocumentOperation,
-  formatRoute,
-  obstacleText,
-  operationsIn,
-  pathPattern,
-  type Route,
-} from './document.ts';
-import { obstacleTo } from './fit.ts';
+import { formatRoute, mapFlag, obstacleText, operationsIn, type Route } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
-import { isParameter, mapFlag } from './path.ts';
 import type { TableOperation } from './record-format.ts';
 import { createResponseReader } from './responses.ts';
 
 // This folder turns the description of a service into a contract, once, in `api bind`. The steps:
 //
 // 1. description.ts reads the description, and document.ts lists its operations.
-// 2. match.ts finds our operations among them by their paths (path.ts) and schemas. fit.ts rejects an
-//    operation that the program cannot call.
+// 2. match.ts finds our operations among them by their paths (path.ts, id-fields.ts) and schemas; words.ts has
+//    the words that count. fit.ts rejects an operation that the program cannot call. choice.ts reads --map.
 // 3. bound-operation.ts writes down each operation with the service's own parameters and pages
 //    (parameters.ts), field names (record-format.ts) and responses (responses.ts).
 
@@ -111,56 +102,4 @@ function toMissingReason(id: OperationId, match: Match): MissingReason {
   if (state === 'ambiguous') return { why: `${why}; choose with ${mapFlag(id, nearest)}`, isMappable: true };
   const clause = `${formatRoute(nearest)} does not fit: ${obstacleText(match)}`;
   return { why: clause, isMappable: remedy !== undefined };
-}
-
-/** Finds the operation at a route that the user chose, and puts the values of the route into its path. */
-function findOperationAt(
-  documentOperations: readonly DocumentOperation[],
-  tableOperation: TableOperation,
-  route: Route,
-): DocumentOperation {
-  const { id, method } = tableOperation;
-  const operation = documentOperations
-    .filter((candidate) => candidate.method === route.method)
-    .flatMap((candidate) => withFixedPath(candidate, route.path) ?? [])
-    .sort((a, b) => Number(b.path === route.path) - Number(a.path === route.path))[0];
-  if (!operation) {
-    const near = documentOperations.filter(({ path }) => pathPattern(path) === pathPattern(route.path));
-    const offered = (near.length > 0 ? near : documentOperations).slice(0, 8).map(formatRoute);
-    throw new UsageError(
-      `--map ${id}: the description has no ${formatRoute(route)}`,
-      `it has ${offered.join(', ')}`,
-    );
-  }
-  const ids = operation.parameters.filter((parameter) => parameter.in === 'path').length;
-  const isInBody = method === 'PUT' && ids === 0;
-  const expected = takesId(id) && !isInBody ? 1 : 0;
-  const obstacle =
-    ids === expected
-      ? obstacleTo(tableOperation, operation)
-      : {
-          why: `${id} takes ${expected === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`,
-        };
-  if (obstacle)
-    throw new UsageError(`--map ${id}: ${formatRoute(operation)} does not fit: ${obstacleText(obstacle)}`);
-  return operation;
-}
-
-/**
- * Puts the values of a path in place of the parameters. Returns undefined if the operation has another path.
- */
-function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
-  const segmentsOf = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');
-  const values = segmentsOf(path);
-  const template = segmentsOf(operation.path);
-  const isSame = template.every((segment, index) => isParameter(segment) || segment === values[index]);
-  if (values.length !== template.length || !isSame) return undefined;
-  const segments = template.map((segment, index) =>
-    isParameter(values[index] ?? '') ? segment : values[index],
-  );
-  const isInPath = (name: string) => segments.includes(`{${name}}`);
-  const parameters = operation.parameters.filter(
-    (parameter) => parameter.in !== 'path' || isInPath(parameter.name),
-  );
-  return { ...operation, path: segments.join('/'), parameters };
 }

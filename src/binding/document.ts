@@ -1,4 +1,4 @@
-import type { Method } from '../api/operations.ts';
+import type { Method, OperationId } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
 import { listOf, objectOf, type Shape, shapeOf } from './schema.ts';
@@ -9,6 +9,8 @@ export interface DocumentParameter {
   readonly in: string;
   readonly required: boolean;
   readonly schema: JsonValue | undefined;
+  /** The value that `--map` gives it. It then has no role. */
+  readonly fixedValue?: string | undefined;
 }
 
 /** The JSON content of a body or an answer. Its shape is unknown if the document gives no schema. */
@@ -26,8 +28,8 @@ export interface DocumentOperation {
   readonly parameters: readonly DocumentParameter[];
   /** Undefined if the document describes no body in JSON. */
   readonly body: JsonContent | undefined;
-  /** Whether the operation takes a body, but not in JSON. */
-  readonly takesNoJson: boolean;
+  /** The media types of the body. Empty if the operation takes none. */
+  readonly bodyTypes: readonly string[];
   /** The JSON of its first success status that has any. Undefined if the document describes none. */
   readonly answer: JsonContent | undefined;
   /** Whether the documented answer has no body, or a body that is not JSON. */
@@ -54,14 +56,14 @@ export function operationsIn({ document, url }: Description): DocumentOperation[
       if (nearest && !serversOf(nearest, url).some((server) => documentServers.includes(server))) return [];
       const { operationId, requestBody } = operationObject;
       const responses = objectOf(operationObject.responses);
-      const body = jsonContent(objectOf(requestBody).content);
+      const { content } = objectOf(requestBody);
       return {
         method,
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
         parameters: parametersOf(path, pathItem.parameters, operationObject.parameters),
-        body,
-        takesNoJson: isJsonObject(requestBody) && !body,
+        body: contentOfType(content, bodyTypes),
+        bodyTypes: Object.keys(objectOf(content)),
         ...findAnswer(responses),
         responses,
         operationObject,
@@ -87,6 +89,8 @@ export interface Obstacle {
   readonly why: string;
   /** What the user can do with `--map` to bind the operation nevertheless, a clause. */
   readonly remedy?: string;
+  /** Whether the records of the noun are not ours, so that none of its writes is bound. */
+  readonly isForeign?: boolean;
 }
 
 /** Joins an obstacle and its remedy: `its path needs a value for shop: fix it with --map …`. */
@@ -105,6 +109,11 @@ export function formatRoute({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
+/** Returns the flag that binds an operation, whatever the rules say: `--map listPets='GET /animals'`. */
+export function mapFlag(id: OperationId, route: Route): string {
+  return `--map ${id}='${formatRoute(route)}'`;
+}
+
 /** Lists the documented success statuses in ascending order. */
 export function successStatuses(responses: JsonObject): number[] {
   return Object.keys(responses)
@@ -112,15 +121,28 @@ export function successStatuses(responses: JsonObject): number[] {
     .map(Number);
 }
 
-/** Finds the JSON in a `content` object: application/json first, then any type that ends with +json. */
+/** The media types of a body that can be written, the best first. A wildcard allows application/json. */
+const bodyTypes = [
+  /^application\/json(;|$)/i,
+  /^application\/merge-patch\+json(;|$)/i,
+  /^(\*|application)\/\*$/,
+];
+/** The media types of an answer that can be read. */
+const answerTypes = [/^application\/json(;|$)/i, /^[\w.*-]+\/([\w.-]+\+)?(json|\*)$/i];
+
+/** Finds the JSON in the `content` object of an answer. */
 export function jsonContent(content: JsonValue | undefined): JsonContent | undefined {
+  return contentOfType(content, answerTypes);
+}
+
+function contentOfType(content: JsonValue | undefined, patterns: readonly RegExp[]): JsonContent | undefined {
   const media = objectOf(content);
   const types = Object.keys(media);
-  const type = types.find((type) => /^application\/json\b/i.test(type)) ?? types.find(isJsonType);
+  const type = patterns.map((pattern) => types.find((name) => pattern.test(name))).find(Boolean);
   if (type === undefined) return undefined;
-  const mediaType = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type) ? type : 'application/json';
+  const isSendable = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type);
   const { schema } = objectOf(media[type]);
-  return { mediaType, schema, shape: shapeOf(schema) };
+  return { mediaType: isSendable ? type : 'application/json', schema, shape: shapeOf(schema) };
 }
 
 /**
@@ -160,10 +182,6 @@ function findAnswer(responses: JsonObject): Pick<DocumentOperation, 'answer' | '
   const isEmpty = statuses.length > 0 && statuses.every((status) => status === 204 || status === 205);
   const hasContent = contents.some((content) => Object.keys(content).length > 0);
   return { answer, answersNoJson: !answer && (isEmpty || hasContent) };
-}
-
-function isJsonType(type: string): boolean {
-  return /^[\w.*-]+\/([\w.-]+\+)?(json|\*)$/i.test(type);
 }
 
 /**

@@ -1,87 +1,159 @@
 import type { NounName } from '../api/operations.ts';
 import { withArticle } from '../process/text.ts';
-import type { DocumentOperation, Obstacle } from './document.ts';
+import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
   isRecord,
   missingKeys,
+  recordShapesIn,
   recordsIn,
   type TableOperation,
 } from './record-format.ts';
-import { objectOf, type Shape, shapeOf } from './schema.ts';
+import { objectOf, type Shape, shapeOf, statedText } from './schema.ts';
+
+// The parameters, the body and the answer of an operation show whether the program can call it as an operation of the table.
+// These rules hold for a route of --map too.
 
 /** Finds out why an operation, whatever its path, cannot be called as an operation of the table. */
 export function obstacleTo(
   tableOperation: TableOperation,
   operation: DocumentOperation,
 ): Obstacle | undefined {
-  const { body, takesNoJson, parameters } = operation;
-  const { unknownParameter } = toParameters(operation, tableOperation.id);
+  return callObstacle(tableOperation, operation) ?? recordObstacle(tableOperation, operation);
+}
+
+function callObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
+  const { body, bodyTypes, parameters } = operation;
+  const { id } = tableOperation;
+  const { unknownParameter } = toParameters(operation, id);
   if (unknownParameter) {
-    const { in: place, name } = unknownParameter;
-    return { why: `it needs the ${place} parameter ${name}, which petstore has no value for` };
+    const { in: place, name, schema } = unknownParameter;
+    const why = `it needs the ${place} parameter ${name}, which petstore has no value for`;
+    const text = statedText(schema);
+    if (place !== 'query' || text === undefined) return { why };
+    const path = `${operation.path}?${name}=${text}`;
+    return { why, remedy: `fix it with ${mapFlag(id, { method: operation.method, path })}` };
   }
   const uuid = parameters.find(
     ({ in: place, schema }) => place === 'path' && objectOf(schema).format === 'uuid',
   );
-  if (uuid) return { why: `its ${uuid.name} is a UUID, not an integer` };
-  if (tableOperation.body && takesNoJson) return { why: 'it takes no JSON' };
-  const obstacle = tableOperation.body && body && obstacleInBody(tableOperation, body.shape);
-  return obstacle ?? obstacleInAnswer(tableOperation, operation);
+  if (uuid) return { why: `its ${uuid.name} is a UUID, not an integer`, isForeign: true };
+  if (!tableOperation.body) return undefined;
+  if (!body && bodyTypes.length > 0)
+    return { why: `it takes ${bodyTypes.slice(0, 3).join(', ')}, not application/json` };
+  return body && obstacleInBody(tableOperation, body.shape);
 }
 
 function obstacleInBody(tableOperation: TableOperation, shape: Shape): Obstacle | undefined {
   const { noun, method } = tableOperation;
   const label = shape.names[0] ?? 'body';
   if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
+  if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
   const names = fieldNamesOf(tableOperation, shape);
-  const key = noun === 'inventory' ? 'quantity' : noun !== 'orders' && method === 'POST' ? 'name' : undefined;
-  if (key !== undefined && !names.has(key)) return lackOf(noun, label, [key]);
+  const lacking = bodyKeys(noun, method).filter((key) => !names.has(key));
+  if (lacking.length > 0) return lackOf(tableOperation, shape, label, lacking);
   if (names.size === 0) return { why: `its ${label} has none of the fields that petstore knows` };
   if (shape.required.has('category') && shapeOf(shape.fields.get('category')).kind === 'string')
     return { why: `its ${label} needs the name of a category in place of its id` };
   return obstacleInTypes(tableOperation, shape, label);
 }
 
-function lackOf(noun: NounName, label: string, fields: readonly string[]): Obstacle {
-  return {
-    why: `its ${label} has no field ${fields.join(', ')}`,
-    remedy: `if it has another name, add --map ${noun}.${fields[0]}=<name>`,
-  };
+/** The fields that a body must take. An update of an entry has the id of its pet in the path or in the body. */
+function bodyKeys(noun: NounName, method: string): readonly string[] {
+  if (noun === 'inventory') return method === 'POST' ? ['petId', 'quantity'] : ['quantity'];
+  return noun !== 'orders' && method === 'POST' ? ['name'] : [];
+}
+
+/**
+ * Names the fields that a schema lacks. If it lacks only one, and has another field of the same type, `--map` can say that
+ * this field is meant.
+ */
+function lackOf(
+  tableOperation: TableOperation,
+  shape: Shape,
+  label: string,
+  fields: readonly string[],
+): Obstacle {
+  const { noun } = tableOperation;
+  const why = `its ${label} has no field ${fields.join(', ')}`;
+  const [field = ''] = fields;
+  const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
+  const candidates = [...shape.fields].flatMap(([name, schema]) => {
+    const { kind } = shapeOf(schema);
+    const isSameType = isNumber(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
+    // The own id of an entry is never that of its pet.
+    return isSameType && !usedNames.has(name) && name.toLowerCase() !== 'id' ? [name] : [];
+  });
+  const [name] = candidates;
+  if (fields.length > 1 || name === undefined || obstacleInTypes(tableOperation, shape, label))
+    return { why };
+  return { why, remedy: `if it is called ${candidates.join(' or ')}, add --map ${noun}.${field}=${name}` };
 }
 
 /**
  * Finds out why the records of an answer cannot be read. The answer of a write may be anything, unless it is
  * a record whose fields have other types.
  */
-function obstacleInAnswer(
+function recordObstacle(
   tableOperation: TableOperation,
   { answer, answersNoJson }: DocumentOperation,
 ): Obstacle | undefined {
   const isRead = tableOperation.method === 'GET';
   if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
+  if (answer.shape.kind === 'unknown') return undefined;
   const content = recordsIn(tableOperation, answer.shape);
-  if (!content) return answer.shape.kind === 'unknown' ? undefined : { why: 'it answers no list of records' };
+  if (!content) return withoutRecords(tableOperation, answer.shape);
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;
   const label = shape.names[0] ?? 'record';
   const obstacle = obstacleInTypes(tableOperation, shape, label);
-  if (obstacle) return isRead || isRecord(tableOperation, shape) ? obstacle : undefined;
+  if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
-  return fields && lackOf(tableOperation.noun, label, fields);
+  if (!fields) return undefined;
+  // A record in an envelope that the program does not know is ours nevertheless.
+  const inner = [...shape.fields].find(([, field]) => isRecord(tableOperation, shapeOf(field)));
+  if (inner) return { why: `it answers the record inside ${inner[0]}` };
+  return foreign(lackOf(tableOperation, shape, label, fields));
+}
+
+/** Says what a list answers in place of records. */
+function withoutRecords(tableOperation: TableOperation, answer: Shape): Obstacle {
+  if (isNumber(shapeOf(answer.values).kind) && answer.fields.size === 0)
+    return foreign({ why: 'it answers a map of numbers, such as {"available": 7}, and no records' });
+  const shapes = recordShapesIn(answer);
+  const records = shapes.filter((shape) => isRecord(tableOperation, shape));
+  if (records.length > 1) return { why: 'it answers several lists of records' };
+  const [shape, ...others] = shapes;
+  if (!shape || others.length > 0) return foreign({ why: 'it answers no list of records' });
+  const label = shape.names[0] ?? 'record';
+  const fields = missingKeys(tableOperation, shape) ?? [];
+  return foreign(
+    obstacleInTypes(tableOperation, shape, label) ?? lackOf(tableOperation, shape, label, fields),
+  );
+}
+
+/** Marks an obstacle that shows that the records of the noun are not ours. */
+function foreign(obstacle: Obstacle): Obstacle {
+  return { ...obstacle, isForeign: true };
 }
 
 const integerFields = new Set(['id', 'petId', 'categoryId', 'quantity']);
+
+function isNumber(kind: Shape['kind']): boolean {
+  return kind === 'integer' || kind === 'number';
+}
 
 function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: string): Obstacle | undefined {
   if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
   for (const [field, name] of fieldNamesOf(tableOperation, shape)) {
     if (field === 'categoryId' && isCategoryObject(shape.fields.get(name))) continue;
     const { kind } = shapeOf(shape.fields.get(name));
-    const isNumber = kind === 'integer' || kind === 'number';
-    if (kind === 'unknown' || isNumber === integerFields.has(field)) continue;
+    const isSame = integerFields.has(field)
+      ? isNumber(kind)
+      : kind === (field === 'complete' ? 'boolean' : 'string');
+    if (kind === 'unknown' || isSame) continue;
     return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
   }
   return undefined;

@@ -1,32 +1,35 @@
-import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import type { NounName, OperationId } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
-import { type DocumentOperation, formatRoute, type Obstacle } from './document.ts';
+import { type DocumentOperation, formatRoute, mapFlag, type Obstacle } from './document.ts';
 import { obstacleTo } from './fit.ts';
-import {
-  analyzePath,
-  type Collections,
-  collectionOf,
-  isParameter,
-  mapFlag,
-  type PathAnalysis,
-  splitPath,
-} from './path.ts';
+import { idFieldsOf } from './id-fields.ts';
+import { isParameter, type PathForm, readPath, splitPath } from './path.ts';
+import { type NounFacts, placeOf } from './place.ts';
 import { recordsIn, type TableOperation } from './record-format.ts';
-import { nounOf, nounOfSchema, singularWords } from './words.ts';
+import {
+  addingWordIn,
+  consistsOf,
+  nounOf,
+  nounOfSchema,
+  settingWords,
+  singularWords,
+  synonyms,
+} from './words.ts';
 
 // The rules that find an operation of the table in a document. A wrong binding is worse than a missing
-// binding, because the binding decides what `delete` deletes.
+// binding, because the binding decides what `delete` deletes. Everything that is bound is on a list:
 //
-// 1. The path must have the right form. A list or a create has no parameter in its path. The path of an
-//    operation on one record ends with the id of the record, has no other parameter, and is beside the list
-//    or the create of its noun.
-// 2. An operation whose schema has a name of the service's specification comes first. An operation whose path
-//    has the noun comes second.
-// 3. If several operations remain, the preferences are, in this order: the path is the noun alone (`/pets`),
-//    the path is that of a bound collection, PUT before PATCH, our operationId. If several operations still
-//    remain, none is bound.
-// 4. If no operation fits, the nearest one is reported with its obstacle and, if the user probably means it,
-//    with the --map flag that binds it.
+// 1. Evidence: the schema has a name of the service's specification, or the path has the noun.
+// 2. Place: a list and a create are at a collection. Behind the noun there may be a word that selects nothing
+//    (`/pets/all`). An operation on one record is beside the list or the create, and its path ends with the
+//    record's own id.
+// 3. The records are ours: if the list or the get is refused because of its records, so are the writes.
+// 4. A count is set: by PUT, or by a PATCH whose words say so.
+// 5. If several operations fit, the operationId decides, or else none is bound.
+//
+// If no operation fits, the nearest one is reported with its obstacle and, if typing it binds the operation,
+// with the --map flag.
 
 /** The search result for one operation of the table. */
 export interface Match {
@@ -37,6 +40,8 @@ export interface Match {
   readonly why: string;
   /** How `--map` can bind the near miss, a clause. */
   readonly remedy?: string;
+  /** Whether the near miss shows that the records of the noun are not ours. */
+  readonly isForeign?: boolean;
 }
 
 export type Matches = ReadonlyMap<OperationId, Match>;
@@ -47,8 +52,12 @@ interface Candidate {
   readonly why: string;
   /** Whether the schema of the operation has a name of the service's specification. */
   readonly hasSchemaName: boolean;
+  /** Whether a word follows the noun in the path, as in `/pets/findByStatus`. */
+  readonly isSearch: boolean;
   readonly obstacle?: Obstacle | undefined;
 }
+
+const missing: Match = { state: 'missing', operations: [], why: 'its description has none' };
 
 /**
  * Finds the operations of the table in a document.
@@ -61,68 +70,81 @@ export function matchOperations(
   documentOperations: readonly DocumentOperation[],
   chosen: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
-  const matches = new Map<OperationId, Match>(
-    table.map(({ id }) => {
-      const operation = chosen.get(id);
-      return [id, operation ? { state: 'bound', operations: [operation], why: 'set by --map' } : missing];
-    }),
-  );
-  // The list and the create of a noun come first: their paths decide which operations on one record belong to
-  // the same collection.
-  for (const tableOperation of table) {
-    if (chosen.has(tableOperation.id)) continue;
-    const collections = collectionsOf(tableOperation, matches);
-    const candidates = documentOperations.flatMap(
-      (operation) => toCandidate(tableOperation, operation, collections) ?? [],
-    );
-    matches.set(tableOperation.id, choose(tableOperation, candidates, collections));
+  const matches = new Map<OperationId, Match>(table.map(({ id }) => [id, missing]));
+  for (const [id, operation] of chosen)
+    matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
+  for (const noun of Object.keys(nouns) as NounName[]) {
+    const tableOperations = table.filter((operation) => operation.noun === noun);
+    const { list, create, get, update, delete: remove } = nouns[noun].operations;
+    const idFields = idFieldsOf(tableOperations, documentOperations);
+    const find = (id: OperationId) => {
+      const tableOperation = tableOperations.find((operation) => operation.id === id);
+      if (!tableOperation || chosen.has(id)) return;
+      const facts = { idFields, ...collectionsOf([list, create], matches) };
+      const candidates = documentOperations.flatMap(
+        (operation) => toCandidate(tableOperation, operation, facts) ?? [],
+      );
+      matches.set(id, choose(tableOperation, candidates));
+    };
+    for (const id of [list, create, get, update, remove]) find(id);
+    const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
+    if (!refusal) continue;
+    for (const id of [create, update, remove]) {
+      const { operations: found = [] } = matches.get(id) ?? {};
+      if (!chosen.has(id) && found.length > 0) matches.set(id, refuseWrite(found, refusal));
+    }
   }
   return matches;
 }
 
-const missing: Match = { state: 'missing', operations: [], why: 'its description has none' };
+/** A write of records that are not ours stays unbound. */
+function refuseWrite(found: readonly DocumentOperation[], { operations: [read], why }: Match): Match {
+  const route = read ? formatRoute(read) : '';
+  return {
+    state: 'unbindable',
+    operations: found.slice(0, 1),
+    why: `its records are not ours (${route}: ${why})`,
+  };
+}
 
-function collectionsOf({ noun }: TableOperation, matches: Matches): Collections {
-  const nounMatches = [...matches].filter(([id]) => operations[id].noun === noun);
-  const pathsOf = (isOfRecord: boolean) =>
-    nounMatches.flatMap(([id, { state, operations: matching }]) =>
-      state === 'bound' && takesId(id) === isOfRecord ? matching.map(collectionOf) : [],
-    );
-  const lists = pathsOf(false);
-  const isTied = nounMatches.some(([id, { state }]) => state === 'ambiguous' && !takesId(id));
-  return { paths: new Set(lists.length > 0 ? lists : pathsOf(true)), isTied };
+function collectionsOf(ids: readonly OperationId[], matches: Matches): Omit<NounFacts, 'idFields'> {
+  const found = ids.map((id) => matches.get(id) ?? missing);
+  const bound = found.flatMap(({ state, operations: [operation] }) =>
+    state === 'bound' && operation ? [readPath(operation.path).collection] : [],
+  );
+  return { collections: bound, isTied: found.some(({ state }) => state === 'ambiguous') };
 }
 
 function toCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
-  collections: Collections,
+  facts: NounFacts,
 ): Candidate | undefined {
   const { method } = tableOperation;
   const isPatch = method === 'PUT' && operation.method === 'PATCH';
   if (operation.method !== method && !isPatch) return undefined;
-  const analysis = analyzePath(tableOperation, operation, collections);
-  const evidence = analysis && evidenceOf(tableOperation, operation, analysis);
+  const form = readPath(operation.path);
+  const evidence = evidenceOf(tableOperation, operation, form, facts);
   if (!evidence) return undefined;
-  const pathObstacle = analysis.obstacle ?? evidence.obstacle;
+  const place = placeOf({ tableOperation, operation, form, facts, hasSchemaName: evidence.hasSchemaName });
+  if (!place) return undefined;
+  const placeObstacle = evidence.obstacle ?? place.obstacle;
   const callObstacle = obstacleTo(tableOperation, operation);
   // An operation with two obstacles is not even a near miss.
-  if (callObstacle && pathObstacle) return undefined;
-  const obstacle = callObstacle ?? pathObstacle ?? incrementObstacle(tableOperation, operation);
-  return { ...evidence, operation, obstacle };
+  if (callObstacle && placeObstacle) return undefined;
+  const obstacle = callObstacle ?? placeObstacle ?? countObstacle(tableOperation, operation);
+  return { ...evidence, operation, isSearch: form.tail !== undefined, obstacle };
 }
-
-/** Synonyms of our nouns. They never bind an operation. They only make it a near miss, which is reported. */
-const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
 
 /** Finds the reason why an operation may be that of the table: the name of its schema, or else its path. */
 function evidenceOf(
   tableOperation: TableOperation,
-  operation: DocumentOperation,
-  { segment, isOfNoun }: PathAnalysis,
-): Omit<Candidate, 'operation'> | undefined {
-  const { body, answer } = operation;
+  { body, answer, ...operation }: DocumentOperation,
+  { word, noun: nounOfPath, collection }: PathForm,
+  { collections }: NounFacts,
+): Pick<Candidate, 'why' | 'hasSchemaName' | 'obstacle'> | undefined {
   const { noun, method, isList } = tableOperation;
+  if ((nounOfPath ?? noun) !== noun) return undefined;
   // A POST that answers a list is a search or another action.
   if (method === 'POST' && answer?.shape.kind === 'array') return undefined;
   const record = answer && method === 'GET' ? recordsIn(tableOperation, answer.shape)?.shape : undefined;
@@ -133,49 +155,56 @@ function evidenceOf(
   const allNames = [body, answer].flatMap((content) => content?.shape.names ?? []);
   if (allNames.some((schemaName) => (nounOfSchema(schemaName) ?? noun) !== noun)) return undefined;
   const evidence = { why: `its path is about ${noun}`, hasSchemaName: false };
-  if (isOfNoun || nounOf(segment) === noun) return evidence;
-  if (synonyms[singularWords(segment).join(' ')] !== noun) return undefined;
+  if (nounOfPath === noun || collections.includes(collection)) return evidence;
+  if (synonyms[singularWords(word).join(' ')] !== noun) return undefined;
   const remedy = `if it is ${noun}, add ${mapFlag(tableOperation.id, operation)}`;
-  return { ...evidence, obstacle: { why: `${segment} may be something else`, remedy } };
+  return { ...evidence, obstacle: { why: `${word} may be something else`, remedy } };
 }
 
-/** Finds a word that shows that an operation adds to a count. Such an operation does not set the count. */
-function incrementObstacle(
-  { id }: TableOperation,
-  { operationId = '', operationObject }: DocumentOperation,
+/** Finds out why a count may not be set: an operation may add to it, or take from it. */
+function countObstacle(
+  { id, noun }: TableOperation,
+  { method, operationId = '', operationObject, body, path }: DocumentOperation,
 ): Obstacle | undefined {
-  if (id !== 'updateInventory') return undefined;
-  const summary = typeof operationObject.summary === 'string' ? operationObject.summary : '';
-  const verb = /^(add|adjust|increment|decrement|increas|decreas)(e|ed|ing|ment)?$/;
-  const word = [...singularWords(operationId), ...singularWords(summary)].find((text) => verb.test(text));
-  return word === undefined ? undefined : { why: `it says ${word}, and so may not set the count` };
+  if (noun !== 'inventory' || !body) return undefined;
+  const isCreate = id === 'createInventory';
+  const { summary } = operationObject;
+  const { description } = { description: undefined, ...(body.shape.fields.get('quantity') as object) };
+  const texts = isCreate ? [operationId.replace(/^add/i, '')] : [operationId, path, String(summary ?? '')];
+  const word = [...texts, String(description ?? '')].map(addingWordIn).find((text) => text !== undefined);
+  const remedy = `if it sets the count, add ${mapFlag(id, { method, path })}`;
+  if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
+  if (isCreate || method === 'PUT') return undefined;
+  const isSaid =
+    operationId === ''
+      ? body.shape.names.includes('InventoryUpdate')
+      : consistsOf(operationId, noun, settingWords);
+  return isSaid ? undefined : { why: 'it does not say that it sets the count', remedy };
 }
 
-function choose(
-  tableOperation: TableOperation,
-  candidates: readonly Candidate[],
-  collections: Collections,
-): Match {
+function choose(tableOperation: TableOperation, candidates: readonly Candidate[]): Match {
   const { id, noun, method } = tableOperation;
-  const callable = candidates.filter(({ obstacle }) => !obstacle);
-  const preferences: ((operation: DocumentOperation) => boolean)[] = [
-    ({ path }) => isNounAlone(noun, path),
-    (operation) => collections.paths.has(collectionOf(operation)),
-    (operation) => operation.method === method,
-    ({ operationId = '' }) => sortedWords(operationId) === sortedWords(id),
+  const plain = candidates.filter(({ isSearch }) => !isSearch);
+  const fitting = plain.filter(({ obstacle }) => !obstacle);
+  const isForeign = plain.some(({ obstacle }) => obstacle?.isForeign);
+  const callable = fitting.length > 0 || isForeign ? fitting : candidates.filter(({ obstacle }) => !obstacle);
+  const preferences: ((candidate: Candidate) => boolean)[] = [
+    ({ hasSchemaName }) => hasSchemaName,
+    ({ operation }) => isNounAlone(noun, operation.path),
+    ({ operation }) => operation.method === method,
+    ({ operation }) => sortedWords(operation.operationId) === sortedWords(id),
   ];
-  const named = callable.filter(({ hasSchemaName }) => hasSchemaName);
-  let remaining = named.length > 0 ? named : callable;
+  let remaining = callable;
   for (const isPreferred of preferences) {
-    const preferred = remaining.filter(({ operation }) => isPreferred(operation));
+    const preferred = remaining.filter(isPreferred);
     if (preferred.length > 0) remaining = preferred;
   }
   const [first] = remaining;
   if (!first) return nearMiss(candidates);
-  const fitting = remaining.map(({ operation }) => operation);
-  if (fitting.length === 1) return { state: 'bound', operations: fitting, why: first.why };
-  const why = `${fitting.length} operations fit: ${joinFirst(fitting.map(formatRoute), maxRoutes)}`;
-  return { state: 'ambiguous', operations: fitting, why };
+  const matching = remaining.map(({ operation }) => operation);
+  if (matching.length === 1) return { state: 'bound', operations: matching, why: first.why };
+  const why = `${matching.length} operations fit: ${joinFirst(matching.map(formatRoute), maxRoutes)}`;
+  return { state: 'ambiguous', operations: matching, why };
 }
 
 /** The largest number of routes in a message. */
@@ -188,13 +217,17 @@ function isNounAlone(noun: NounName, path: string): boolean {
 }
 
 /** Sorts the words of an operationId, to compare two without regard to case, word order and plurals. */
-function sortedWords(operationId: string): string {
+function sortedWords(operationId = ''): string {
   return singularWords(operationId).sort().join(' ');
 }
 
 /** Reports the nearest of several operations that are not bound. */
 function nearMiss(candidates: readonly Candidate[]): Match {
-  const nearest = candidates.find(({ hasSchemaName }) => hasSchemaName) ?? candidates[0];
+  const plain = candidates.filter(({ isSearch }) => !isSearch);
+  const nearest =
+    plain.find(({ obstacle }) => obstacle?.isForeign) ??
+    candidates.find(({ hasSchemaName }) => hasSchemaName) ??
+    candidates[0];
   if (!nearest?.obstacle) return missing;
   return { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle };
 }

@@ -85,6 +85,7 @@ function parametersByRole({ parameters }: DocumentOperation, id: OperationId): P
       parameters.filter(
         (parameter) =>
           parameter.in === 'query' &&
+          parameter.fixedValue === undefined &&
           compactName(parameter.name) === name &&
           canHaveRole(rule, typeOf(parameter)),
       ),
@@ -96,13 +97,6 @@ function parametersByRole({ parameters }: DocumentOperation, id: OperationId): P
 
 function isFilter(name: string): name is RoleName {
   return name in roles && !/^(limit|page|offset|cursor)$/.test(name);
-}
-
-/** Whether an operation of the table has a filter with this name. */
-export function isFilterName(name: string, id: OperationId): boolean {
-  return operations[id].parameters.some(
-    (parameter) => isFilter(parameter.name) && hasName(parameter.name, name),
-  );
 }
 
 function hasName(role: RoleName, name: string): boolean {
@@ -134,7 +128,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
     const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isInput ? role : undefined;
     if (name === undefined && !required) continue;
     const constant =
-      name === undefined ? (firstPosition(parameter, role) ?? fixedValue(parameter)) : undefined;
+      name === undefined ? (firstPosition(parameter, role) ?? constantOf(parameter)) : undefined;
     const hasValue = name !== undefined || constant !== undefined;
     if (place === 'path' || (place === 'header' && isFieldName(wireName)) || (place === 'query' && hasValue))
       parameters.push({
@@ -143,7 +137,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
         in: place,
         required,
         bounds: constant === undefined ? textBounds(schema) : undefined,
-        serviceDefault: isInput && !required ? fixedValue(parameter) : undefined,
+        serviceDefault: isInput && !required ? constantOf(parameter) : undefined,
         constant,
       });
     else unknownParameter ??= parameter;
@@ -163,8 +157,9 @@ function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   return type === 'string' ? bounds : boundsOf(schema);
 }
 
-/** Returns the only value that the description allows, or else the default. */
-function fixedValue({ schema }: DocumentParameter): string | undefined {
+/** Returns the value of `--map`, the only value that the description allows, or else the default. */
+function constantOf({ schema, fixedValue }: DocumentParameter): string | undefined {
+  if (fixedValue !== undefined) return fixedValue;
   const { const: constant, enum: choices, default: fallback } = objectOf(schema);
   const [only, ...others] = listOf(choices);
   const value = constant ?? (others.length === 0 ? only : undefined) ?? fallback;

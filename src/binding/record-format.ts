@@ -90,30 +90,41 @@ export function recordsIn(tableOperation: TableOperation, answer: Shape): Record
   return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
 }
 
-/** Fields of an envelope in which a list lies one level deeper. */
-const outerEnvelope = /^(_embedded|data|result|response)$/;
-
 /** Finds the list in an answer: the answer itself, or the only array of records in an object. */
 function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items) };
-  const lists = listsIn(tableOperation, answer);
-  if (lists.length > 0) return lists.length === 1 ? lists[0] : undefined;
-  for (const [field, schema] of answer.fields) {
-    if (!outerEnvelope.test(field)) continue;
-    const [list, ...others] = listsIn(tableOperation, shapeOf(schema));
-    if (list && others.length === 0) return { ...list, envelope: [field, ...list.envelope] };
+  for (const lists of [listsIn(answer), innerListsIn(answer)]) {
+    const records = lists.filter(({ shape }) => isRecord(tableOperation, shape));
+    const candidates = records.length > 0 ? records : lists.filter(({ shape }) => shape.kind === 'unknown');
+    if (candidates.length > 0) return candidates.length === 1 ? candidates[0] : undefined;
   }
   return undefined;
 }
 
-/** Finds the arrays among the fields of an object whose items may be records of the noun. */
-function listsIn(tableOperation: TableOperation, { fields }: Shape): RecordContent[] {
-  const lists = [...fields].flatMap(([field, schema]): RecordContent[] => {
+/** Lists the shapes of the objects in the arrays of an answer. */
+export function recordShapesIn(answer: Shape): Shape[] {
+  const shapes = [...listsIn(answer), ...innerListsIn(answer)].map(({ shape }) => shape);
+  return shapes.filter(({ kind }) => kind === 'object');
+}
+
+/** Finds the arrays among the fields of an object. */
+function listsIn({ fields }: Shape): RecordContent[] {
+  return [...fields].flatMap(([field, schema]): RecordContent[] => {
     const { kind, items } = shapeOf(schema);
     return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items) }] : [];
   });
-  const recordLists = lists.filter(({ shape }) => isRecord(tableOperation, shape));
-  return recordLists.length > 0 ? recordLists : lists.filter(({ shape }) => shape.kind === 'unknown');
+}
+
+/** Fields of an envelope in which a list lies one level deeper. */
+const outerEnvelope = /^(_embedded|data|result|response)$/;
+
+/** Finds the arrays one level deeper. */
+function innerListsIn({ fields }: Shape): RecordContent[] {
+  return [...fields].flatMap(([field, schema]) =>
+    outerEnvelope.test(field)
+      ? listsIn(shapeOf(schema)).map((list) => ({ ...list, envelope: [field, ...list.envelope] }))
+      : [],
+  );
 }
 
 /** Fields of an envelope that hold one record. A field that is named after the noun may hold one too. */

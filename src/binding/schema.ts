@@ -31,6 +31,8 @@ export interface Shape {
   readonly isClosed: boolean;
   /** Schema of an array's items. */
   readonly items: JsonValue | undefined;
+  /** Schema of the values of an object that is a map. */
+  readonly values: JsonValue | undefined;
 }
 
 /**
@@ -59,6 +61,8 @@ export function shapeOf(schema: JsonValue | undefined): Shape {
     ),
     isClosed: parts.some(({ additionalProperties }) => additionalProperties === false),
     items: parts.findLast(({ items }) => items !== undefined)?.items,
+    values: parts.findLast(({ additionalProperties }) => isJsonObject(additionalProperties))
+      ?.additionalProperties,
   };
 }
 
@@ -171,18 +175,31 @@ const exampleTexts: Readonly<Record<string, string>> = {
 };
 const longestExample = 200;
 
+/** Returns a value that a schema states: a choice, an example or the default. Undefined if it states none. */
+function statedValue(schema: JsonObject): JsonValue | undefined {
+  const [first] = listOf(schema.examples);
+  const [choice] = listOf(schema.enum);
+  return schema.const ?? schema.example ?? first ?? schema.default ?? choice;
+}
+
+/** Returns a text for a query that a schema states. */
+export function statedText(schema: JsonValue | undefined): string | undefined {
+  const value = statedValue(objectOf(schema));
+  return value === undefined || typeof value === 'object' ? undefined : encodeURIComponent(String(value));
+}
+
 /**
  * Makes an example for messages and questions from the examples, the choices, the types and the lower bounds
  * of a schema.
  */
 export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
   if (!isJsonObject(schema)) return 'text';
-  const [first] = listOf(schema.examples);
-  const [choice] = listOf(schema.enum);
-  const value = schema.const ?? schema.example ?? first ?? schema.default ?? choice;
-  if (value !== undefined && (typeof value !== 'object' || printJson(value).length <= longestExample))
-    return value;
+  const value = statedValue(schema);
   const shape = shapeOf(schema);
+  // YAML reads `example: 007` as a number, so the text that was meant is lost.
+  const isLost = shape.kind === 'string' && typeof value !== 'string';
+  const isShort = typeof value !== 'object' || printJson(value).length <= longestExample;
+  if (value !== undefined && isShort && !isLost) return value;
   if (shape.kind === 'integer' || shape.kind === 'number') return limitOf(schema, 1) ?? 1;
   if (shape.kind === 'boolean') return true;
   if (shape.kind === 'array')

@@ -24,9 +24,9 @@ paths:
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/NewPet' } } } }
       responses:
         '201': { description: made, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
-  /animals/{animal_id}:
+  /animals/{pet_id}:
     parameters:
-      - { name: animal_id, in: path, required: true, schema: { type: integer, format: int64, minimum: 1 } }
+      - { name: pet_id, in: path, required: true, schema: { type: integer, format: int64, minimum: 1 } }
     get:
       deprecated: true
       x-deprecated-sunset: 2030-06-30

@@ -51,7 +51,7 @@ describe('a binding', () => {
       ['operation', 'state', 'method', 'path', 'why'],
       ['listPets', 'bound', 'GET', '/animals', 'answers an array of Pet'],
       ['createPet', 'bound', 'POST', '/animals', 'takes NewPet'],
-      ['getPet', 'bound', 'GET', '/animals/{animal_id}', 'answers Pet'],
+      ['getPet', 'bound', 'GET', '/animals/{pet_id}', 'answers Pet'],
     ]);
     expect(result.words).toContain('9 of 20 operations bound; the description lacks');
     expect(result.words).toContain('stored for http://service.test');
@@ -140,7 +140,7 @@ describe('a binding', () => {
     const path = await file('title.json', { openapi: '3.1.0', paths: { '/pets': { get: { responses } } } });
     const refused = await run(['api', 'bind', path]);
     expect(refused.code).toBe(2);
-    expect(refused.stdout).toContain('add --map pets.name=<name>');
+    expect(refused.stdout).toContain('if it is called title, add --map pets.name=title');
     expect(await run(['api', 'bind', path, '--map', 'pets.name=title'])).toMatchObject({ code: 0 });
     expect(rows(await run('api operations --all -o json')).listPets).toMatchObject({
       source: 'bound',

@@ -45,7 +45,7 @@ async function bindAt(location: string, stdin = '') {
 }
 
 test('a reference may lead to another document, whose name then counts as a schema name', async () => {
-  const paths = { '/a': { $ref: 'paths/pets.yaml' }, '/pet/{id}': { $ref: 'paths/pets.yaml#/one' } };
+  const paths = { '/a': { $ref: 'paths/pets.yaml' }, '/a/{id}': { $ref: 'paths/pets.yaml#/one' } };
   const { bound } = await bind(
     { ...head, paths },
     {

@@ -19,6 +19,7 @@ const schemas: Readonly<Record<string, object>> = {
   Order: object({ id: integer, petId: integer, quantity: integer }),
   InventoryItem: object({ petId: integer, quantity: integer, status: text }),
   InventoryUpdate: object({ quantity: integer }),
+  Numbered: object({ id: integer, orderNumber: integer, petId: integer, complete: { type: 'boolean' } }),
   Entry: object({ id: integer, petId: integer, quantity: integer }),
   Count: object({ quantity: integer }, ['quantity']),
   Vaccination: object({ id: integer, vaccine: text }),
@@ -95,7 +96,7 @@ test.each<[name: string, lines: readonly string[], more?: Record<string, object>
     [
       'GET /animals : Pet[] = listPets',
       'POST /animals NewPet : Pet = createPet',
-      'GET /animals/{animal_id} : Pet = getPet',
+      'GET /animals/{pet_id} : Pet = getPet',
       'PATCH /stock/{petId} InventoryUpdate : InventoryItem = updateInventory',
     ],
   ],
@@ -109,8 +110,61 @@ test.each<[name: string, lines: readonly string[], more?: Record<string, object>
     ],
   ],
   [
-    'by an integer of no other word behind a bound collection',
-    [...collection, 'DELETE /pets/{number} = deletePet', 'PUT /pets/{ownerId} NewPet : Pet'],
+    'by no other name of an id, whatever its type is',
+    [
+      ...collection,
+      'GET /pets/{petNumber} : Pet',
+      'DELETE /pets/{pet_no}',
+      'PUT /pets/{ownerId} NewPet : Pet',
+      'PATCH /pets/{animal_id} NewPet : Pet',
+      'GET /orders : Numbered[] = listOrders',
+      'GET /orders/{orderNumber} : Numbered',
+      'DELETE /orders/{orderNumber}',
+      'DELETE /orders/{orderId} = deleteOrder',
+    ],
+  ],
+  [
+    'by the id of an entry only if that is the id of its pet',
+    [
+      'GET /inventory : Entry[] = listInventory',
+      'DELETE /inventory/{inventoryId}',
+      'PUT /inventory/{id} InventoryUpdate',
+      'GET /inventory/{petId} : Entry = getInventory',
+    ],
+  ],
+  [
+    'by {id}, if an entry has no id of its own',
+    [
+      'GET /inventory : InventoryItem[] = listInventory',
+      'DELETE /inventory/{id} = deleteInventory',
+      'PUT /inventory/{id} InventoryUpdate = updateInventory',
+    ],
+  ],
+  [
+    'not by {id}, if nothing says what an entry has',
+    ['DELETE /inventory/{id}', 'GET /pets : Pet[] = listPets'],
+  ],
+  [
+    'not as a write, if the records of the noun are not ours',
+    [
+      'GET /pets : Pet[] = listPets',
+      'GET /orders : Vaccination[]',
+      'POST /orders Order : Order',
+      'PUT /orders/{orderId} Order : Order',
+      'DELETE /orders/{orderId}',
+      'GET /categories/{categoryId} : Uuid',
+      'DELETE /categories/{categoryId}',
+    ],
+  ],
+  [
+    'as a create at the list alone',
+    [
+      'GET /pets : Pet[] = listPets',
+      'POST /archive/pets NewPet : Pet',
+      'POST /pets/validate NewPet : Pet',
+      'POST /pets/add NewPet : Pet = createPet',
+      'POST /checkout Order : Order',
+    ],
   ],
   [
     'at the path of the list, if the body of an update has the id',
@@ -136,7 +190,19 @@ test.each<[name: string, lines: readonly string[], more?: Record<string, object>
   ],
   [
     'as a list by a filter of ours, and by no other',
-    ['GET /pet/findByTags : Pet[]', 'GET /pet/findByStatus : Pet[] = listPets'],
+    ['GET /pet/findByTags : Pet[]', 'GET /pet/findByStatus : Pet[] = listPets', 'GET /pet/popular : Pet[]'],
+  ],
+  [
+    'not as a list behind the noun, if its schema has no name of ours or another noun is before it',
+    [
+      'GET /pets/findByStatus : Vaccination[]',
+      'GET /orders/findByStatus : Pet[]',
+      'DELETE /pets/{petId} = deletePet',
+    ],
+  ],
+  [
+    'not as a list behind the noun, if another operation is the list',
+    ['GET /pets/findByStatus : Pet[]', 'GET /pets : Uuid[]', 'GET /orders : Order[] = listOrders'],
   ],
   [
     'beside the list, in the singular too',
@@ -255,7 +321,7 @@ test.each<[what: string, line: string, id: string, why: string, more?: object]>(
     'the key is missing',
     'GET /pets : Vaccination[]',
     'listPets',
-    'its Vaccination has no field name: if it has another name, add --map pets.name=<name>',
+    'its Vaccination has no field name: if it is called vaccine, add --map pets.name=vaccine',
   ],
   [
     'a parameter cannot be given',
@@ -264,7 +330,13 @@ test.each<[what: string, line: string, id: string, why: string, more?: object]>(
     'it needs the query parameter shop, which petstore has no value for',
     inQuery,
   ],
-  ['the body is no JSON', 'POST /pets : Pet', 'createPet', 'it takes no JSON', form],
+  [
+    'the body is no JSON',
+    'POST /pets : Pet',
+    'createPet',
+    'it takes multipart/form-data, not application/json',
+    form,
+  ],
   [
     'it is the list of one pet, which no --map could make that of all',
     'GET /pets/{petId}/inventory : InventoryItem[]',
@@ -296,6 +368,110 @@ test.each<[what: string, line: string, id: string, why: string, more?: object]>(
   const { document, bound } = describe([line, 'GET /orders : Order[] = listOrders'], { [route]: more });
   const match = await bind(document);
   expect([match.bound, match.why]).toEqual([bound, { [id]: why }]);
+});
+
+const countOf = (quantity: object) => ({
+  requestBody: json({ type: 'object', properties: { quantity: { type: 'integer', ...quantity } } }),
+});
+
+test.each<[isSet: boolean, method: string, more: object]>([
+  [true, 'PUT', {}],
+  [true, 'PUT', { operationId: 'changeStockLevel' }],
+  [true, 'PUT', countOf({ description: 'The new count.' })],
+  [true, 'PATCH', {}],
+  [true, 'PATCH', { ...countOf({}), operationId: 'updateInventoryByPetId' }],
+  [true, 'PATCH', { ...countOf({}), operationId: 'set_stock_level' }],
+  [false, 'PATCH', countOf({})],
+  [false, 'PATCH', { operationId: 'changeInventory' }],
+  [false, 'PATCH', { operationId: 'sellItems' }],
+  ...['restock', 'receive', 'reserve', 'deduct', 'consume', 'release', 'adjust', 'increase', 'addTo'].flatMap(
+    (verb): [boolean, string, object][] => [
+      [false, 'PATCH', { operationId: `${verb}Inventory` }],
+      [false, 'PUT', { operationId: `${verb}Inventory` }],
+    ],
+  ),
+  [false, 'PUT', countOf({ description: 'Number of pieces to add' })],
+  [false, 'PUT', countOf({ description: 'the delta' })],
+  [false, 'PUT', countOf({ description: 'how many more there are' })],
+])('a count is set only if nothing says that it is added to: %s, %s %j', async (isSet, method, more) => {
+  const line = `${method} /inventory/{petId} InventoryUpdate : InventoryItem`;
+  const { document } = describe(['GET /inventory : InventoryItem[]', line], {
+    [`${method} /inventory/{petId}`]: more,
+  });
+  expect('updateInventory' in (await bind(document)).bound).toBe(isSet);
+  const map = `updateInventory=${method} /inventory/{petId}`;
+  expect((await bind(document, '--map', map)).bound).toHaveProperty('updateInventory');
+});
+
+test.each([
+  ['application/json', true],
+  ['application/json; charset=utf-8', true],
+  ['application/merge-patch+json', true],
+  ['*/*', true],
+  ['application/json-patch+json', false],
+  ['application/vnd.api+json', false],
+  ['application/xml', false],
+])('a body is bound by its media type: %s: %s', async (type, isBound) => {
+  const route = 'PATCH /pets/{petId}';
+  const more = { [route]: { requestBody: { content: { [type]: { schema: {} } } } } };
+  const { bound } = await bind(describe([...collection, `${route} : Pet`], more).document);
+  expect(bound.updatePet).toBe(isBound ? route : undefined);
+});
+
+test('a required choice leaves a list unbound, and the --map line that fixes it binds it', async () => {
+  const sort = { name: 'sort', in: 'query', required: true, schema: { ...text, enum: ['name', 'id'] } };
+  const { document } = describe(['GET /pets : Pet[]'], { 'GET /pets': { parameters: [sort] } });
+  expect((await bind(document)).why.listPets).toBe(
+    "it needs the query parameter sort, which petstore has no value for: fix it with --map listPets='GET /pets?sort=name'",
+  );
+  const map = ['--map', 'listPets=GET /pets?sort=name'];
+  expect((await bind(document, ...map)).bound).toEqual({ listPets: 'GET /pets' });
+  const { code, stderr } = await bind(document, '--map', 'listPets=GET /pets?order=name');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('GET /pets has no query parameter order')]);
+});
+
+test.each<[what: string, schema: object, why: string]>([
+  [
+    'a map of numbers',
+    { type: 'object', additionalProperties: integer },
+    'it answers a map of numbers, such as {"available": 7}, and no records',
+  ],
+  [
+    'an envelope whose records lack an id',
+    object({ data: { type: 'array', items: object({ petId: text, quantity: integer }) } }),
+    'its record has the field petId as a string',
+  ],
+  [
+    'an envelope whose records have another name for it',
+    object({ data: { type: 'array', items: object({ animal: integer, quantity: integer }) } }),
+    'its record has no field petId: if it is called animal, add --map inventory.petId=animal',
+  ],
+  [
+    'an entry with an own id alone, which no --map line may name',
+    { type: 'array', items: object({ id: integer, quantity: integer }) },
+    'its record has no field petId',
+  ],
+  [
+    'two lists',
+    object({
+      a: { type: 'array', items: schemas.InventoryItem },
+      b: { type: 'array', items: schemas.InventoryItem },
+    }),
+    'it answers several lists of records',
+  ],
+  ['one message', object({ message: text }), 'it answers no list of records'],
+])('a list that answers something else is named as what it is: %s', async (_, schema, why) => {
+  const more = { 'GET /inventory': { responses: { 200: { description: 'ok', ...json(schema) } } } };
+  const { document } = describe(
+    ['GET /inventory', 'GET /orders : Order[]', 'DELETE /inventory/{petId}'],
+    more,
+  );
+  expect((await bind(document)).why).toEqual({
+    listInventory: why,
+    ...(why.includes('several')
+      ? {}
+      : { deleteInventory: expect.stringContaining('its records are not ours (GET /inventory: ') }),
+  });
 });
 
 const shops = describe([
