@@ -204,7 +204,10 @@ test('a count that is patched has the other fields that its body requires, from 
   await using service = await recordingServer({}, ({ body }) => ({
     body: { petId: 7, quantity: 5, status: 'sold', ...(body && JSON.parse(body)) },
   }));
-  const path = { get: { responses }, patch: { operationId: 'patchInventory', requestBody: entry, responses } };
+  const path = {
+    get: { responses },
+    patch: { operationId: 'patchInventory', requestBody: entry, responses },
+  };
   const { done } = await bindTo(service, document({ '/inventory/{petId}': path }));
   await done('inventory set 7 5');
   await done('inventory apply - --yes', 'petId,quantity\n7,6\n');
