@@ -127,6 +127,8 @@ export interface BodyField {
   readonly example?: JsonValue | undefined;
   /** Whether a PATCH can remove the field with null. */
   readonly isRemovable?: boolean | undefined;
+  /** Whether no answer has the field, so that it cannot be compared. @see OpenAPI 3.0.3, Schema Object, writeOnly */
+  readonly isWriteOnly?: boolean | undefined;
 }
 
 /**

@@ -70,7 +70,9 @@ function readAnswer(
   if (!isRecord(tableOperation, shape)) return { result: undefined, records };
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
-  const furtherFields = [...shape.fields.keys()].filter((name) => !wireNames.has(name));
+  const furtherFields = [...shape.fields].flatMap(([name, schema]) =>
+    wireNames.has(name) || objectOf(schema).writeOnly === true ? [] : [name],
+  );
   return { result, records: { envelope, names: Object.fromEntries(names), furtherFields } };
 }
 
@@ -107,6 +109,7 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
         required,
         bounds: isCategory ? undefined : boundsOf(schema),
         example: isCategory ? categoryExample(schema) : exampleOf(schema),
+        isWriteOnly: objectOf(schema).writeOnly === true || undefined,
         isRemovable: from.method === 'PATCH' && !required && (isMerged || takesNull(schema)),
       },
     ];

@@ -2,7 +2,7 @@ import { withoutParameters } from '../api/http.ts';
 import type { DocumentedResponse } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { jsonContent } from './document.ts';
-import { namesOf, objectOf } from './schema.ts';
+import { namesOf, objectOf, shapeOf } from './schema.ts';
 
 /** Reads the documented responses of all operations. Their schemas share the definitions of named schemas. */
 export interface ResponseReader {
@@ -65,12 +65,16 @@ function unusedLabel(name: string, definitions: JsonObject): string {
 
 /**
  * Copies a part of a schema without its descriptions and identifiers. An identifier would change what
- * references are relative to.
+ * references are relative to. A field that is only written is not required of an answer.
  */
 function copy(part: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
   if (Array.isArray(part)) return part.map(refer);
   if (!isJsonObject(part)) return part;
-  const { type, enum: values } = part;
+  const { type, enum: values, required } = part;
+  const { fields: properties } = shapeOf(part);
+  const isWriteOnly = (name: JsonValue) => objectOf(properties.get(String(name))).writeOnly === true;
+  if (Array.isArray(required) && required.some(isWriteOnly))
+    return copy({ ...part, required: required.filter((name) => !isWriteOnly(name)) }, refer);
   const isOmitted = ([key, value]: [string, JsonValue]) =>
     typeof value === 'string' && /^(\$.*|description)$/.test(key);
   const fields = Object.entries(part).filter((entry) => !isOmitted(entry));
