@@ -62,7 +62,7 @@ interface EditorContext extends Pick<Notices, 'print' | 'warn'> {
  */
 export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
-    throw fileError('make a folder in', tmpdir(), error);
+    throw fileError('make a folder in', tmpdir(), error, 'TMPDIR names another folder for temporary files');
   });
   const path = join(folder, editing.fileName);
   const fileNote = `the text is kept in ${path}`;

@@ -94,7 +94,7 @@ describe('flags', async () => {
   const namedIn = (text: string) => Array.from(text.matchAll(/(?<![\w-])--[a-z][\w-]+/g), ([flag]) => flag);
 
   /** Of npm and kubectl. */
-  const foreign = ['--global', '--tail', '--max-log-requests'];
+  const foreign = ['--global', '--tail', '--max-log-requests', '--termseq'];
   const topics = Object.entries(await readTopics()).map(([name, { blocks }]): [string, string] => [
     `help ${name}`,
     JSON.stringify(blocks.filter((block) => typeof block === 'string' || 'items' in block)),

@@ -119,9 +119,9 @@ describe('shards of one file write all of it, and nothing twice', () => {
     'parallel',
     'jq',
   )('with GNU parallel, and jq adds their summaries up', async () => {
-    const [first = '', ...rest] = recipe('parallel -j').split('\n');
-    await succeed(first);
-    expect(JSON.parse(await succeed(rest.join('\n')))).toEqual({
+    const [spread = '', sum = ''] = recipe('parallel --termseq').split(/\n(?=jq)/);
+    await succeed(spread);
+    expect(JSON.parse(await succeed(sum))).toEqual({
       rows: 25,
       invalid: 0,
       applied: 2,
@@ -130,6 +130,22 @@ describe('shards of one file write all of it, and nothing twice', () => {
       unknown: 0,
       unprocessed: 0,
     });
+    expect(await counts()).toBe(wanted);
+  });
+
+  testWith('bash', 'xargs')('with xargs', async () => {
+    await succeed(recipe('xargs -P'));
+    expect(await counts()).toBe(wanted);
+  });
+
+  testWith('bash', 'make')('with make, which tries a shard that failed again', async () => {
+    desk.write('Makefile', recipe('.DELETE_ON_ERROR'));
+    desk.write('stock.csv', `petId,quantity\n${wanted}999,1\n`);
+    for (const _ of ['first', 'again']) {
+      const failed = await desk.run('make -k -j4', { env });
+      expect(failed).toMatchObject({ code: 2, output: expect.stringContaining('pet 999') });
+    }
+    desk.write('stock.csv', `petId,quantity\n${wanted}`);
     expect(await counts()).toBe(wanted);
   });
 

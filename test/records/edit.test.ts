@@ -47,6 +47,15 @@ test('edits a record as YAML, sends it, says what changed, and removes the file'
   expect(existsSync(readFileSync(seen, 'utf8').trim())).toBe(false);
 });
 
+test('names TMPDIR if the folder for temporary files cannot be written to', async () => {
+  using shop = openShop();
+  vi.stubEnv('TMPDIR', join(folder, 'missing'));
+  const run = await shop.run('pets edit 1', { env: editor('true') });
+  vi.stubEnv('TMPDIR', folder);
+  expect(run).toMatchObject({ code: 1 });
+  expect(run.stderr).toMatch(/^error: make a folder in .*missing: no such file or directory\nhint: TMPDIR/);
+});
+
 test.each([
   ['true', 'unchanged'],
   [': > "$1"', 'emptied'],

@@ -12,7 +12,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../process/errors.ts';
-import { closestWord, dayOf, shellWord } from '../../process/text.ts';
+import { closestWord, dayOf, durationText, shellWord } from '../../process/text.ts';
 
 /** One check of doctor. */
 export interface DoctorCheck {
@@ -205,7 +205,10 @@ async function checkClock(
   const skewMs = now().getTime() - serviceMs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (Math.abs(skewMs) < warnSkewMs) return pass(`within ${Math.max(seconds, 1)} s of the service's`);
-  return warn(`this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, {
-    hint: 'set the clock: certificates and tokens depend on it',
-  });
+  return warn(
+    `this clock is ${durationText(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`,
+    {
+      hint: 'set the clock: certificates and tokens depend on it',
+    },
+  );
 }
