@@ -124,6 +124,8 @@ export interface Transport {
    */
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   close(): Promise<void>;
+  /** The forward proxy that passes the requests on and may answer them itself, without a password. */
+  readonly forwardProxy?: string | undefined;
   /**
    * Lets a store in a file answer changes before it saves them. The caller must call the returned function at
    * the end.

@@ -42,7 +42,7 @@ export async function checkConnection({ address, signal }: SocketContext): Promi
     return pass(`${endpoint} accepts connections`);
   } catch (error) {
     signal.throwIfAborted();
-    const { message, details } = transportError(error as Error, false);
+    const { message, details } = transportError(error as Error, { namesPlace: false });
     const hint =
       details.reason === 'timeout'
         ? 'is there a firewall, or a proxy that is not configured, in between?'
@@ -60,7 +60,7 @@ export async function checkTls(context: SocketContext, judge: JudgeHandshake): P
     return judge(await performHandshake(address, signal), context);
   } catch (error) {
     signal.throwIfAborted();
-    const { message, details } = transportError(error as Error, false);
+    const { message, details } = transportError(error as Error, { namesPlace: false });
     const isPlainHttp = isPlainHttpError(error as Error);
     const hint = details.hint ?? (isPlainHttp ? 'is the base URL http:// instead?' : undefined);
     return fail(`the TLS handshake failed: ${message}`, { hint, exitCode });

@@ -1,5 +1,5 @@
 import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
-import { CliError, type ErrorDetails, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
+import { CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import {
   type Attempt,
   isIdempotent,
@@ -8,7 +8,8 @@ import {
   retriedStatuses,
 } from './attempt.ts';
 import type { Call } from './call.ts';
-import { type Author, authorOf, readErrorBody } from './error-body.ts';
+import { hintOfReason, hintOfStatus } from './call-hint.ts';
+import { type Author, readErrorBody } from './error-body.ts';
 import { isSuccess } from './read-answer.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 
@@ -22,19 +23,23 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
     return callError(
       call,
       attempts,
-      invalidResponse(`the service answered ${status}, which is neither a success nor an error`),
+      invalidResponse(`the answer is ${status}, which is neither a success nor an error`),
     );
-  const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
-  const author = authorOf(response);
-  return new CliError(kindOf(call, status, author), withCount(why, attempts), {
-    ...callDetails(call, attempts),
-    status,
-    author,
-    code,
-    serviceMessage: message,
-    hint: hintOfStatus(status, call, attempts, author),
-    retryable: retriedStatuses.has(status) && isSafeAgain(call, attempts),
-  });
+  const { author, why, code, message } = readErrorBody(response, call.client.secrets.mask);
+  const kind = kindOf(call, status, author);
+  return new CliError(
+    kind,
+    withCircumstances(`${leadOf(call, status, author)}${why}`, call, attempts, author),
+    {
+      ...callDetails(call, attempts),
+      status,
+      author,
+      code,
+      serviceMessage: message,
+      hint: hintOfStatus(call, attempts, { response, author, kind }),
+      retryable: retriedStatuses.has(status) && isSafeAgain(call, attempts),
+    },
+  );
 }
 
 function kindOf(call: Call, status: number, author: Author): ErrorKind {
@@ -58,6 +63,13 @@ function isAboutRecord({ operation, request }: Call, author: Author): boolean {
   return author === 'service' || (author === 'unknown' && isSafeMethod(request.method));
 }
 
+/** Returns what an error of a gateway means for the user, the beginning of a message. Empty for any other error. */
+function leadOf({ request: { method } }: Call, status: number, author: Author): string {
+  if (author !== 'gateway') return '';
+  if (isMissing(status)) return 'nothing at this address answers for it: ';
+  return status === 403 ? `a rule of a gateway seems to refuse ${method}: ` : '';
+}
+
 /**
  * Adds the request, the attempts and a hint to the error of a call without a valid answer.
  *
@@ -68,11 +80,11 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   const { kind, message, details } = thrown;
   const { reason, status = attempts.at(-1)?.response?.status } = details;
   if (reason === undefined) return thrown;
-  return new CliError(kind, withCount(call.client.secrets.mask(message), attempts), {
+  return new CliError(kind, withCircumstances(call.client.secrets.mask(message), call, attempts), {
     ...callDetails(call, attempts),
     reason,
     status,
-    hint: details.hint ?? hintOfReason[reason]?.(call),
+    hint: details.hint ?? hintOfReason(reason, call, status !== undefined),
     retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(call, attempts),
     cause: thrown,
   });
@@ -91,41 +103,26 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
   };
 }
 
-function withCount(why: string, attempts: Attempts): string {
-  return attempts.length > 1 ? `${why}; after ${attempts.length} attempts` : why;
+/**
+ * Adds to a message how many attempts there were, and who may have answered if the answer came through a forward proxy and
+ * the service has not signed it.
+ */
+function withCircumstances(
+  why: string,
+  { client }: Call,
+  attempts: Attempts,
+  author: Author = 'unknown',
+): string {
+  const { forwardProxy } = client.transport;
+  const isAnswered = attempts.at(-1)?.response !== undefined;
+  const senders =
+    forwardProxy !== undefined && isAnswered && author !== 'service'
+      ? `; the proxy ${forwardProxy} or the service has sent it`
+      : '';
+  return `${why}${senders}${attempts.length > 1 ? `; after ${attempts.length} attempts` : ''}`;
 }
 
 /** Whether the request can be sent again and cannot be applied twice. */
 function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean {
   return isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
-}
-
-function hintOfStatus(status: number, call: Call, attempts: Attempts, author: Author): string | undefined {
-  const { credential } = call.client;
-  if (status === 412)
-    return mayHaveBeenApplied(call.request.method, attempts)
-      ? 'an earlier attempt may have changed it: read it again, then decide'
-      : 'it was changed in the meantime: read it again, then decide';
-  if (isMissing(status) && !isAboutRecord(call, author)) return urlHint(call);
-  if (status === 403 && author === 'gateway') return undefined;
-  if (status !== 401 && status !== 403) return undefined;
-  if (credential === undefined)
-    return 'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service';
-  return status === 401
-    ? `is the token of ${credential} that of this service, and still valid?`
-    : `the token of ${credential} may not do this`;
-}
-
-const hintOfReason: { readonly [R in UnavailableReason]?: (call: Call) => string } = {
-  refused: (call) => `is the service running, and the base URL right? ${doctorHint(call)}`,
-  dns: urlHint,
-  timeout: () => 'allow more time with --timeout',
-};
-
-function urlHint(call: Call): string {
-  return `is the base URL right? ${doctorHint(call)}`;
-}
-
-function doctorHint({ client: { doctor = 'petstore doctor' } }: Call): string {
-  return `\`${doctor}\` looks at each step`;
 }

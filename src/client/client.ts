@@ -250,6 +250,6 @@ async function fetchPage(call: OperationCall, url: string): Promise<Page> {
     ...(value as PageContent),
     link: headerValue(headers, 'link'),
     url: attempts.at(-1)?.request.url ?? url,
-    fault: (why) => callError(pageCall, attempts, invalidResponse(why)),
+    fault: (why, hint) => callError(pageCall, attempts, invalidResponse(why, { hint })),
   };
 }

@@ -2,6 +2,7 @@ import { type HttpResponse, headerValue, withoutParameters } from '../api/http.t
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
+import { isMarkup, readMarkup } from './markup.ts';
 
 // This file reads the body of an error: whose answer it is, and what it says.
 
@@ -26,6 +27,7 @@ export function authorOf({ headers, body }: Pick<HttpResponse, 'headers' | 'body
 
 /** The error that a service describes in a body of any shape. */
 interface DescribedError {
+  readonly author: Author;
   /** The service's message. Without one, a sentence of the program. */
   readonly why: string;
   /** The service's own code. */
@@ -40,20 +42,23 @@ interface DescribedError {
  *
  * @param mask masks the secrets in the body before the body is cut.
  */
-export function readErrorBody({ status, headers, body }: HttpResponse, mask: Mask): DescribedError {
-  if (body.length === 0) return { why: `the service answered ${status}, with no reason given` };
+export function readErrorBody(response: HttpResponse, mask: Mask): DescribedError {
+  const { status, headers, body } = response;
+  const author = authorOf(response);
+  if (author === 'unknown') return { author, why: `the answer is ${status}, with no reason given` };
   const type = headerValue(headers, 'content-type');
-  const value = type === undefined || isJsonType(type) ? tryJson(body) : undefined;
+  const value = author === 'service' ? tryJson(body) : undefined;
   const words = messageIn(value);
   if (words !== undefined) {
     const message = oneLine(mask(words));
     const code = codeIn(value);
-    return { why: message, code: code && oneLine(mask(code), 100), message };
+    return { author, why: message, code: code && oneLine(mask(code), 100), message };
   }
-  const text = beginningOf(body, mask);
   const what = type === undefined ? 'no content type' : withoutParameters(type);
-  if (what === 'text/plain') return { why: text, message: text };
-  return { why: `the service answered ${status} with ${what}: ${text}` };
+  if (what === 'text/plain') return { author, why: beginningOf(body, mask) };
+  const squid = headerValue(headers, 'x-squid-error');
+  const reason = squid === undefined ? '' : ` (${mask(squid)})`;
+  return { author, why: `the answer is ${status} with ${what}: ${beginningOf(body, mask)}${reason}` };
 }
 
 function tryJson(body: HttpResponse['body']): JsonValue | undefined {
@@ -88,9 +93,13 @@ function oneLine(text: string, most = 1000): string {
   return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
-/** Returns the beginning of a body as one line. Bytes that are not UTF-8 become replacement characters. */
+/**
+ * Returns the beginning of a body as one line, or of a page its title or its text. Bytes that are not UTF-8 become
+ * replacement characters.
+ */
 export function beginningOf(body: HttpResponse['body'], mask: Mask): string {
-  return oneLine(mask(bodyText(body.slice(0, 64 * 1024))), 200);
+  const text = bodyText(body.slice(0, 64 * 1024));
+  return oneLine(mask(isMarkup(text) ? readMarkup(text) : text), 200);
 }
 
 export function isJsonType(type: string | undefined): boolean {

@@ -13,8 +13,13 @@ export interface Page extends PageContent {
   readonly link: string | undefined;
   /** The URL that answered. */
   readonly url: string;
-  /** Returns the error of a page that does not continue its list. The error names the request. @param why a clause. */
-  fault(why: string): Error;
+  /**
+   * Returns the error of a page that does not continue its list. The error names the request.
+   *
+   * @param why a clause.
+   * @param hint a remedy, a sentence.
+   */
+  fault(why: string, hint?: string): Error;
 }
 
 /** The pages of one list. */
@@ -200,8 +205,14 @@ function orderFault(
 function resolveNext(link: string, page: Page): string {
   if (!URL.canParse(link, page.url)) throw page.fault(`the link to the next page is not a URL: ${link}`);
   const next = new URL(link, page.url);
-  if (next.origin !== new URL(page.url).origin)
-    throw page.fault(`the link to the next page leads to another origin: ${maskUrl(next.href)}`);
+  const { origin, host } = new URL(page.url);
+  if (next.origin !== origin)
+    throw page.fault(
+      `the link to the next page leads to another origin: ${maskUrl(next.href)}`,
+      next.host === host
+        ? 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)'
+        : 'a gateway may not pass on the header Host (nginx: proxy_set_header Host $http_host; Apache: ProxyPreserveHost On; `petstore help gateways`)',
+    );
   return withoutHash(next.href);
 }
 

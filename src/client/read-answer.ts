@@ -35,7 +35,7 @@ export function readResult(
   mask: Mask,
 ): JsonObject | PageContent {
   const text = readJsonText(response, mask);
-  if (text === undefined) throw invalidResponse(`the service answered ${response.status} with no body`);
+  if (text === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
   const body = parse(text);
   const value = contentOf(operation, body);
   const envelope = Array.isArray(body) ? [] : operation.records.envelope;
@@ -85,12 +85,9 @@ function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): stri
     const what = type ? withoutParameters(type) : 'no content type';
     const hint =
       what === 'text/html' ? 'does the base URL lead to the service, and not to a web page?' : undefined;
-    throw invalidResponse(
-      `the service answered ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`,
-      {
-        hint,
-      },
-    );
+    throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`, {
+      hint,
+    });
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
   return bodyText(body);

@@ -61,7 +61,7 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
       const cause = `${clockText(context)}: ${errorSentence(error)}; the next poll is in ${Math.round(waitMs / 1000)} s`;
       const { red } = await context.style('stdout');
       const folded = foldProse(sanitize(cause), context.io.stdout.width).split('\n');
-      await screen.draw([...folded.map(red), ...lines]);
+      await screen.draw([...folded.map((line) => red(line)), ...lines]);
       return waitMs;
     }
   };

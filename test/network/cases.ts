@@ -101,7 +101,13 @@ const oddRefusals: readonly (readonly [
     'Not\nyou\u001b[31m',
     /Not you\\x1b\[31m; the request may or may not .* \(PUT \S+: 403\)/,
   ],
-  [400, 1, 'application/json', Buffer.from([0xff, 0xfe, 0x00, 0x7b]), /answered 400 with application\/json/],
+  [
+    400,
+    1,
+    'application/json',
+    Buffer.from([0xff, 0xfe, 0x00, 0x7b]),
+    /the answer is 400 with application\/json/,
+  ],
 ];
 
 /** Bodies that are no list of inventory entries. */
@@ -202,7 +208,7 @@ export const cases: readonly Case[] = [
   list(
     'answers 502 with a page',
     mode.always(mode.html(502)),
-    /answered 502 with text\/html: <html><head><title>Sign in<\/title>.*\\x1b\[31m/,
+    /the answer is 502 with text\/html: Sign in \(/,
     { retries: 0 },
   ),
 
@@ -210,7 +216,7 @@ export const cases: readonly Case[] = [
   list(
     'answers 200 with a page',
     mode.always(mode.html(200)),
-    /answered 200 with text\/html, not JSON: <html>.*hint: does the base URL lead to the service/s,
+    /the answer is 200 with text\/html, not JSON: Sign in \(.*hint: does the base URL lead to the service/s,
   ),
   list('answers JSON without a content type', mode.answers({ body: '[]' }), /no content type/),
   ...invalid.map(([what, body, says]) => list(`answers ${what}`, mode.answersJson(body), says)),
@@ -260,7 +266,7 @@ export const cases: readonly Case[] = [
     notFollowed,
   ),
   ...[300, 304, 305, 306].map((code) => {
-    const says = new RegExp(`answered ${code}, which is neither a success nor an error`);
+    const says = new RegExp(`is ${code}, which is neither a success nor an error`);
     return list(`answers ${code}, which is not a redirect`, mode.status(code), says);
   }),
   list('redirects without end', mode.always(mode.redirectOnAndOn), /more than 5 times/, {

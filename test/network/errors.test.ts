@@ -102,3 +102,13 @@ test.each([
   expect(run.code).toBe(4);
   expect(run.stderr).toContain(`; request id abc-1)\nhint: ${hint}\n`);
 });
+
+test.each([
+  ['CERT_NOT_YET_VALID', 'certificate is not yet valid'],
+  ['CERT_HAS_EXPIRED', 'certificate has expired'],
+])('%s names the time of the clock here', (code, why) => {
+  const { message } = transportError(Object.assign(new Error(why), { code }));
+  expect(message).toMatch(
+    new RegExp(`^TLS: the ${why}; the clock here says \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ$`),
+  );
+});

@@ -40,7 +40,7 @@ const ofAnswer: Faults = {
   'answered 500 Internal Server Error': refusing(500),
   'answered 404 Not Found': refusing(404),
   'answered 503 Service Unavailable': refusing(503),
-  'the connection was closed before the whole answer came': () => 'reset',
+  'the connection was closed before an answer came': () => 'reset',
   'the content type is text/html|with a web page': (answer) => asPage(answer, '<h1>Deploying</h1>'),
   'the body is not JSON: ': (answer) => withBody(answer, String(answer.body).slice(0, 20)),
   'the body is not UTF-8': (answer) => ({ ...answer, body: Buffer.from('{"name":"B\xe4r"}', 'latin1') }),

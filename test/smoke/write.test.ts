@@ -104,7 +104,7 @@ const writeFaults: readonly WriteFault[] = [
   ['create: answered 403 Forbidden', 'POST', 403],
   ['create: answered 405 Method Not Allowed', 'POST', 405],
   ['create: answered 500 Internal Server Error', 'POST', refusing(500), 'leaves'],
-  ['the connection was closed before the whole answer came', 'POST', () => 'reset', 'leaves'],
+  ['the connection was closed before an answer came', 'POST', () => 'reset', 'leaves'],
   [
     'create: (the body lacks|petId is not what was sent)',
     'POST',

@@ -19,17 +19,27 @@ export function invalidResponse(
 /**
  * Turns the error of a socket or of the HTTP parser into the error of a request.
  *
- * @param namesPlace false if the message need not name the address of a refused connection, or TLS.
+ * @param options.namesPlace false if the message need not name the address of a refused connection, or TLS.
+ * @param options.status the status of the response, if its head has come.
  */
-export function transportError(error: Error, namesPlace = true): CliError {
+export function transportError(
+  error: Error,
+  { namesPlace = true, status }: { readonly namesPlace?: boolean; readonly status?: number | undefined } = {},
+): CliError {
   if (error instanceof CliError) return error;
   const root = rootOf(error);
   // undici's parser gives some of its errors no code.
   const code = systemCode(root) ?? root.name;
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
+  if (reason === 'invalid-response' && isTlsAlert(root))
+    return unansweredError('tls', 'the port speaks TLS, not plain http', { hint: secureHint, cause: error });
   const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
   const place = namesPlace ? placeOf(root, code, reason) : '';
-  return unansweredError(reason, `${place}${clauseFor(root, code, reason)}`, { hint, cause: error });
+  const clause =
+    reason === 'reset'
+      ? `the connection was closed before ${status === undefined ? 'an' : 'the whole'} answer came`
+      : clauseFor(root, code, reason);
+  return unansweredError(reason, `${place}${clause}`, { hint, status, cause: error });
 }
 
 /** Several addresses were tried and all failed: report the last error. */
@@ -46,20 +56,31 @@ const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] 
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
 ];
 
+export const secureHint = 'begin the base URL with https://';
+
+/** Whether the bytes that are no HTTP response are an alert of TLS, which answers a request in plain http. @see RFC 8446, 5.1 */
+function isTlsAlert(error: Error): boolean {
+  // Node's parser gives the bytes, undici's the text.
+  const { rawPacket, data } = error as { rawPacket?: Uint8Array; data?: unknown };
+  if (rawPacket) return rawPacket[0] === 0x15 && rawPacket[1] === 3;
+  return typeof data === 'string' && data.startsWith('\x15\x03');
+}
+
 /** What to do about a certificate whose authority is unknown. */
 export const trustHint =
   'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)';
+
+export const clientCertificateHint = 'name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)';
 
 const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
   [/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/, trustHint],
   [
     /ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNKNOWN_CA)/,
-    'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
+    `if the service wants a client certificate, ${clientCertificateHint}`,
   ],
 ];
 
 function clauseFor(error: Error, code: string, reason: UnavailableReason): string {
-  if (reason === 'reset') return 'the connection was closed before the whole answer came';
   if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
   if (reason === 'tls') return tlsClause(error, code);
   const why = systemReason(error, 'connection');
@@ -80,6 +101,8 @@ function placeOf(error: Error, code: string, reason: UnavailableReason): string 
 function tlsClause(error: Error, code: string): string {
   const { message } = error;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return nameClause(error as NameError);
+  if (/^CERT_(NOT_YET_VALID|HAS_EXPIRED)$/.test(code))
+    return `the ${message}; the clock here says ${new Date().toISOString().slice(0, 16)}Z`;
   if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
   const why = opensslReason(error) ?? message;
   return isPlainHttpError(error) ? `${why}; the server may speak plain http` : why;

@@ -24,6 +24,7 @@ export function createTransport(dialer: Dialer, sender: Sender): Transport {
   const { origin, proxy, isForwarded } = dialer;
   const authorization = proxy?.authorization && { 'proxy-authorization': proxy.authorization };
   return {
+    forwardProxy: isForwarded ? proxy?.label : undefined,
     async send(request, options) {
       const { url, headers } = request;
       if (proxy && isForwarded) {

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { type Answer, answer, misbehave } from '../helpers/misbehaving-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import * as mode from './modes.ts';
+
+// The answers are those of the real gateways, as the versions of Debian 12 send them.
+
+const html = { 'content-type': 'text/html' };
+
+/** Pages of gateways, shortened where nothing is read. */
+const pages = {
+  nginx: (title: string) =>
+    `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>\r\n`,
+  apache: (title: string, text: string) =>
+    `<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">\n<html><head>\n<title>${title}</title>\n</head><body>\n<h1>${title.slice(4)}</h1>\n<p>${text}</p>\n</body></html>\n`,
+  haproxy: (title: string, text: string) => `<html><body><h1>${title}</h1>\n${text}\n</body></html>\n`,
+  lighttpd: (title: string) =>
+    `<?xml version="1.0" encoding="iso-8859-1"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN"\n         "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en" lang="en">\n <head>\n  <title>${title}</title>\n </head>\n <body>\n  <h1>${title}</h1>\n </body>\n</html>\n`,
+};
+
+/** Runs a command against a server that answers everything in this way. */
+async function run(line: string, reply: Answer, env: Readonly<Record<string, string>> = {}) {
+  await using server = await misbehave(mode.answers(reply));
+  const words = [...line.split(' '), '--retries', '0'];
+  return await runCli([...words, '--base-url', server.url], { env });
+}
+
+describe('a page is shown by its title, or else by its text:', () => {
+  test.each([
+    ['nginx', 502, pages.nginx('502 Bad Gateway'), '502 Bad Gateway'],
+    ['Apache', 503, pages.apache('503 Service Unavailable', 'down'), '503 Service Unavailable'],
+    ['lighttpd', 503, pages.lighttpd('503 Service Unavailable'), '503 Service Unavailable'],
+    [
+      'HAProxy',
+      503,
+      pages.haproxy('503 Service Unavailable', 'No server is available to handle this request.'),
+      '503 Service Unavailable No server is available to handle this request.',
+    ],
+    [
+      'markup with a script',
+      500,
+      '<script>a < b</script><p>Tom &amp; J&eacute;r&#x6f;me</p>',
+      'Tom & J&eacute;rome',
+    ],
+  ])('%s', async (_, status, body, text) => {
+    const { code, stderr } = await run('categories list', { status, headers: html, body });
+    expect(code).toBe(6);
+    expect(stderr).toContain(`error: the answer is ${status} with text/html: ${text} (GET `);
+  });
+
+  test('Squid, with its own word for the error', async () => {
+    const { stderr } = await run('categories list', {
+      status: 503,
+      headers: { 'content-type': 'text/html;charset=utf-8', 'x-squid-error': 'ERR_DNS_FAIL 0' },
+      body: '<!DOCTYPE html>\n<html><head>\n<title>ERROR: The requested URL could not be retrieved</title>',
+    });
+    expect(stderr).toContain('ERROR: The requested URL could not be retrieved (ERR_DNS_FAIL 0)');
+  });
+
+  test('a page with 64 KB of tags that do not end, in linear time', async () => {
+    for (const tag of ['<title', '<script>', '<!--', '&#'])
+      await run('categories list', { status: 500, headers: html, body: tag.repeat(65_000 / tag.length) });
+  });
+});
+
+describe('a 404 that is not the service’s own', () => {
+  const plain = { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found\n' };
+  const page = { status: 404, headers: html, body: pages.nginx('404 Not Found') };
+  const json = {
+    status: 404,
+    headers: { 'content-type': 'application/json' },
+    body: '{"message":"no order 9"}',
+  };
+
+  test.each([
+    ['orders get 9', plain, 6, 'nothing at this address answers for it: 404 page not found (GET'],
+    [
+      'orders get 9',
+      page,
+      6,
+      'nothing at this address answers for it: the answer is 404 with text/html: 404 Not',
+    ],
+    ['orders get 9', { ...page, status: 410 }, 6, 'nothing at this address answers for it'],
+    ['api request GET /store/orders/9', page, 6, 'nothing at this address answers for it'],
+    ['orders list', page, 6, 'nothing at this address answers for it'],
+    ['orders get 9', json, 5, 'no order 9'],
+    ['orders get 9', { status: 404 }, 5, 'the answer is 404, with no reason given'],
+    ['pets get 9', page, 6, 'nothing at this address answers for it'],
+  ])('says nothing about a record: %s, case %#', async (line, reply, code, says) => {
+    const result = await run(line, reply);
+    expect(result).toMatchObject({ code, stderr: expect.stringContaining(says) });
+  });
+});
+
+describe('a 403 page', () => {
+  const modSecurity = {
+    status: 403,
+    headers: { 'content-type': 'text/html; charset=iso-8859-1' },
+    body: pages.apache('403 Forbidden', "You don't have permission to access this resource."),
+  };
+
+  test.each(['inventory set 1 5', 'api request PUT /x', 'categories list'])(
+    'is a rule of a gateway, and asks for no token: %s',
+    async (line) => {
+      const { code, stderr } = await run(line, modSecurity);
+      const method = line === 'categories list' ? 'GET' : 'PUT';
+      expect(code).toBe(6);
+      expect(stderr).toContain(
+        `a rule of a gateway seems to refuse ${method}: the answer is 403 with text/html: 403 Forbidden`,
+      );
+      expect(stderr).toContain('hint: look at the rules of what stands before the service');
+      expect(stderr).not.toContain('token');
+    },
+  );
+});
+
+describe('the words of a gateway that have a remedy get it as a hint:', () => {
+  const secure = 'begin the base URL with https://';
+  const certificate = 'client-cert (PETSTORE_CLIENT_CERT=<file>)';
+  const basic = 'set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic)';
+  const loginPage = { status: 401, headers: { ...html, 'www-authenticate': 'Basic realm="shop"' } };
+  const bad = (body: string) => ({ status: 400, headers: html, body });
+
+  test.each([
+    [
+      'plain http to TLS, nginx',
+      bad(pages.nginx('400 The plain HTTP request was sent to HTTPS port')),
+      secure,
+    ],
+    [
+      'plain http to TLS, Apache',
+      bad(pages.apache('400 Bad Request', "You're speaking plain HTTP to an SSL-enabled server port.<br />")),
+      secure,
+    ],
+    [
+      'plain http to TLS, Caddy',
+      { status: 400, body: 'Client sent an HTTP request to an HTTPS server.\n' },
+      secure,
+    ],
+    [
+      'no client certificate, nginx',
+      bad(pages.nginx('400 No required SSL certificate was sent')),
+      certificate,
+    ],
+    ['Basic, nginx', loginPage, basic],
+  ])('%s', async (_, reply, hint) => {
+    const { stderr } = await run('categories list', reply);
+    expect(stderr.split('\n')[1]).toMatch(/^hint: /);
+    expect(stderr).toContain(hint);
+  });
+
+  test('not Basic, if the service takes a bearer token too, or if Basic was sent', async () => {
+    const both = { ...loginPage, headers: { 'www-authenticate': 'Basic realm="x", Bearer' } };
+    expect((await run('categories list', both)).stderr).toContain('hint: give a token');
+    const env = { PETSTORE_AUTH_SCHEME: 'Basic', PETSTORE_TOKEN: 'a:secret-word' };
+    expect((await run('categories list', loginPage, env)).stderr).toContain(
+      'hint: is the token of PETSTORE_TOKEN',
+    );
+  });
+
+  test.each([
+    ['nginx', bad(pages.nginx('400 Request Header Or Cookie Too Large'))],
+    ['lighttpd', { status: 431, headers: html, body: pages.lighttpd('431 Request Header Fields Too Large') }],
+    ['Varnish', { status: 400 }],
+  ])('headers that are too large, %s', async (_, reply) => {
+    const large = { PETSTORE_TOKEN: 'x'.repeat(10_000) };
+    const { stderr } = await run('categories list', reply, large);
+    expect(stderr).toContain('hint: the header with the token of PETSTORE_TOKEN has 10007 bytes');
+    expect((await run('categories list', reply)).stderr).not.toContain('bytes');
+  });
+
+  test('a connection that ends without an answer, as that of HAProxy, h2o and nghttpx to plain http', async () => {
+    await using server = await misbehave(mode.always(mode.hangUp));
+    const { stderr } = await runCli(['categories', 'list', '--retries', '0', '--base-url', server.url]);
+    expect(stderr).toMatch(/^error: the connection was closed before an answer came \(GET/);
+    expect(stderr).toContain('hint: if the port speaks TLS, begin the base URL with https://');
+  });
+
+  test('an alert of TLS', async () => {
+    await using server = await misbehave(
+      mode.always(({ socket }) => void socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 10]))),
+    );
+    const { code, stderr } = await runCli(['categories', 'list', '--base-url', server.url]);
+    expect(code).toBe(6);
+    expect(stderr).toMatch(
+      /^error: the port speaks TLS, not plain http \(GET .*\)\nhint: begin the base URL/,
+    );
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a next page at the address of the service behind the gateway', async () => {
+    await using server = await misbehave(
+      mode.answersJson([], { headers: { link: '<http://127.0.0.1:4100/categories?after=1>; rel="next"' } }),
+    );
+    const { code, stderr } = await runCli(['categories', 'list', '--base-url', server.url]);
+    expect(code).toBe(6);
+    expect(stderr).toContain('hint: a gateway may not pass on the header Host (nginx: proxy_set_header Host');
+  });
+
+  test('a next page at the same address without TLS', async () => {
+    await using server = await misbehave(
+      mode.always((exchange) => {
+        const link = `<https://${exchange.request.headers.host}/categories?after=1>; rel="next"`;
+        answer(exchange, { headers: { 'content-type': 'application/json', link }, body: '[]' });
+      }),
+    );
+    const { stderr } = await runCli(['categories', 'list', '--base-url', server.url]);
+    expect(stderr).toContain('X-Forwarded-Proto');
+  });
+});
+
+test('an answer through a forward proxy may be of the proxy or of the service', async () => {
+  await using proxy = await misbehave(
+    mode.answers({ status: 503, headers: html, body: '<title>No name</title>' }),
+  );
+  const env = { HTTP_PROXY: proxy.url };
+  const list = ['categories', 'list', '--retries', '0', '--base-url', 'http://pets.invalid'];
+  const { stderr } = await runCli(list, { env });
+  expect(stderr).toContain(
+    `the answer is 503 with text/html: No name; the proxy ${proxy.url} or the service has sent it (GET`,
+  );
+});
