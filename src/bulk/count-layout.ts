@@ -1,10 +1,17 @@
-import { toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
 import { type CountField, countFields, isColumnNumber, normaliseName } from '../config/column-map.ts';
-import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
+import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
 import {
-  type InputRecord,
+  hasSeparator,
+  marksOf,
+  type NumberFault,
+  numberProblem,
+  readChange,
+  readCount,
+  readId,
+} from '../input/numbers.ts';
+import {
+  type Alternative,
   isProblem,
-  quoteValue,
   type RowFields,
   type RowLayout,
   type RowParser,
@@ -20,10 +27,6 @@ export interface CountRow {
   readonly id: bigint;
   readonly intent: Intent;
 }
-
-const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits alone';
-const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
-const changeRule = 'must be a whole number with or without a sign, such as 24, +24 or -3';
 
 /** The names of the column of each field. */
 const columnNames: Readonly<Record<CountField, readonly string[]>> = {
@@ -45,23 +48,58 @@ export function countLayout(flags: RunFlags): RowLayout<CountRow> {
     columnsWithoutHeader: (cells) => (isNumbered ? cells.map((_, index) => String(index + 1)) : undefined),
     parserOf(names) {
       const columns = findColumns(names, flags);
-      return isProblem(columns) ? columns : createParser(names, columns, flags);
+      return isProblem(columns) ? columns : createParser(columns, flags);
     },
-    merge(first, second) {
-      if (sum && first.intent.kind === 'add' && second.intent.kind === 'add') {
-        const change = first.intent.change + second.intent.change;
-        if (Number.isSafeInteger(change)) return { ...first, intent: { kind: 'add', change } };
-      }
-      const firstText = describeIntent(first.intent);
-      const secondText = describeIntent(second.intent);
-      if (second.intent.kind === 'set' && firstText === secondText) return undefined;
-      return {
-        message: `pet ${second.id} has ${secondText} on line ${second.line} and ${firstText} on line ${first.line}`,
-        remedy: relative && !sum ? 'if they are several deliveries, --sum adds them up' : undefined,
-      };
-    },
+    noun: 'pet',
+    mayRepeat: !relative,
+    ...(sum && { addUp }),
+    alternatives: (problems) => alternativesTo(flags, problems),
     fieldsOf: countFieldsOf,
   };
+}
+
+/** Adds up two rows of one pet, such as its two places. */
+function addUp(first: CountRow, second: CountRow): CountRow | Problem {
+  const fields = countFieldsOf(second);
+  const tooLarge = {
+    message: `the rows of pet ${second.id} add up to more than ${Number.MAX_SAFE_INTEGER}`,
+    fields,
+  };
+  if (first.intent.kind === 'add' && second.intent.kind === 'add') {
+    const change = first.intent.change + second.intent.change;
+    return Number.isSafeInteger(change) ? { ...first, intent: { kind: 'add', change } } : tooLarge;
+  }
+  if (first.intent.kind !== 'set' || second.intent.kind !== 'set') return tooLarge;
+  const value = Number(first.intent.value) + Number(second.intent.value);
+  if (first.intent.expected !== second.intent.expected)
+    return { message: `the rows of pet ${second.id} that are added up expect different counts`, fields };
+  return Number.isSafeInteger(value) ? { ...first, intent: { ...first.intent, value } } : tooLarge;
+}
+
+/** The ways to read an input that no flag has chosen yet, and that concern a value with a problem. */
+function alternativesTo(flags: RunFlags, problems: readonly Problem[]): Alternative<CountRow>[] {
+  const { thousands, decimal, relative, sum } = flags;
+  const names = { '.': 'the points', ',': 'the commas', ' ': 'the spaces', "'": 'the apostrophes' };
+  const shellWords: Record<string, string> = { ' ': '" "', "'": `"'"` };
+  const values = problems.map(({ fields = {} }) => Object.values(fields).join('\n')).join('\n');
+  const decimals = decimal === null && thousands === null ? decimalMarks : [];
+  const separators = thousands === null ? thousandsSeparators : [];
+  const ways: (readonly [flag: string, flags: Partial<RunFlags>])[] = [
+    ...decimals
+      .filter((mark) => hasSeparator(values, mark))
+      .map(
+        (mark) => [`--decimal ${mark} if ${names[mark]} end the whole number`, { decimal: mark }] as const,
+      ),
+    ...separators
+      .filter((separator) => hasSeparator(values, separator))
+      .map((separator) => {
+        const flag = `--thousands ${shellWords[separator] ?? separator}`;
+        return [`${flag} if ${names[separator]} separate thousands`, { thousands: separator }] as const;
+      }),
+  ];
+  if (!relative) ways.push(['--relative --delivery <number> if the rows are changes', { relative: true }]);
+  if (!sum) ways.push(['--sum if the rows of a pet add up', { sum: true }]);
+  return ways.map(([flag, further]) => ({ flag, layout: countLayout({ ...flags, ...further }) }));
 }
 
 /** The columns that the command reads, with the values of a row of counts. */
@@ -114,73 +152,40 @@ function findColumns(names: readonly string[], { map, relative }: RunFlags): Col
   if (change === undefined) return { message: 'no column quantity (or qty, stock, count)', hint };
   return {
     message: `no column quantity (or qty, stock, count); ${change} is a column for --relative`,
-    hint: 'if the rows are changes, add --relative',
+    hint: 'if the rows are changes, add --relative --delivery <number>',
   };
 }
 
 function createParser(
-  names: readonly string[],
   { petId, quantity, expected }: Columns,
-  { relative, thousands }: RunFlags,
+  { relative, thousands, decimal }: RunFlags,
 ): RowParser<CountRow> {
-  const numberAt = (record: InputRecord, index: number) => {
-    const text = valueText(record, index).trim();
-    return thousands === null ? text : withoutThousands(text, thousands);
-  };
+  const marks = { thousands, decimal };
   return (record) => {
-    const invalid = (index: number, rule: string, remedy?: string): Problem => {
-      const value = valueText(record, index);
-      const isEmpty = value.trim() === '';
-      const subject = isEmpty ? `${names[index]} is empty` : `${names[index]} ${quoteValue(value)}`;
+    const invalid = (index: number, fault: NumberFault): Problem => {
       const fields = {
         petId: valueText(record, petId),
         [relative ? 'change' : 'quantity']: valueText(record, quantity),
         ...(expected !== undefined && { expected: valueText(record, expected) }),
       };
-      const kind = `${names[index]} ${isEmpty} ${rule}`;
-      return { message: `${subject}: ${rule}`, kind, columnName: names[index], remedy, fields };
+      return { ...numberProblem(record, index, fault), fields };
     };
     const { line } = record;
-    const id = toId(withoutLeadingZeros(valueText(record, petId).trim()));
-    if (id === undefined) return invalid(petId, idRule);
-    const digits = numberAt(record, quantity);
+    const id = readId(valueText(record, petId));
+    if (typeof id === 'object') return invalid(petId, id);
+    const text = valueText(record, quantity);
+    const quantityMarks = marksOf(record, quantity, marks);
     if (relative) {
-      const change = toChange(withoutLeadingZeros(digits));
-      if (change === undefined) return invalid(quantity, changeRule, remedyFor(digits));
+      const change = readChange(text, quantityMarks);
+      if (typeof change === 'object') return invalid(quantity, change);
       return { line, id, intent: { kind: 'add', change } };
     }
-    const value = toQuantity(withoutLeadingZeros(digits));
-    if (value === undefined) return invalid(quantity, quantityRule, remedyFor(digits));
+    const value = readCount(text, quantityMarks);
+    if (typeof value === 'object') return invalid(quantity, value);
     if (expected === undefined || valueText(record, expected).trim() === '')
       return { line, id, intent: { kind: 'set', value } };
-    const expectedValue = toQuantity(withoutLeadingZeros(numberAt(record, expected)));
-    if (expectedValue === undefined) return invalid(expected, quantityRule);
+    const expectedValue = readCount(valueText(record, expected), marksOf(record, expected, marks));
+    if (typeof expectedValue === 'object') return invalid(expected, expectedValue);
     return { line, id, intent: { kind: 'set', value, expected: expectedValue } };
   };
-}
-
-/** Describes an intent: `5`, `+5`, or `5 (expected 3)`. */
-function describeIntent(intent: Intent): string {
-  if (intent.kind === 'add') return `${intent.change < 0 ? '' : '+'}${intent.change}`;
-  return `${intent.value}${intent.expected === undefined ? '' : ` (expected ${intent.expected})`}`;
-}
-
-/** The flag that makes a number valid. Undefined if no flag does. */
-function remedyFor(text: string): string | undefined {
-  const separator = thousandsSeparators.find((candidate) => withoutThousands(text, candidate) !== text);
-  if (separator !== undefined) {
-    const word = separator === '.' || separator === ',' ? separator : JSON.stringify(separator);
-    return `if that separates the thousands, add --thousands ${word}`;
-  }
-  return /^[+-]\d+$/.test(text) ? 'if the rows are changes, add --relative' : undefined;
-}
-
-/** Removes the separators of `1.234.567`. Returns the text unchanged if its digits are not grouped in threes. */
-function withoutThousands(text: string, separator: ThousandsSeparator): string {
-  // No-break spaces (U+00A0, U+202F) are also in use as separators.
-  const plain = separator === ' ' ? text.replace(/[\u00a0\u202f]/g, ' ') : text;
-  const pattern = separator === '.' ? '\\.' : separator;
-  return new RegExp(`^[+-]?[1-9]\\d{0,2}(${pattern}\\d{3})+$`).test(plain)
-    ? plain.replaceAll(separator, '')
-    : text;
 }

@@ -37,7 +37,7 @@ function toRejects({ header, rows, invalid, journal }: Run): Reject[] {
   return rejects;
 }
 
-function toInvalidReject({ line, column, message, fields = {} }: Run['invalid'][number]): Reject {
+function toInvalidReject({ line, message, fields = {} }: Run['invalid'][number]): Reject {
   const reason = { code: 'invalid', message };
-  return { line, column, state: 'invalid', reason, fields: fields as Readonly<Record<string, JsonValue>> };
+  return { line, state: 'invalid', reason, fields: fields as Readonly<Record<string, JsonValue>> };
 }

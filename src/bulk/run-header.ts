@@ -1,7 +1,7 @@
 import type { NounName } from '../api/operations.ts';
 import type { PaceFlags } from '../client/pace.ts';
 import type { ColumnMap } from '../config/column-map.ts';
-import type { ThousandsSeparator } from '../config/setting-values.ts';
+import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import type { InputFormat } from '../input/split-input.ts';
 
 /** The facts of a run that never change. They are the first line of its journal. */
@@ -32,7 +32,8 @@ export interface RunHeader {
 export interface RunFlags {
   readonly map: ColumnMap;
   readonly thousands: ThousandsSeparator | null;
-  /** Whether several rows of one pet are added up. Only with `relative`. */
+  readonly decimal: DecimalMark | null;
+  /** Whether several rows of one pet are added up. */
   readonly sum: boolean;
   readonly skipInvalid: boolean;
   readonly shard: Shard | null;
@@ -46,6 +47,7 @@ export interface RunFlags {
 export const defaultFlags: RunFlags = {
   map: {},
   thousands: null,
+  decimal: null,
   sum: false,
   skipInvalid: false,
   shard: null,

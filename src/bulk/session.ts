@@ -1,6 +1,5 @@
 import type { Client } from '../client/client.ts';
 import { eachAtPace, Pace, type StopReason } from '../client/pace.ts';
-import { isTable } from '../input/split-input.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import type { FileName } from '../process/new-file.ts';
@@ -47,9 +46,9 @@ export class Session {
   constructor(run: Run, options: SessionOptions) {
     this.run = run;
     this.options = options;
-    const { noun, format, pace } = run.header;
+    const { noun, pace } = run.header;
     this.pace = new Pace(pace, this.stop);
-    this.access = createValueAccess(options.client, noun, isTable(format), this.pace);
+    this.access = createValueAccess(options.client, noun, this.pace);
   }
 
   /**

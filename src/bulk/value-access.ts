@@ -4,7 +4,6 @@ import { comparedValues, isSameValue } from '../api/values.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readRecord } from '../client/read-record.ts';
-import { toCsvCell, withoutGuard } from '../output/formats.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Fields, Row, Value } from './decide.ts';
@@ -54,12 +53,8 @@ export interface ValueAccess {
   write(row: Row, value: Value, reading: Reading, ifMatch: string | undefined): Promise<Answer<unknown>>;
 }
 
-/**
- * @param isTable whether the input is a table. Its cells show control characters as escapes, so a text equals a cell if it
- *   is printed like it.
- * @throws UsageError if the service cannot read or write such values.
- */
-export function createValueAccess(client: Client, noun: NounName, isTable: boolean, pace: Pace): ValueAccess {
+/** @throws UsageError if the service cannot read or write such values. */
+export function createValueAccess(client: Client, noun: NounName, pace: Pace): ValueAccess {
   const { operations } = client.contract;
   const { idField, operations: ids }: Noun = nouns[noun];
   const { get, list, update } = ids;
@@ -93,7 +88,7 @@ export function createValueAccess(client: Client, noun: NounName, isTable: boole
     idOf: (record) => BigInt(record[idField] as bigint),
     valueOf(row, record) {
       if (record === undefined) return null;
-      return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record, isTable);
+      return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record);
     },
     async write(row, value, { record }, ifMatch) {
       const { id } = row;
@@ -118,14 +113,13 @@ export function createValueAccess(client: Client, noun: NounName, isTable: boole
 }
 
 /** The fields of a record that a row names, in the words of the row if they mean the same. */
-function fieldsOf(row: Row, record: JsonObject, isTable: boolean): Fields {
+function fieldsOf(row: Row, record: JsonObject): Fields {
   const [rowFields = {}, ...otherFields] = fieldSetsOf(row);
   const entries = Object.entries(rowFields).map(([name, value]): [string, JsonValue] => {
     const field = record[name] ?? null;
     if (name === 'categoryId' && isJsonObject(value))
       return [name, categoryOf(record, [value, ...otherFields.flatMap((fields) => fields[name] ?? [])])];
-    const isPrinted = isTable && typeof field === 'string' && withoutGuard(toCsvCell(field)) === value;
-    return [name, isPrinted ? value : field];
+    return [name, field];
   });
   return Object.fromEntries(entries);
 }

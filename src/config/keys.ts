@@ -134,6 +134,11 @@ const rules = {
     ...choiceRule(parse.thousandsSeparators),
     placeholder: '<separator>',
   },
+  'import-decimal': {
+    summary: 'mark that ends the whole number in a bulk file: the default of --decimal',
+    ...choiceRule(parse.decimalMarks),
+    placeholder: '<mark>',
+  },
   protected: {
     summary: "whether every write asks for the profile's name",
     ...switchRule,

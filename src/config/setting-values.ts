@@ -43,6 +43,10 @@ export function colorVariable({ FORCE_COLOR, NO_COLOR }: NodeJS.ProcessEnv) {
 export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
 export type ThousandsSeparator = (typeof thousandsSeparators)[number];
 
+/** Values of `--decimal` and of the setting `import-decimal`. */
+export const decimalMarks = ['.', ','] as const;
+export type DecimalMark = (typeof decimalMarks)[number];
+
 const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const longestMs = 24 * millisecondsPer.h;
 

@@ -1,26 +1,17 @@
-import { createLineSplitter } from './json.ts';
 import {
   maxRecordLength,
   overlongRecord,
-  type Position,
   type Problem,
   type RecordSplitter,
   type SplitRecord,
 } from './record.ts';
 
-/** Returns the position at which a cell of a CSV record begins. */
-export function cellPosition(record: SplitRecord, index: number): Position {
-  const before = (record.cells ?? []).slice(0, index);
-  const column = before.reduce((sum, cell) => sum + cell.length + 1, 1);
-  return record.starts?.[index] ?? { line: record.line, column };
-}
-
 /**
  * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix. Blank lines are skipped. A quote
  * within an unquoted cell is an ordinary character.
  *
- * The package csv-parse is not used: it reports no column, reports the last line of a record with quoted newlines and the
- * end of the file for an unclosed quote, and is slow (bench/README.md).
+ * The package csv-parse is not used: it reports the last line of a record with quoted newlines and the end of the file for
+ * an unclosed quote, and is slow (bench/README.md).
  */
 export class CsvSplitter implements RecordSplitter {
   private readonly delimiter: string;
@@ -53,7 +44,7 @@ export class CsvSplitter implements RecordSplitter {
     const records = this.push('\n');
     if (this.quoteLine !== undefined) {
       const message = `the quote opened on line ${this.quoteLine} is never closed, so the rest of the input is inside it`;
-      records.push({ line: this.line, column: 1, problem: { message }, isBroken: true });
+      records.push({ line: this.line, problem: { message }, isBroken: true });
     } else if (this.isOverlong) records.push(overlongRecord(this.line));
     return records;
   }
@@ -77,7 +68,7 @@ export class CsvSplitter implements RecordSplitter {
         ({ record, end, nextLine } = result);
       } else {
         const cells = text.slice(at, end).split(delimiter);
-        if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, column: 1, cells };
+        if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, cells };
       }
       if (record) records.push(end - at > maxRecordLength ? overlongRecord(this.line) : record);
       this.line = nextLine;
@@ -86,23 +77,6 @@ export class CsvSplitter implements RecordSplitter {
     }
     return at;
   }
-}
-
-const tabEscapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
-
-/** Splits tab-separated text as `-o tsv` writes it: a record on each line, and the escapes `\t`, `\n`, `\r` and `\\`. */
-export function createTsvSplitter(): RecordSplitter {
-  const lines = createLineSplitter();
-  const toRecord = ({ text, ...record }: SplitRecord): SplitRecord => ({
-    ...record,
-    cells: text
-      ?.split('\t')
-      .map((cell) => cell.replace(/\\([tnr\\])/g, (_, letter: string) => tabEscapes[letter] ?? '')),
-  });
-  return {
-    push: (piece) => lines.push(piece).map(toRecord),
-    end: () => lines.push('\n').map(toRecord),
-  };
 }
 
 /** Returns the index after the line end at `end`: LF, CR or CRLF. */
@@ -139,27 +113,18 @@ function readQuotedRecord(
   delimiter: string,
 ): QuotedRecord | UnfinishedRecord {
   const cells: string[] = [];
-  const starts: Position[] = [];
   let problem: Problem | undefined;
   let line = first;
-  let lineStart = from;
   for (let at = from; ; at += 1) {
-    const start = { line, column: at - lineStart + 1 };
     const cell = text[at] === '"' ? readQuotedCell(text, at, delimiter) : readCell(text, at, delimiter);
     if (!cell) return { quoteLine: line };
     if (cell.end === text.length) return {};
     if (cell.isBroken) problem ??= { message: 'text follows a closing quote' };
     cells.push(cell.value);
-    starts.push(start);
-    if (/[\r\n]/.test(cell.value))
-      for (const lineEnd of text.slice(at, cell.end).matchAll(/\r\n|\n|\r/g)) {
-        line += 1;
-        lineStart = at + lineEnd.index + lineEnd[0].length;
-      }
+    line += cell.value.match(/\r\n|\n|\r/g)?.length ?? 0;
     at = cell.end;
-    if (text[at] === delimiter) continue;
-    const record = { line: first, column: 1, cells, starts, problem };
-    return { record, end: at, nextLine: line + 1 };
+    if (text[at] !== delimiter)
+      return { record: { line: first, cells, problem }, end: at, nextLine: line + 1 };
   }
 }
 

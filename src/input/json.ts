@@ -1,12 +1,6 @@
 import { InputError } from '../process/errors.ts';
-import { endOfString } from '../process/exact-json.ts';
-import {
-  maxRecordLength,
-  overlongRecord,
-  type Position,
-  type RecordSplitter,
-  type SplitRecord,
-} from './record.ts';
+import { endOfString, isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { maxRecordLength, overlongRecord, type RecordSplitter, type SplitRecord } from './record.ts';
 
 /** Splits JSONL: every line that is not blank is a value. If the last value is not closed, its record is broken. */
 export function createLineSplitter(): RecordSplitter {
@@ -19,7 +13,7 @@ export function createLineSplitter(): RecordSplitter {
     rest = lines.pop() ?? '';
     for (const text of lines) {
       if (text.length > maxRecordLength) return [...records, overlongRecord(line)];
-      if (text.trim() !== '') records.push({ line, column: 1, text });
+      if (text.trim() !== '') records.push({ line, text });
       line += 1;
     }
     return rest.length > maxRecordLength ? [...records, overlongRecord(line)] : records;
@@ -28,24 +22,23 @@ export function createLineSplitter(): RecordSplitter {
     const start = skipSpace(rest, 0);
     if (!'{['.includes(rest.charAt(start)) || endOfValue(rest, start) !== undefined) return push('\n');
     const problem = { message: 'the value that begins here is never closed' };
-    return [{ line, column: start + 1, problem, isBroken: true }];
+    return [{ line, problem, isBroken: true }];
   };
   return { push, end };
 }
 
 /**
- * Splits a JSON document into records: the elements of an array, or objects in sequence, on any number of lines.
+ * Splits a JSON document into numbered records: the elements of an array, or objects in sequence, on any number of lines.
  *
  * @param name of the input, for errors.
  * @throws InputError if the text is neither, or ends too early.
  */
 export function splitJson(text: string, name: string): SplitRecord[] {
-  const positionOf = createPositionFinder(text);
   const records: SplitRecord[] = [];
   for (const { start, end } of documentValues(text, name)) {
-    const { line, column } = positionOf(start);
-    if (end - start > maxRecordLength) return [...records, overlongRecord(line, column)];
-    records.push({ line, column, text: text.slice(start, end) });
+    const line = records.length + 1;
+    if (end - start > maxRecordLength) return [...records, overlongRecord(line)];
+    records.push({ line, text: text.slice(start, end) });
   }
   return records;
 }
@@ -62,8 +55,8 @@ function* documentValues(text: string, name: string): Generator<Span> {
     expected: string,
     cause = at < text.length ? `found ${text[at]}` : 'the text ends',
   ) => {
-    const { line, column } = createPositionFinder(text)(at);
-    return new InputError(`${name}:${line}:${column}: not valid JSON: ${cause}, expected ${expected}`);
+    const line = text.slice(0, at).split(/\r\n|\n|\r/).length;
+    return new InputError(`${name}:${line}: not valid JSON: ${cause}, expected ${expected}`);
   };
   const spanAt = (start: number): Span => {
     const end = endOfValue(text, start);
@@ -96,21 +89,6 @@ function* documentValues(text: string, name: string): Generator<Span> {
   }
 }
 
-/** Creates a function that returns the position of an index. The index must not decrease from call to call. */
-function createPositionFinder(text: string): (at: number) => Position {
-  const lineEnds = text.matchAll(/\r\n|\n|\r/g);
-  let next = lineEnds.next().value;
-  let line = 1;
-  let lineStart = 0;
-  return (at) => {
-    for (; next && next.index < at; next = lineEnds.next().value) {
-      line += 1;
-      lineStart = next.index + next[0].length;
-    }
-    return { line, column: at - lineStart + 1 };
-  };
-}
-
 /** A member of a JSON object: its name, and the span of its value. */
 interface Member extends Span {
   readonly name: string;
@@ -133,6 +111,18 @@ export function membersOf(text: string): Member[] {
     at = skipSpace(text, at + 1);
   }
   return members;
+}
+
+/** Finds a list of objects within an object, and returns the path of jq to it: `.data.items`. Undefined if there is none. */
+export function findRecords(value: JsonValue): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const path = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.[${JSON.stringify(name)}]`;
+    if (Array.isArray(inner) && inner.length > 0 && inner.every(isJsonObject)) return path;
+    const innerPath = findRecords(inner);
+    if (innerPath !== undefined) return path + innerPath;
+  }
+  return undefined;
 }
 
 function skipSpace(text: string, from: number): number {

@@ -1,14 +1,16 @@
 import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { cellPosition } from './csv.ts';
+import { conversion } from './foreign-file.ts';
 import type { InputFile } from './input-file.ts';
-import { membersOf } from './json.ts';
-import type { Position, Problem, SplitRecord } from './record.ts';
-import { type InputFormat, isTable, splitInput } from './split-input.ts';
+import { findRecords, membersOf } from './json.ts';
+import type { Problem, SplitRecord } from './record.ts';
+import { type InputFormat, isTable, placeOf, splitInput } from './split-input.ts';
 
 /** A record of an input, by columns. It has the same form for CSV, TSV, JSON and JSON lines. */
-export interface InputRecord extends Position {
+export interface InputRecord {
+  /** The line on which the record begins, from 1. In a JSON document the number of the record. */
+  readonly line: number;
   /** The columns of a table, or the names of the members of a JSON object. */
   readonly names: readonly string[];
   /** The value of each column: the text of a cell, or JSON as in the input. */
@@ -17,16 +19,12 @@ export interface InputRecord extends Position {
   readonly json?: string | undefined;
   readonly value?: JsonValue | undefined;
   readonly problem?: Problem | undefined;
-  /** Returns the position at which the value of a column begins. */
-  positionOf(index: number): Position;
 }
 
 /** A row of an input: the values that a command reads from a record. */
 export interface InputRow {
-  /** The line on which the row begins, from 1. */
+  /** The line on which the row begins, from 1. In a JSON document the number of the row. */
   readonly line: number;
-  /** The column at which the row begins, from 1. Undefined if no other row begins on that line. */
-  readonly column?: number | undefined;
   /** The id of the record. Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
 }
@@ -43,13 +41,26 @@ export interface RowLayout<Row extends InputRow> {
   /** Returns the columns of an input without a header, given its first record. Undefined if that record is the header. */
   columnsWithoutHeader?(cells: readonly string[]): readonly string[] | undefined;
   /** Returns the parser of records with these columns, or the problem of the columns. */
-  parserOf(columns: readonly string[], isTable: boolean): RowParser<Row> | Problem;
-  /** Merges two rows of the same id. Returns undefined for a repeat, a row with both, or the problem of a conflict. */
-  merge(first: Row, second: Row): Row | Problem | undefined;
+  parserOf(columns: readonly string[], format: InputFormat): RowParser<Row> | Problem;
+  /** Adds up two rows of the same id. Undefined if two rows of the same id are a conflict. */
+  addUp?(first: Row, second: Row): Row | Problem;
+  /** Whether an equal line that is repeated changes nothing, so that it counts once. */
+  readonly mayRepeat: boolean;
   /** Returns the values of a row that the command reads, by column. */
   fieldsOf(row: Row): RowFields;
+  /** The name of a record in messages, such as `pet`. */
+  readonly noun: string;
+  /** The other ways to read the input, which further flags choose. Those that leave nothing wrong are a hint. */
+  alternatives?(problems: readonly Problem[]): readonly Alternative<Row>[];
   /** Whether an empty input is an empty list, such as the ids that another command has printed. */
   readonly mayBeEmpty?: boolean;
+}
+
+/** A way to read an input that a further flag chooses. */
+export interface Alternative<Row extends InputRow> {
+  /** The flag, and when it is right: `--thousands . if the points separate thousands`. */
+  readonly flag: string;
+  readonly layout: RowLayout<Row>;
 }
 
 /** A record, and its row or its problem. */
@@ -72,23 +83,26 @@ interface InputRecords<Row> {
  *   records: text that is not UTF-8, a quote that is never closed, a record over 1 MiB, broken JSON.
  */
 export async function readRecords<Row extends InputRow>(
-  { name, bytes }: InputFile,
+  inputFile: InputFile,
   layout: RowLayout<Row>,
 ): Promise<InputRecords<Row>> {
-  const input = await splitInput(bytes(), name, (cells) => layout.isHeader(cells));
+  const { name } = inputFile;
+  const input = await splitInput(inputFile, (cells) => layout.isHeader(cells));
   const { format } = input;
-  async function* pages(): AsyncGenerator<ParsedRecord<Row>[]> {
-    const isOfTable = format !== undefined && isTable(format);
-    const parse = createParser(layout, isOfTable);
+  async function* pages(format: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
+    const isOfTable = isTable(format);
+    const parse = createParser(name, layout, format);
     let header: Header | undefined;
     for await (const page of input.pages) {
       const broken = page.find(({ isBroken }) => isBroken);
-      if (broken?.problem)
-        throw lineError(name, broken, broken.problem.message, 'the file may be cut off: nothing was sent');
+      if (broken?.problem) {
+        const message = `${placeOf(name, format, broken.line)}: ${broken.problem.message}`;
+        throw new InputError(message, 'the file may be cut off: nothing was sent', broken.line);
+      }
       let rows = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
       const [first] = rows;
       if (isOfTable && !header && first) {
-        header = readHeader(name, first, layout);
+        header = readHeader(name, format, rows, layout);
         if (header.isInInput) rows = rows.slice(1);
       }
       yield rows.map((split) => {
@@ -97,8 +111,10 @@ export async function readRecords<Row extends InputRow>(
       });
     }
   }
-  return { format, isArray: input.isArray, pages: pages() };
+  return { format, isArray: input.isArray, pages: format ? pages(format) : noPages() };
 }
+
+async function* noPages(): AsyncGenerator<never> {}
 
 export function isProblem(result: object): result is Problem {
   return 'message' in result;
@@ -106,22 +122,39 @@ export function isProblem(result: object): result is Problem {
 
 /** Creates a parser of records. Most records have the columns of the record before, so the parser of columns is kept. */
 function createParser<Row extends InputRow>(
+  name: string,
   layout: RowLayout<Row>,
-  isOfTable: boolean,
+  format: InputFormat,
 ): (record: InputRecord) => Row | Problem {
   let columns: readonly string[] | undefined;
   let parser: RowParser<Row> | Problem = { message: '' };
-  return (record) => {
+  const parse = (record: InputRecord): Row | Problem => {
     const { names, problem } = record;
     if (problem) return problem;
     if (columns === undefined || (columns !== names && !isSameList(columns, names))) {
       columns = names;
-      parser = layout.parserOf(names, isOfTable);
+      parser = layout.parserOf(names, format);
     }
     if (typeof parser === 'function') return parser(record);
     const clause =
       names.length === 0 ? 'the object is empty' : `its names are ${names.slice(0, 20).join(', ')}`;
     return { ...parser, kind: parser.message, message: `${parser.message}; ${clause}` };
+  };
+  if (isTable(format)) return parse;
+  return (record) => {
+    const row = parse(record);
+    return isProblem(row) ? (envelopeProblem(name, record) ?? row) : row;
+  };
+}
+
+/** Returns the problem of an object that has the records in one of its members. */
+function envelopeProblem(name: string, { value = null, json = '' }: InputRecord): Problem | undefined {
+  const path = findRecords(value);
+  if (path === undefined) return undefined;
+  const versions = /\d{16}/.test(json) ? '; jq rounds long ids before version 1.7' : '';
+  return {
+    message: `the records are within an object, in ${path}`,
+    hint: conversion(`jq -c '${path}[]'`, name, '.jsonl') + versions,
   };
 }
 
@@ -136,25 +169,48 @@ interface Header {
   readonly isInInput: boolean;
 }
 
-/** Reads the columns of a table from its first record. @throws InputError if the layout refuses the columns. */
-function readHeader<Row extends InputRow>(name: string, first: SplitRecord, layout: RowLayout<Row>): Header {
-  const { cells = [], problem } = first;
-  if (problem) throw lineError(name, first, problem.message);
+/**
+ * Reads the columns of a table from its first record.
+ *
+ * @param records the first records.
+ * @throws InputError if the layout refuses the columns. If a later line has the columns, it names that line.
+ */
+function readHeader<Row extends InputRow>(
+  name: string,
+  format: InputFormat,
+  records: readonly SplitRecord[],
+  layout: RowLayout<Row>,
+): Header {
+  const [{ line = 1, cells = [], problem } = {}] = records;
+  if (problem) throw new InputError(`${name}:${line}: ${problem.message}`, undefined, line);
   const knownColumns = layout.columnsWithoutHeader?.(cells);
   const columns = knownColumns ?? cells.map((cell) => cell.trim());
-  const parser = layout.parserOf(columns, true);
+  const parser = layout.parserOf(columns, format);
   if (typeof parser === 'function') return { columns, isInInput: !knownColumns };
-  const names = columns.map((cell) => cell || "''").join(', ');
-  throw lineError(
-    name,
-    first,
-    `${parser.message}${knownColumns ? '' : `; the header has ${names}`}`,
-    parser.hint,
-  );
+  const header = records.slice(0, 100).find(({ cells = [] }) => layout.isHeader(cells));
+  const clauses = [parser.message];
+  if (header) clauses.push(`line ${header.line} has the columns`);
+  else if (!knownColumns) clauses.push(`the header has ${columns.map((cell) => cell || "''").join(', ')}`);
+  const hint = header
+    ? conversion(withoutTitle(header, records), name)
+    : (yamlHint(name, cells) ?? parser.hint);
+  throw new InputError(`${name}:${line}: ${clauses.join('; ')}`, hint, line);
 }
 
-function lineError(name: string, { line }: SplitRecord, message: string, hint?: string): InputError {
-  return new InputError(`${name}:${line}: ${message}`, hint, line);
+/** Returns the command that drops the lines above a header, and lines that are drawn between the rows of a table. */
+function withoutTitle({ line }: SplitRecord, records: readonly SplitRecord[]): string {
+  const hasRules = records.some(({ cells = [] }) => isRule(cells));
+  return hasRules ? `sed -e '1,${line - 1}d' -e '/^[-+|]*$/d'` : `tail -n +${line}`;
+}
+
+function isRule(cells: readonly string[]): boolean {
+  return cells.some((cell) => cell.includes('--')) && cells.every((cell) => /^[-+|]*$/.test(cell));
+}
+
+/** Returns the hint for YAML, such as `list -o yaml` prints. */
+function yamlHint(name: string, [first = '']: readonly string[]): string | undefined {
+  const isYaml = /\.ya?ml$/i.test(name) || /^(---|- ?[\w"']+ *:|[\w"']+ *:( |$))/.test(first);
+  return isYaml ? 'YAML is not read: print the records with -o jsonl or -o csv' : undefined;
 }
 
 /** Returns the value of a column as text: a cell, the content of a JSON string, or other JSON as in the input. Null is empty. */
@@ -176,36 +232,32 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
   return true;
 }
 
-function tableRecord(split: SplitRecord, { columns, isInInput }: Header): InputRecord {
-  const { line, column, cells = [] } = split;
-  const positionOf = (index: number) => cellPosition(split, index);
-  let { problem } = split;
-  if (!problem && cells.length !== columns.length) {
-    const size = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
-    const whole = `${isInInput ? 'the header' : 'the first row'} has ${columns.length}`;
-    problem = { message: `the row has ${size}, ${whole}`, kind: 'size' };
-  }
-  return { line, column, names: columns, values: cells, problem, positionOf };
+function tableRecord(
+  { line, cells = [], problem }: SplitRecord,
+  { columns, isInInput }: Header,
+): InputRecord {
+  const record = { line, names: columns, values: cells };
+  if (problem || cells.length === columns.length) return { ...record, problem };
+  const size = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
+  const whole = `${isInInput ? 'the header' : 'the first row'} has ${columns.length}`;
+  return { ...record, problem: { message: `the row has ${size}, ${whole}`, kind: 'size' } };
 }
 
 function objectRecord<Row extends InputRow>(split: SplitRecord, layout: RowLayout<Row>): InputRecord {
-  const { line, column, text = '', problem } = split;
-  const position = { line, column };
-  const record = { ...position, names: [], values: [], json: text, positionOf: () => position };
+  const { line, text = '', problem } = split;
+  const record = { line, names: [], values: [], json: text };
   if (problem) return { ...record, problem };
   let value: JsonValue;
   try {
     value = parseJson(text);
-    if (!isJsonObject(value)) {
-      const names = layout.columnsWithoutHeader?.([text]);
-      if (names) return { ...record, names, values: [text], value };
-      return {
-        ...record,
-        problem: { message: `${quoteValue(text)} is not a JSON object`, kind: 'no object' },
-      };
-    }
   } catch (error) {
     return { ...record, problem: { message: `not valid JSON: ${messageOf(error)}`, kind: 'no JSON' } };
+  }
+  if (!isJsonObject(value)) {
+    const names = layout.columnsWithoutHeader?.([text]);
+    if (names) return { ...record, names, values: [text], value };
+    const message = `${quoteValue(text)} is not a JSON object`;
+    return { ...record, problem: { message, kind: 'no object' } };
   }
   const members = membersOf(text);
   return {
@@ -213,15 +265,5 @@ function objectRecord<Row extends InputRow>(split: SplitRecord, layout: RowLayou
     value,
     names: members.map(({ name }) => name),
     values: members.map(({ start, end }) => text.slice(start, end)),
-    positionOf: (index) => positionAfter(position, text.slice(0, members[index]?.start)),
   };
-}
-
-/** Returns the position at which a text ends. @param position at which it begins */
-function positionAfter({ line, column }: Position, text: string): Position {
-  const lines = text.split(/\r\n|\n|\r/);
-  const last = lines.at(-1) ?? '';
-  return lines.length === 1
-    ? { line, column: column + last.length }
-    : { line: line + lines.length - 1, column: last.length + 1 };
 }

@@ -1,16 +1,25 @@
 import { InputError } from '../process/errors.ts';
-import { counted } from '../process/text.ts';
+import { counted, joinFirst } from '../process/text.ts';
 import type { InputFile } from './input-file.ts';
 import { conflict, examplesOf, type Issue, invalidInputError, issueText } from './issues.ts';
-import { type InputRow, isProblem, type RowLayout, readRecords } from './read-records.ts';
-import type { Problem } from './record.ts';
+import {
+  type InputRecord,
+  type InputRow,
+  isProblem,
+  quoteValue,
+  type RowLayout,
+  readRecords,
+  valueText,
+} from './read-records.ts';
+import { isRejectColumn } from './rejects.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
-// How a file becomes rows: `input-file.ts` opens it, `utf8.ts` decodes it, `split-input.ts` finds its format and splits it with
-// `csv.ts` or `json.ts` into records (`record.ts`). `read-records.ts` names their values by the columns, and turns each into
-// a row with a layout, which belongs to a command. This file collects the rows of an input, one for each id.
-// A problem and its position are an issue (`issues.ts`). `rejects.ts` writes the rows that were not done, with their
-// original columns.
+// How a file becomes rows: `input-file.ts` opens it, `utf8.ts` decodes it (`foreign-file.ts` knows other formats),
+// `split-input.ts` finds its format and splits it with `csv.ts`, `tsv.ts` or `json.ts` into records (`record.ts`).
+// `read-records.ts` names their values by the columns, and turns each into a row with a layout, which belongs to a command.
+// `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id.
+// A problem and its line are an issue (`issues.ts`). `rejects.ts` writes the rows that were not done, with their original
+// columns.
 
 /** A complete input, read and checked. */
 export interface RowInput<Row extends InputRow> {
@@ -36,78 +45,186 @@ export interface ReadOptions {
 }
 
 /**
- * Reads and checks a whole input before anything is sent.
+ * Reads and checks a whole input before anything is sent. A pipe without a byte has no rows.
  *
- * @throws InputError for an empty input, and as `readRecords`; ManyError with every invalid row, unless these are skipped.
+ * @throws InputError for a file without a byte, and as `readRecords`; ManyError with every invalid row, unless these are
+ *   skipped.
  */
 export async function readRows<Row extends InputRow>(
   inputFile: InputFile,
   layout: RowLayout<Row>,
   { skipInvalid, isSelected = () => true }: ReadOptions = {},
 ): Promise<RowInput<Row>> {
-  const { name } = inputFile;
-  const input = await readRecords(inputFile, layout);
-  const { format = { kind: 'csv', delimiter: ',' } } = input;
-  if (!input.format && !layout.mayBeEmpty) throw new InputError(`${name}: is empty`);
-  const all: Row[] = [];
-  const indexById = new Map<bigint, number>();
-  const conflicting = new Set<number>();
-  const issues: Issue[] = [];
-  const conflictOf = (row: Row, problem: Problem): Issue => {
-    const { line, column = 1 } = row;
-    return { line, column, ...problem, kind: conflict, fields: layout.fieldsOf(row) };
-  };
-  let total = 0;
-  let repeats = 0;
-  let additions = 0;
-  for await (const page of input.pages)
-    for (const [record, row] of page) {
-      total += 1;
-      if (isProblem(row)) {
-        const { columnName, ...problem } = row;
-        const index = columnName === undefined ? -1 : record.names.indexOf(columnName);
-        const { line, column } = record;
-        issues.push({ line, column, ...problem, at: index === -1 ? undefined : record.positionOf(index) });
-        continue;
-      }
-      const index = row.id === undefined ? undefined : indexById.get(row.id);
-      const first = index === undefined ? undefined : all[index];
-      if (index === undefined || first === undefined) {
-        if (row.id !== undefined) indexById.set(row.id, all.length);
-        all.push(row);
-        continue;
-      }
-      const result = layout.merge(first, row);
-      if (result === undefined) repeats += 1;
-      else if (!isProblem(result)) {
-        additions += 1;
-        all[index] = result;
-      } else {
-        if (skipInvalid && !conflicting.has(index)) issues.push(conflictOf(first, result));
-        conflicting.add(index);
-        issues.push(conflictOf(row, result));
-      }
-    }
-  if (issues.length > 0 && !skipInvalid)
-    throw invalidInputError(name, issues, { total, canSkip: skipInvalid !== undefined });
-  const rows = all.filter(
+  const { name, path } = inputFile;
+  const table = await collectRows(inputFile, layout);
+  const { format, issues, conflicting, total, repeats, additions } = table;
+  if (!format && path !== undefined && !layout.mayBeEmpty) throw new InputError(`${name}: is empty`);
+  const input = { name, format: format ?? { kind: 'csv' as const, delimiter: ',' } };
+  if (issues.length > 0 && !skipInvalid) {
+    const canSkip = skipInvalid !== undefined && issues.length * 20 <= total;
+    throw invalidInputError(input, issues, await findHint(inputFile, layout, table, canSkip));
+  }
+  const rows = table.rows.filter(
     (row, index) => !conflicting.has(index) && (row.id === undefined || isSelected(row.id)),
   );
-  const unselected = all.length - conflicting.size - rows.length;
+  const unselected = table.rows.length - conflicting.size - rows.length;
   const leftOutWarning = (count: number, participle: string) =>
     count === 0 ? [] : [`${name}: ${counted(count, 'row is', 'rows are')} ${participle}`];
   return {
     inputFile,
-    format,
+    format: input.format,
     rows,
     invalid: issues,
-    isList: isTable(format) || total !== 1 || input.isArray,
+    isList: isTable(input.format) || total !== 1 || table.isArray,
     skipped: repeats + additions + unselected,
     warnings: [
       ...leftOutWarning(issues.length, 'invalid and skipped'),
-      ...examplesOf(issues).map((issue) => issueText(name, issue)),
+      ...examplesOf(issues).map((issue) => issueText(input, issue)),
       ...leftOutWarning(repeats, 'repeated, and counted once'),
       ...leftOutWarning(additions, 'added to another row of the same record'),
     ],
   };
+}
+
+/** The rows of an input, one for each id, and what is wrong with the others. */
+interface CollectedRows<Row> {
+  /** Undefined if the input is empty. */
+  readonly format: InputFormat | undefined;
+  readonly isArray: boolean;
+  /** The number of records. */
+  readonly total: number;
+  readonly rows: readonly Row[];
+  readonly issues: readonly Issue[];
+  /** The indexes of the rows that another row of the same record contradicts. */
+  readonly conflicting: ReadonlySet<number>;
+  /** The number of rows that repeat a whole line. */
+  readonly repeats: number;
+  /** The number of rows that were merged into another. */
+  readonly additions: number;
+}
+
+/** @param stopsAtInvalid whether the first invalid row ends the reading */
+async function collectRows<Row extends InputRow>(
+  inputFile: InputFile,
+  layout: RowLayout<Row>,
+  stopsAtInvalid = false,
+): Promise<CollectedRows<Row>> {
+  const { format, isArray, pages } = await readRecords(inputFile, layout);
+  const rows: Row[] = [];
+  const indexById = new Map<bigint, number>();
+  const conflicting = new Set<number>();
+  const issues: Issue[] = [];
+  const pairs: Pair<Row>[] = [];
+  let total = 0;
+  let additions = 0;
+  for await (const page of pages)
+    for (const [{ line }, row] of page) {
+      total += 1;
+      if (isProblem(row)) {
+        issues.push({ ...row, line });
+        if (stopsAtInvalid)
+          return { format, isArray, total, rows, issues, conflicting, repeats: 0, additions };
+        continue;
+      }
+      const index = row.id === undefined ? undefined : indexById.get(row.id);
+      const first = index === undefined ? undefined : rows[index];
+      if (index === undefined || first === undefined) {
+        if (row.id !== undefined) indexById.set(row.id, rows.length);
+        rows.push(row);
+        continue;
+      }
+      const sum = layout.addUp?.(first, row);
+      if (!sum) pairs.push({ index, first, row });
+      else if (isProblem(sum)) issues.push({ ...sum, line });
+      else {
+        additions += 1;
+        rows[index] = sum;
+      }
+    }
+  const conflicts = await findConflicts(inputFile, layout, pairs);
+  for (const { index, first, row, message } of conflicts) {
+    const isKnown = conflicting.has(index);
+    conflicting.add(index);
+    for (const each of isKnown ? [row] : [first, row]) {
+      const [{ line }, fields] = [each, layout.fieldsOf(each)];
+      issues.push({ line, message, kind: conflict, hint: roundedIdHint(row.id), fields });
+    }
+  }
+  issues.sort((a, b) => a.line - b.line);
+  const counts = { total, repeats: pairs.length - conflicts.length, additions };
+  return { format, isArray, rows, issues, conflicting, ...counts };
+}
+
+/** Two rows of one record. */
+interface Pair<Row> {
+  /** The index of the first row. */
+  readonly index: number;
+  readonly first: Row;
+  readonly row: Row;
+}
+
+/** Reads an input again to compare the whole lines of rows of one record. Returns those that are no repeats, with a message. */
+async function findConflicts<Row extends InputRow>(
+  inputFile: InputFile,
+  layout: RowLayout<Row>,
+  pairs: readonly Pair<Row>[],
+): Promise<readonly (Pair<Row> & { readonly message: string })[]> {
+  if (pairs.length === 0) return [];
+  const recordByLine = new Map<number, InputRecord | undefined>(
+    pairs.flatMap(({ first, row }) => [first.line, row.line]).map((line) => [line, undefined]),
+  );
+  const { pages, format } = await readRecords(inputFile, layout);
+  for await (const page of pages)
+    for (const [record] of page) if (recordByLine.has(record.line)) recordByLine.set(record.line, record);
+  const unit = format?.kind === 'json' ? 'record' : 'line';
+  return pairs.flatMap((pair) => {
+    const { first, row } = pair;
+    const differences = findDifferences(recordByLine.get(first.line), recordByLine.get(row.line));
+    if (differences.length === 0 && layout.mayRepeat) return [];
+    const clause =
+      differences.length === 0 ? 'which are equal' : `which differ in ${joinFirst(differences, 3)}`;
+    const places = `${unit} ${first.line} and on ${unit} ${row.line}`;
+    return [{ ...pair, message: `${layout.noun} ${row.id} is on ${places}, ${clause}` }];
+  });
+}
+
+/** Returns the columns in which two records differ, with their values: `place ("Shop", "Cellar")`. */
+function findDifferences(first?: InputRecord, second?: InputRecord): string[] {
+  const textOf = (record: InputRecord | undefined, name: string) => {
+    const index = record?.names.indexOf(name) ?? -1;
+    return record && index !== -1 ? valueText(record, index) : '';
+  };
+  return [...new Set([...(first?.names ?? []), ...(second?.names ?? [])])].flatMap((name) => {
+    const [value, otherValue] = [textOf(first, name), textOf(second, name)];
+    if (isRejectColumn(name) || value === otherValue) return [];
+    return [`${name} (${quoteValue(value)}, ${quoteValue(otherValue)})`];
+  });
+}
+
+/** Spreadsheets keep 15 digits of a number, and doubles 53 bits, so that several long ids become one. */
+function roundedIdHint(id: bigint | undefined): string | undefined {
+  if (id === undefined || id < 10n ** 15n) return undefined;
+  return 'a spreadsheet or a script may have rounded these ids: import the column as text';
+}
+
+/**
+ * Finds a hint for an input with issues: flags with which no row is invalid, or if none is, flags with which no rows
+ * conflict; or `--skip-invalid`.
+ */
+async function findHint<Row extends InputRow>(
+  inputFile: InputFile,
+  layout: RowLayout<Row>,
+  { issues }: CollectedRows<Row>,
+  canSkip: boolean,
+): Promise<string | undefined> {
+  const isInvalid = ({ kind }: Issue) => kind !== conflict;
+  const hasInvalid = issues.some(isInvalid);
+  const flags: string[] = [];
+  for (const alternative of layout.alternatives?.(issues) ?? []) {
+    const other = await collectRows(inputFile, alternative.layout, hasInvalid).catch(() => undefined);
+    const isRight = other && (hasInvalid ? !other.issues.some(isInvalid) : other.issues.length === 0);
+    if (isRight) flags.push(alternative.flag);
+  }
+  if (flags.length > 0) return `add ${flags.join(', or ')}`;
+  return canSkip && hasInvalid ? '--skip-invalid applies the other rows' : undefined;
 }

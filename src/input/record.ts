@@ -1,31 +1,21 @@
-/** A position in a text: line and column count from 1, columns in characters. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** The reason why a record cannot be used. */
 export interface Problem {
   /** The reason as a clause. It names the column and the value that are wrong. */
   readonly message: string;
   /** A key that all problems of the same kind share, whatever the values are. By default the message. */
   readonly kind?: string | undefined;
-  /** The name of the column that is wrong. Undefined if the problem concerns the whole record. */
-  readonly columnName?: string | undefined;
-  /** The flag with which the row would be valid. */
-  readonly remedy?: string | undefined;
   readonly hint?: string | undefined;
   /** The values that the command reads, by column, as in the input. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A record of an input before it is parsed: a row of CSV, a line of JSONL or an element of a JSON array. */
-export interface SplitRecord extends Position {
-  /** CSV: the values of the cells, without quotes. */
+/** A record of an input before it is parsed: a row of a table, a line of JSON lines, or a value of a JSON document. */
+export interface SplitRecord {
+  /** The line on which the record begins, from 1. In a JSON document the number of the record. */
+  readonly line: number;
+  /** The values of the cells of a table, without quotes and escapes. */
   readonly cells?: readonly string[] | undefined;
-  /** CSV with quotes: the start of each cell. */
-  readonly starts?: readonly Position[] | undefined;
-  /** JSON: the text of the value. */
+  /** The text of a JSON value. */
   readonly text?: string | undefined;
   readonly problem?: Problem | undefined;
   /** Set if the reading ends here: the record is over the limit, or holds the rest of a truncated file. */
@@ -43,6 +33,6 @@ export interface RecordSplitter {
 /** The length of the longest record, in characters: 1 MiB of ASCII. */
 export const maxRecordLength = 2 ** 20;
 
-export function overlongRecord(line: number, column = 1): SplitRecord {
-  return { line, column, problem: { message: 'the record is longer than 1 MiB' }, isBroken: true };
+export function overlongRecord(line: number): SplitRecord {
+  return { line, problem: { message: 'the record is longer than 1 MiB' }, isBroken: true };
 }

@@ -17,9 +17,8 @@ import { type InputFormat, isTable } from './split-input.ts';
 
 /** A row that was not done, and the reason. */
 export interface Reject {
-  /** The line of the input on which the row begins, from 1. */
+  /** The line of the input on which the row begins, from 1. In a JSON document the number of the row. */
   readonly line: number;
-  readonly column?: number | undefined;
   /** The id of the record; undefined for an invalid row, and for a row that creates a record. */
   readonly id?: bigint | undefined;
   readonly state: string;
@@ -33,20 +32,10 @@ interface RejectReason {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   readonly status?: number | undefined;
-  readonly attempts?: number | undefined;
-  readonly requestId?: string | undefined;
 }
 
 /** The columns that are added to a rejected row. */
-const rejectColumns = [
-  '_line',
-  '_state',
-  '_status',
-  '_code',
-  '_message',
-  '_attempts',
-  '_request_id',
-] as const;
+const rejectColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
 
 /** The column for a rejected JSON line that is not an object. */
 const textColumn = '_text';
@@ -112,21 +101,14 @@ async function originalRows<Row extends InputRow>(
   { inputFile, layout }: OriginalInput<Row>,
   rejects: readonly Reject[],
 ): Promise<readonly RejectedRow[] | undefined> {
-  const byLine = new Map<number, Reject[]>();
-  for (const reject of rejects) byLine.set(reject.line, [...(byLine.get(reject.line) ?? []), reject]);
+  const byLine = new Map(rejects.map((reject) => [reject.line, reject]));
   const rows: RejectedRow[] = [];
   const { pages } = await readRecords(inputFile, layout);
   for await (const page of pages)
     for (const [record, row] of page) {
-      const candidates = byLine.get(record.line);
-      if (!candidates) continue;
+      const reject = byLine.get(record.line);
       const recordId = isProblem(row) ? undefined : row.id;
-      // Several records of a JSON document may begin on one line.
-      const index = candidates.findIndex(
-        ({ column = record.column, id = recordId }) => column === record.column && id === recordId,
-      );
-      const [reject] = index === -1 ? [] : candidates.splice(index, 1);
-      if (reject) rows.push({ ...originalColumns(record), reject });
+      if (reject && (reject.id ?? recordId) === recordId) rows.push({ ...originalColumns(record), reject });
     }
   return rows.length === rejects.length ? rows : undefined;
 }
@@ -147,14 +129,15 @@ function originalColumns({ names, values, json }: InputRecord): Omit<RejectedRow
 function fieldRows(format: InputFormat, rejects: readonly Reject[]): readonly RejectedRow[] {
   const columns = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
   return rejects
-    .toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0))
+    .toSorted((a, b) => a.line - b.line)
     .map((reject) => {
       const { fields } = reject;
       const names = isTable(format) ? columns : Object.keys(fields);
       const values = names.map((name) => {
         const value = fields[name] ?? null;
         if (!isTable(format) || isJsonObject(value) || Array.isArray(value)) return printJson(value);
-        return value === null ? '' : String(value);
+        if (value === null) return '';
+        return typeof value === 'string' && format.kind === 'csv' ? withGuard(value) : String(value);
       });
       return { names, values, reject };
     });
@@ -163,18 +146,18 @@ function fieldRows(format: InputFormat, rejects: readonly Reject[]): readonly Re
 type Note = string | number | undefined;
 
 /** Returns the values of `rejectColumns` for a row. */
-function notesOf({ line, state, reason = {} }: Reject): Note[] {
-  const { status, code, message, attempts, requestId } = reason;
+function notesOf({ line, state, reason: { status, code, message } = {} }: Reject): Note[] {
   const toSafeText = (text: string | undefined) => text && sanitize(text);
-  return [line, state, status, toSafeText(code), toSafeText(message), attempts, toSafeText(requestId)];
+  return [line, state, status, toSafeText(code), toSafeText(message)];
 }
 
 type LineWriter = (names: readonly string[], values: readonly string[], notes: readonly Note[]) => string;
 
 function tableLine({ kind, delimiter }: InputFormat): LineWriter {
-  const cell = kind === 'tsv' ? tsvCell : (text: string) => quoteCell(text, delimiter);
+  const [cell, note] =
+    kind === 'tsv' ? [tsvCell, String] : [(text: string) => quoteCell(text, delimiter), withGuard];
   return (_, values, notes) => {
-    const texts = notes.map((note) => (typeof note === 'string' ? withGuard(note) : String(note ?? '')));
+    const texts = notes.map((value) => (typeof value === 'string' ? note(value) : String(value ?? '')));
     return `${[...values, ...texts].map(cell).join(delimiter)}\n`;
   };
 }

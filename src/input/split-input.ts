@@ -1,13 +1,16 @@
 import { extname } from 'node:path';
 import { InputError } from '../process/errors.ts';
-import { CsvSplitter, createTsvSplitter } from './csv.ts';
+import { CsvSplitter } from './csv.ts';
+import { conversion } from './foreign-file.ts';
+import type { InputFile } from './input-file.ts';
 import { createLineSplitter, splitJson } from './json.ts';
-import type { SplitRecord } from './record.ts';
-import { conversion, decodeUtf8 } from './utf8.ts';
+import type { RecordSplitter, SplitRecord } from './record.ts';
+import { createTsvSplitter, findTsvDialect } from './tsv.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 /** The format of an input. */
 export interface InputFormat {
-  /** The kind of the text. `tsv` has the escapes that `-o tsv` writes, and no quotes. */
+  /** The kind of the text. `tsv` has no quotes; text with tabs and quotes is `csv`. */
   readonly kind: 'csv' | 'tsv' | 'json' | 'jsonl';
   /** The character between the cells of a table; empty for JSON. */
   readonly delimiter: string;
@@ -28,44 +31,54 @@ export function isTable({ kind }: InputFormat): boolean {
   return kind === 'csv' || kind === 'tsv';
 }
 
+/** Names a record in a message: by its line, or in a JSON document by its number. */
+export function placeOf(name: string, { kind }: InputFormat, line: number): string {
+  return kind === 'json' ? `${name}: record ${line}` : `${name}:${line}`;
+}
+
 /** Whether cells may be a header. The delimiter that makes a header is the delimiter of the input. */
 type HeaderTest = (cells: readonly string[]) => boolean;
 
 const delimiters = [',', ';', '\t', '|'] as const;
 
 /**
- * Splits the bytes of CSV, JSONL or JSON into records. CSV and JSONL are read as a stream, with at most one record in
- * memory. JSON is read as a whole.
+ * Splits CSV, tab-separated text, JSON lines or JSON into records. Tables and JSON lines are read as a stream, with at most
+ * one record in memory. JSON is read as a whole.
  *
- * @param name of the input. Its extension decides the format; without a known extension the text does.
+ * @param file its ending decides the format; without a known ending the text does.
  * @throws InputError, also while the pages are read, if the input is not UTF-8, or is JSON that cannot be split or is
  *   too large.
  */
-export async function splitInput(
-  bytes: AsyncIterable<Uint8Array>,
-  name: string,
-  isHeader: HeaderTest,
-): Promise<SplitInput> {
-  const pieces = piecesOf(decodeUtf8(bytes, name));
+export async function splitInput(file: InputFile, isHeader: HeaderTest): Promise<SplitInput> {
+  const { name } = file;
+  const pieces = piecesOf(decodeUtf8(file.bytes(), name));
   const head = await readHead(pieces);
   if (head.trim() === '') return { format: undefined, isArray: false, pages: (async function* () {})() };
-  const { format, rest } = detectFormat(head, name, isHeader);
-  const isDocument = format.kind === 'json';
-  const pages = isDocument ? splitWhole(rest, pieces, name) : splitPieces(rest, pieces, format);
-  return { format, isArray: isDocument && rest.trimStart().startsWith('['), pages };
+  const { kind, delimiter, rest } = detectFormat(head, name, isHeader);
+  if (kind === 'json')
+    return {
+      format: { kind, delimiter },
+      isArray: rest.trimStart().startsWith('['),
+      pages: splitWhole(rest, pieces, name),
+    };
+  const splitter = kind === 'jsonl' ? createLineSplitter() : await tableSplitter(file, delimiter);
+  const hasQuotes = splitter instanceof CsvSplitter;
+  const format = { kind: kind === 'csv' && !hasQuotes ? ('tsv' as const) : kind, delimiter };
+  return { format, isArray: false, pages: splitPieces(rest, pieces, splitter) };
+}
+
+/** Creates the splitter of a table. Tab-separated text is read to its end first, to find how its cells are written. */
+async function tableSplitter({ bytes, name }: InputFile, delimiter: string): Promise<RecordSplitter> {
+  if (delimiter !== '\t') return new CsvSplitter(delimiter);
+  const dialect = await findTsvDialect(piecesOf(decodeUtf8(bytes(), name)));
+  return dialect === 'quoted' ? new CsvSplitter(delimiter) : createTsvSplitter(dialect);
 }
 
 async function* splitPieces(
   head: string,
   pieces: AsyncIterable<string>,
-  { kind, delimiter }: InputFormat,
+  splitter: RecordSplitter,
 ): AsyncGenerator<readonly SplitRecord[]> {
-  const splitter =
-    kind === 'jsonl'
-      ? createLineSplitter()
-      : kind === 'tsv'
-        ? createTsvSplitter()
-        : new CsvSplitter(delimiter);
   yield splitter.push(head);
   for await (const piece of pieces) yield splitter.push(piece);
   yield splitter.end();
@@ -102,10 +115,10 @@ async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
-/** Reads up to the end of the first line that is not blank, or 64 Ki characters. */
+/** Reads the first 64 Ki characters, or all if there are fewer. */
 async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   let head = '';
-  while (head.length < 65_536 && !/[\r\n]/.test(head.trimStart())) {
+  while (head.length < 65_536) {
     const next = await pieces.next();
     if (next.done) break;
     head += next.value;
@@ -113,36 +126,31 @@ async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-/** Detects the format. Returns it, and the head without the line in which Excel names the delimiter: `sep=;`. */
-function detectFormat(
-  head: string,
-  name: string,
-  isHeader: HeaderTest,
-): { format: InputFormat; rest: string } {
-  const kindFromName = kindOfName(name);
-  const kind = kindFromName ?? kindOfText(head);
-  if (kind === 'json' || kind === 'jsonl') return { format: { kind, delimiter: '' }, rest: head };
+/** The kind of a text and its delimiter. */
+interface DetectedFormat {
+  readonly kind: 'csv' | 'json' | 'jsonl';
+  readonly delimiter: string;
+  /** The head without the line in which Excel names the delimiter: `sep=;`. */
+  readonly rest: string;
+}
+
+function detectFormat(head: string, name: string, isHeader: HeaderTest): DetectedFormat {
+  const kind = kinds[extname(name).toLowerCase()] ?? kindOfText(head);
+  if (kind === 'json' || kind === 'jsonl') return { kind, delimiter: '', rest: head };
   const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
   // A blank line stays, so that errors give the line numbers of the file.
   const rest = line === undefined ? head : head.slice(line.length);
   const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(rest, isHeader));
-  // A spreadsheet quotes cells between tabs too, but the header of `-o tsv` has no quotes.
-  const isTsv =
-    delimiter === '\t' &&
-    (kindFromName === 'tsv' || !/(^|\t)"/.test(rest.trimStart().split(/[\r\n]/, 1)[0] ?? ''));
-  return { format: { kind: isTsv ? 'tsv' : 'csv', delimiter }, rest };
+  return { kind: 'csv', delimiter, rest };
 }
 
-function kindOfName(name: string): InputFormat['kind'] | undefined {
-  const endings: Record<string, InputFormat['kind']> = {
-    '.csv': 'csv',
-    '.tsv': 'tsv',
-    '.json': 'json',
-    '.jsonl': 'jsonl',
-    '.ndjson': 'jsonl',
-  };
-  return endings[extname(name).toLowerCase()];
-}
+const kinds: Readonly<Record<string, InputFormat['kind']>> = {
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+};
 
 /** Detects the kind of a text. A first line that is a complete object makes it JSON lines. */
 function kindOfText(head: string): InputFormat['kind'] {
@@ -152,13 +160,19 @@ function kindOfText(head: string): InputFormat['kind'] {
   return /\}\s*$/.test(line) ? 'jsonl' : 'json';
 }
 
-/** Finds the delimiter that makes a header. If there is none, the delimiter that makes the most cells. */
+/** The number of lines in which a header is looked for, because titles may stand above it. */
+const headerLines = 100;
+
+/**
+ * Finds the delimiter that makes a header of one of the first lines. If there is none, the delimiter that makes the most
+ * cells of the first line.
+ */
 function detectDelimiter(head: string, isHeader: HeaderTest): string {
-  const candidates = delimiters.map((delimiter) => {
-    const [first] = new CsvSplitter(delimiter).push(`${head.trimStart()}\n`);
-    const cells = first?.cells ?? head.split(delimiter);
-    return { delimiter, rank: Number(isHeader(cells)), count: cells.length };
+  const tables = delimiters.map((delimiter) => {
+    const records = new CsvSplitter(delimiter).push(`${head}\n`).slice(0, headerLines);
+    const line = records.find(({ cells = [] }) => isHeader(cells))?.line ?? Number.POSITIVE_INFINITY;
+    return { delimiter, line, count: records[0]?.cells?.length ?? head.split(delimiter).length };
   });
-  candidates.sort((a, b) => b.rank - a.rank || b.count - a.count);
-  return candidates[0]?.delimiter ?? ',';
+  tables.sort((a, b) => (a.line === b.line ? b.count - a.count : a.line - b.line));
+  return tables[0]?.delimiter ?? ',';
 }

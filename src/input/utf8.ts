@@ -1,20 +1,21 @@
-import { extname } from 'node:path';
 import { InputError } from '../process/errors.ts';
-import { shellWord } from '../process/text.ts';
+import { rejectForeignFile, signatureLength, toUtf8 } from './foreign-file.ts';
 
 /**
  * Decodes UTF-8, chunk by chunk. A BOM at the start is dropped.
  *
  * @param name of the input, for errors.
- * @throws InputError if the bytes are not UTF-8. It names the line and the likely encoding.
+ * @throws InputError if the bytes are not UTF-8, or those of another format. It names the line and the likely encoding.
  */
 export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let isFirst = true;
+  let head = Buffer.alloc(0);
   let line = 1;
   for await (const chunk of bytes) {
-    if (isFirst) rejectBinary(chunk, name);
-    isFirst = false;
+    if (head.length < signatureLength) {
+      head = Buffer.concat([head, chunk]);
+      rejectForeignFile(head, name);
+    }
     let text: string;
     try {
       text = decoder.decode(chunk, { stream: true });
@@ -29,44 +30,6 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
   } catch {
     throw new InputError(`${name}: cut short in the middle of a character`);
   }
-}
-
-/** Refuses workbooks, UTF-16 and other bytes with zeros, which UTF-8 text does not have. @throws InputError. */
-function rejectBinary(head: Uint8Array, name: string): void {
-  if (isWorkbook(head))
-    throw new InputError(
-      `${name}: not text: the file looks like an Excel workbook`,
-      'in Excel, save the workbook as CSV UTF-8',
-    );
-  const hasUtf16Mark = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
-  if (!hasUtf16Mark && !head.subarray(0, 4096).includes(0)) return;
-  const encoding = hasUtf16Mark ? 'UTF-16' : unmarkedUtf16(head);
-  throw new InputError(
-    `${name}: not UTF-8: the file looks like ${encoding ? 'UTF-16' : 'binary data'}`,
-    encoding && toUtf8(encoding, name),
-  );
-}
-
-/** Whether these are the first bytes of a ZIP archive, such as .xlsx, or of the older .xls. */
-function isWorkbook(head: Uint8Array): boolean {
-  const start = Buffer.from(head.subarray(0, 4)).toString('hex');
-  return start === '504b0304' || start === 'd0cf11e0';
-}
-
-/** Returns a hint that sends a file through a command that converts it. */
-export function conversion(command: string, name: string, ending = extname(name)): string {
-  if (name === 'stdin') return `send it through: ${command}`;
-  return `convert it: ${command} ${shellWord(name)} > converted${ending}`;
-}
-
-function toUtf8(encoding: string, name: string): string {
-  return conversion(`iconv -f ${encoding} -t UTF-8`, name);
-}
-
-/** Detects UTF-16 by the zero byte before or after the first letter. Undefined if the text does not begin with a letter. */
-function unmarkedUtf16([first, second]: Uint8Array): string | undefined {
-  if ((first === 0) === (second === 0)) return undefined;
-  return first === 0 ? 'UTF-16BE' : 'UTF-16LE';
 }
 
 /** The error for bytes that are not UTF-8. @param line on which the chunk begins */

@@ -1,6 +1,6 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { counted, hasRunnerCommand, sanitize, sanitizeExcept } from '../process/text.ts';
+import { counted, escapeSurrogates, hasRunnerCommand, sanitize, sanitizeExcept } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
@@ -69,70 +69,75 @@ export function createYamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> 
       isEmpty = false;
       const { print } = await loadYaml();
       const values = records.map(job.value);
-      return job.shape === 'list' ? print(values) : values.map(print).join('');
+      const toText = (value: unknown) => print(value, { isTerminal: job.isTerminal });
+      return job.shape === 'list' ? toText(values) : values.map(toText).join('');
     },
     end: () => (isEmpty ? '[]\n' : ''),
   };
 }
 
 /**
- * Creates a writer of CSV as in RFC 4180, but with LF at the end of a line. Newlines and tabs stay; other control
- * characters become visible escapes. Text that a spreadsheet would run as a formula gets a leading `'`.
+ * Creates a writer of CSV as in RFC 4180, but with LF at the end of a line. Text that a spreadsheet would run as a formula
+ * gets a leading `'`.
  */
 export function createCsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  const exceptions = csvExceptions(job);
-  return createDelimitedWriter(job, ',', (value) => {
-    const text = typeof value === 'string' ? withGuard(value) : cellText(value);
-    return quoteCell(sanitizeExcept(text, exceptions), ',');
-  });
+  const toSafe = safeText(job, '\t\n');
+  return createDelimitedWriter(job, ',', (value) =>
+    quoteCell(toSafe(typeof value === 'string' ? withGuard(value) : cellText(value)), ','),
+  );
 }
 
-/** Puts a cell in quotes if RFC 4180 asks for them, or if the runner of a CI job would obey the bare text. */
+/**
+ * Puts a cell in quotes if RFC 4180 asks for them, if the runner of a CI job would obey the bare text, or, between tabs, if
+ * a reader could take a backslash for an escape.
+ */
 export function quoteCell(cell: string, delimiter: string): string {
-  const isPlain = !/["\r\n]/.test(cell) && !cell.includes(delimiter) && !hasRunnerCommand(cell);
+  const needsQuotes = delimiter === '\t' ? /["\r\n\\]/ : /["\r\n]/;
+  const isPlain = !needsQuotes.test(cell) && !cell.includes(delimiter) && !hasRunnerCommand(cell);
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** Prints a text as a cell of a CSV file, without quotes. */
-export function toCsvCell(text: string): string {
-  return sanitizeExcept(withGuard(text), csvExceptions({ isTerminal: false }));
-}
+/** Matches text that a spreadsheet would run as a formula, and such text with `'` before it. */
+const formula = /^'*[=+\-@＝＋－＠\t\r\n]/;
 
-/** Matches text that a spreadsheet would run as a formula. */
-const formula = /^[=+\-@＝＋－＠\t\r\n]/;
-
-/** Puts a `'` before a text that a spreadsheet would run as a formula. */
+/** Puts a `'` before a text that a spreadsheet would run as a formula, or that has such a `'` already. */
 export function withGuard(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }
 
 /** Removes the `'` that `withGuard` has put before a text. */
 export function withoutGuard(cell: string): string {
-  return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
+  return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
 }
 
-function csvExceptions(job: Pick<PrintJob<unknown>, 'isTerminal'>): string {
-  return `\t\n${fileExceptions(job)}`;
-}
+const tsvEscapes: Readonly<Record<string, string>> = {
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\\': '\\\\',
+  '"': '\\"',
+};
 
-const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
-
-/** Prints a text as a cell of tab-separated text. */
+/** Prints a text as a cell of tab-separated text. A quote that begins a cell is escaped, because readers take it for a quoted cell. */
 export function tsvCell(text: string): string {
-  return text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character);
+  return text.replace(/[\t\n\r\\]|^"/g, (character) => tsvEscapes[character] ?? character);
 }
 
-/** Creates a writer of tab-separated text. It writes tab, newline, carriage return and backslash as `\t`, `\n`, `\r`, `\\`. */
+/** Creates a writer of tab-separated text. It writes tab, newline, CR, backslash and a leading quote as `\t \n \r \\ \"`. */
 export function createTsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  const exceptions = fileExceptions(job);
-  return createDelimitedWriter(job, '\t', (value) => sanitizeExcept(tsvCell(cellText(value)), exceptions));
+  const toSafe = safeText(job, '');
+  return createDelimitedWriter(job, '\t', (value) => toSafe(tsvCell(cellText(value))));
 }
 
 /** Creates a writer of the first column, one id a line. It leaves out records without an id; a warning counts them. */
-export function createIdsWriter<Entity>({ columns: [column] }: PrintJob<Entity>): Writer<Entity> {
+export function createIdsWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+  const [column] = job.columns;
+  const toSafe = safeText(job, '');
   let withoutId = 0;
   const line = (record: Entity) => {
-    const text = sanitize(cellText(column?.value(record)));
+    const value = cellText(column?.value(record));
+    // A line break would make one value two.
+    const text = /[\r\n]/.test(value) ? sanitize(value) : toSafe(value);
     if (text === '') withoutId += 1;
     return text === '' ? '' : `${text}\n`;
   };
@@ -147,11 +152,16 @@ export function createIdsWriter<Entity>({ columns: [column] }: PrintJob<Entity>)
 }
 
 /**
- * Returns the control characters that stay in a file. On a terminal none stays. They are the carriage return, and the
- * joiners that Persian, Hindi and emoji need.
+ * Returns a function that makes the text of a cell safe to show on a terminal. In a file or a pipe the text is data, and
+ * stays as it is.
+ *
+ * @param allowed controls that also a terminal gets.
  */
-function fileExceptions({ isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>): string {
-  return isTerminal ? '' : '\u200c\u200d\r';
+function safeText(
+  { isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>,
+  allowed: string,
+): (text: string) => string {
+  return isTerminal ? (text) => sanitizeExcept(text, allowed) : escapeSurrogates;
 }
 
 function createDelimitedWriter<Entity>(

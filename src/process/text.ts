@@ -24,6 +24,11 @@ export function sanitizeExcept(text: string, allowed: string): string {
   );
 }
 
+/** Writes surrogates without a partner as `\ud800`, because UTF-8 has no bytes for them. */
+export function escapeSurrogates(text: string): string {
+  return printable.test(text) ? text : text.replace(/\p{Cs}/gu, toEscape);
+}
+
 const emojiJoiner = '\u200d';
 const joiners = `\u200c${emojiJoiner}`;
 const joiningScripts = 'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Khmr'.split(

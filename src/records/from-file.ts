@@ -5,7 +5,7 @@ import { openInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type RowInput, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
-import { isTable } from '../input/split-input.ts';
+import { placeOf } from '../input/split-input.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { Mask } from '../process/secrets.ts';
 import { Stop } from '../process/signals.ts';
@@ -80,13 +80,12 @@ export async function resolveRows(
   return rows;
 }
 
-/** Returns the line of a row in its file, such as `pets.csv:3`, and for a JSON document also the column: `pets.json:3:7`. */
+/** Returns the line of a row in its file, such as `pets.csv:3`, and for a JSON document its number: `pets.json: record 3`. */
 export function inputLineOf(
   { inputFile, format }: Pick<RowInput<RecordRow>, 'inputFile' | 'format'>,
-  { line, column }: InputRow,
+  { line }: InputRow,
 ): InputLine {
-  const isWholeLine = isTable(format) || format.kind === 'jsonl';
-  return { label: `${inputFile.name}:${line}${isWholeLine ? '' : `:${column}`}`, line };
+  return { label: placeOf(inputFile.name, format, line), line };
 }
 
 /**
@@ -134,7 +133,6 @@ export async function endFile<Row extends RecordRow>(
   throw error;
 }
 
-function reasonOf({ message, details }: CliError, mask: Mask) {
-  const { status, code, attempts, requestId } = details;
-  return { status, code: code && mask(code), message: mask(message), attempts: attempts?.length, requestId };
+function reasonOf({ message, details: { status, code } }: CliError, mask: Mask) {
+  return { status, code: code && mask(code), message: mask(message) };
 }

@@ -4,9 +4,10 @@ import { ValueError } from '../config/setting-values.ts';
 import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import { isRejectColumn } from '../input/rejects.ts';
+import { type InputFormat, isTable } from '../input/split-input.ts';
 import { withoutGuard } from '../output/formats.ts';
 import { CliError, FieldError, UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, fieldSchemas } from './body-fields.ts';
 import { fieldKinds } from './field-kinds.ts';
@@ -16,7 +17,6 @@ import { type Body, columnOf, type Field, findField, type RecordNoun } from './r
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
-  readonly column: number;
   /** The values as they are in the file, without the empty cells of a table. */
   readonly values: RowFields;
   /** The values in the form of a request. A name may stand for an id. */
@@ -39,14 +39,12 @@ export function createRecordLayout(access: Access, extra: Body): RowLayout<Recor
   const fieldNames = [...fieldNamesOf(noun), ...Object.keys(operation.body?.fields ?? {})];
   return {
     isHeader: (cells) => cells.every((cell) => fieldNames.includes(cell.trim()) || isRejectColumn(cell)),
-    parserOf: createParserOf(noun, fieldNames, (values, isTable) => {
-      const fields = toFields(access, values, isTable, extra);
+    parserOf: createParserOf(noun, fieldNames, (values, isOfTable) => {
+      const fields = toFields(access, values, isOfTable, extra);
       return { id: isNew ? undefined : idFrom(values), values, fields };
     }),
-    merge: (first, second) =>
-      printJson(first.values) === printJson(second.values)
-        ? undefined
-        : { message: `${noun.singular} ${second.id} has other values on line ${first.line}` },
+    noun: noun.singular,
+    mayRepeat: true,
     fieldsOf: ({ values }) => values,
   };
 }
@@ -64,7 +62,8 @@ export function createIdLayout(noun: RecordNoun): RowLayout<IdRow> {
       values,
       fields: {},
     })),
-    merge: (first, second) => ({ message: `id ${second.id} is on line ${first.line} too` }),
+    noun: noun.singular,
+    mayRepeat: true,
     fieldsOf: ({ values }) => values,
   };
 }
@@ -87,22 +86,21 @@ function fieldNamesOf(noun: RecordNoun): readonly string[] {
 function createParserOf<Row>(
   noun: RecordNoun,
   fieldNames: readonly string[],
-  toRow: (values: RowFields, isTable: boolean) => Row,
+  toRow: (values: RowFields, isOfTable: boolean) => Row,
 ) {
-  return (names: readonly string[], isTable: boolean) => {
-    const problem = isTable ? headerProblem(names, noun, fieldNames) : undefined;
+  return (names: readonly string[], format: InputFormat) => {
+    const isOfTable = isTable(format);
+    const problem = isOfTable ? headerProblem(names, noun, fieldNames) : undefined;
     if (problem) return problem;
     return (record: InputRecord) => {
-      const { line, column } = record;
+      const { line } = record;
       try {
-        return { line, column, ...toRow(isTable ? cellFields(record) : objectFields(record), isTable) };
+        return { line, ...toRow(isOfTable ? cellFields(record, format) : objectFields(record), isOfTable) };
       } catch (error) {
         if (!(error instanceof CliError)) throw error;
         const { message, details } = error;
-        const { rule: kind, field: name = '' } = error instanceof FieldError ? error : {};
-        const field = findField(noun, name);
-        const columnName = names.includes(name) || !field ? name : columnOf(field);
-        return { message, kind, columnName, hint: details.hint };
+        const kind = error instanceof FieldError ? error.rule : undefined;
+        return { message, kind, hint: details.hint };
       }
     };
   };
@@ -125,8 +123,9 @@ function headerProblem(
   };
 }
 
-function cellFields({ names, values }: InputRecord): RowFields {
-  const cells = names.map((name, index) => [name, withoutGuard(values[index] ?? '')] as const);
+function cellFields({ names, values }: InputRecord, { kind }: InputFormat): RowFields {
+  const toText = kind === 'csv' ? withoutGuard : String;
+  const cells = names.map((name, index) => [name, toText(values[index] ?? '')] as const);
   return Object.fromEntries(cells.filter(([name, cell]) => cell !== '' && !isRejectColumn(name)));
 }
 
@@ -146,18 +145,18 @@ function idFrom({ id }: RowFields): bigint {
 /**
  * Returns the fields of a record in the form of a request, checked. A name may still stand for an id.
  *
- * @param isTable whether the record is a row of CSV or TSV, whose cells are text.
+ * @param isOfTable whether the record is a row of CSV or TSV, whose cells are text.
  * @throws UsageError if a field is missing, not valid, or given twice.
  */
 function toFields(
   { client, noun, operation }: Access,
   values: RowFields,
-  isTable: boolean,
+  isOfTable: boolean,
   extra: Body,
 ): Body {
   const isNew = operation.id === noun.operations.create;
   // In JSON the id of a new order is part of its body. In a table, as `list -o csv` prints it, the id only tells rows apart.
-  const keepsId = isNew && !isTable && Object.hasOwn(fieldSchemas(noun), 'id');
+  const keepsId = isNew && !isOfTable && Object.hasOwn(fieldSchemas(noun), 'id');
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
   for (const [column, value] of Object.entries(values)) {
@@ -165,7 +164,7 @@ function toFields(
     const field = findField(noun, column);
     // A category may be an object, as a bound service prints it.
     const isReference = field?.column === column;
-    const isText = isTable || (isReference && !isJsonObject(value));
+    const isText = isOfTable || (isReference && !isJsonObject(value));
     const name = (isText || isReference) && field ? field.name : column;
     if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
     fields[name] = isText ? fromText(field, String(value), column) : value;

@@ -5,7 +5,7 @@ import { stockShop } from '../helpers/stock-desk.ts';
 import { refuse, toCsv, trouble } from '../helpers/stock-server.ts';
 
 const apply = 'inventory apply stock.csv --yes';
-const notes = '_line,_state,_status,_code,_message,_attempts,_request_id';
+const notes = '_line,_state,_status,_code,_message';
 
 test('writes the rejected rows with their own columns, and can apply that file', async () => {
   const text = 'note;Pet ID;stock\n"a;b";1;6\n"c""d";2;7\n;3;6\n" x";4;8\n';
@@ -15,8 +15,8 @@ test('writes the rejected rows with their own columns, and can apply that file',
   const lines = shop.read('stock.rejects.csv').split('\n');
   expect(lines).toEqual([
     `note;Pet ID;stock;${notes.replaceAll(',', ';')}`,
-    expect.stringMatching(/^"c""d";2;7;3;failed;409;no;.*it says no.*;1;$/),
-    expect.stringMatching(/^ x;4;8;5;failed;409;no;.*it says no.*;1;$/),
+    expect.stringMatching(/^"c""d";2;7;3;failed;409;no;.*it says no.*$/),
+    expect.stringMatching(/^ x;4;8;5;failed;409;no;.*it says no.*$/),
     '',
   ]);
   const again = await shop.report('inventory apply stock.rejects.csv --yes');
@@ -33,8 +33,8 @@ test('skips invalid rows with --skip-invalid, exits 3, and writes them with thei
   expect(summary).toMatchObject({ code: 3, rows: 3, applied: 1, invalid: 2 });
   expect(shop.read('stock.rejects.csv')).toBe(
     `name,petId,quantity,${notes}\n` +
-      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991, in digits alone",,\n' +
-      'Ana,3,,4,invalid,,invalid,"the row has 2 cells, the header has 3",,\n',
+      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991"\n' +
+      'Ana,3,,4,invalid,,invalid,"the row has 2 cells, the header has 3"\n',
   );
 });
 

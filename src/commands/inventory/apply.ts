@@ -19,7 +19,8 @@ export async function applyCounts(
   const { settings } = context;
   const map = parseColumnMap(flags.map ?? settings.get('import-map') ?? []);
   const thousands = flags.thousands ?? settings.get('import-thousands');
-  const runFlags = toRunFlags({ ...flags, thousands }, map);
+  const decimal = flags.decimal ?? settings.get('import-decimal');
+  const runFlags = toRunFlags({ ...flags, thousands, decimal }, map);
   const inputFile = await openInputFile(context.io, path);
   try {
     await applyRun(context, await readCounts(context, inputFile, runFlags, flags), flags, kind);

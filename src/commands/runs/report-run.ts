@@ -101,13 +101,14 @@ function isSuspect({ outcome }: Row): boolean {
 /** The words of the command that applies a file of rejects, with the flags of the input. */
 function applyWords({ noun, flags, delivery }: RunHeader, file: string): string[] {
   if (noun !== 'inventory') return [noun, 'update', '--from', file];
-  const { map, thousands, relative, again, sum, createMissing } = flags;
+  const { map, thousands, decimal, relative, again, sum, createMissing } = flags;
   return [
     'inventory',
     'apply',
     file,
     ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
     ...(thousands ? ['--thousands', thousands] : []),
+    ...(decimal ? ['--decimal', decimal] : []),
     ...(relative ? ['--relative'] : []),
     ...(delivery === null ? [] : ['--delivery', delivery]),
     ...(again ? ['--again'] : []),

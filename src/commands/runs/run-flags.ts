@@ -1,7 +1,7 @@
 import type { Guards, RowLimit, RunFlags, RunHeader, Shard } from '../../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { keyFlag } from '../../cli/global-flags.ts';
-import { parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
+import { decimalMarks, parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
 
@@ -22,8 +22,9 @@ const inputFlags = {
     thousandsSeparators,
     input,
   ),
+  decimal: choice('--decimal <mark>', 'mark that ends the whole number: 8.000 is 8', decimalMarks, input),
   skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid', input),
-  sum: flag('--sum', 'with --relative: add up several rows of one pet', input),
+  sum: flag('--sum', 'add up the rows of one pet, such as its places', input),
   shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', {
     ...input,
     parse: parseShard,
@@ -143,13 +144,14 @@ function parseDelivery(text: string): string {
 /** Makes the flags of a run, with defaults. @throws UsageError for flags that cannot be combined. */
 export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  const { thousands = null, shard = null, again = false } = flags;
+  const { thousands = null, decimal = null, shard = null, again = false } = flags;
+  if (thousands !== null && thousands === decimal)
+    throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
   if (!isRelative) {
-    if (sum) throw new UsageError('--sum: only with --relative');
     if (again) throw new UsageError('--again: only with --relative');
     if (flags.delivery !== undefined) throw new UsageError('--delivery: only with --relative');
   }
-  return { map, thousands, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
+  return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }
 
 /** Makes the guards of a run. @param earlier the guards of the run that is resumed or undone. */
