@@ -1,7 +1,7 @@
 import { InputError, ManyError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { Problem } from './record.ts';
-import { type InputFormat, placeOf } from './split-input.ts';
+import { type InputFormat, recordPlace } from './split-input.ts';
 
 /** A problem and the line of its record. In a JSON document it is the number of the record. */
 export interface Issue extends Problem {
@@ -19,7 +19,7 @@ interface NamedInput {
 
 /** `pets.csv:3: status must be …`. */
 export function issueText({ name, format }: NamedInput, { line, message }: Issue): string {
-  return `${placeOf(name, format, line)}: ${message}`;
+  return `${recordPlace(name, format, line)}: ${message}`;
 }
 
 /** Returns the first issue of each kind, with the number of further issues of the kind. Conflicts come first. */

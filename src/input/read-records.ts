@@ -5,7 +5,7 @@ import { conversion } from './foreign-file.ts';
 import type { InputFile } from './input-file.ts';
 import { findRecords, membersOf } from './json.ts';
 import type { Problem, SplitRecord } from './record.ts';
-import { type InputFormat, isTable, placeOf, splitInput } from './split-input.ts';
+import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
 
 /** A record of an input, by columns. It has the same form for CSV, TSV, JSON and JSON lines. */
 export interface InputRecord {
@@ -96,7 +96,7 @@ export async function readRecords<Row extends InputRow>(
     for await (const page of input.pages) {
       const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem) {
-        const message = `${placeOf(name, format, broken.line)}: ${broken.problem.message}`;
+        const message = `${recordPlace(name, format, broken.line)}: ${broken.problem.message}`;
         throw new InputError(message, 'the file may be cut off: nothing was sent', broken.line);
       }
       let rows = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;

@@ -32,7 +32,7 @@ export function isTable({ kind }: InputFormat): boolean {
 }
 
 /** Names a record in a message: by its line, or in a JSON document by its number. */
-export function placeOf(name: string, { kind }: InputFormat, line: number): string {
+export function recordPlace(name: string, { kind }: InputFormat, line: number): string {
   return kind === 'json' ? `${name}: record ${line}` : `${name}:${line}`;
 }
 

@@ -5,7 +5,7 @@ import { openInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type RowInput, readRows } from '../input/read-rows.ts';
 import { rejectsName, writeRejects } from '../input/rejects.ts';
-import { placeOf } from '../input/split-input.ts';
+import { recordPlace } from '../input/split-input.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { Mask } from '../process/secrets.ts';
 import { Stop } from '../process/signals.ts';
@@ -85,7 +85,7 @@ export function inputLineOf(
   { inputFile, format }: Pick<RowInput<RecordRow>, 'inputFile' | 'format'>,
   { line }: InputRow,
 ): InputLine {
-  return { label: placeOf(inputFile.name, format, line), line };
+  return { label: recordPlace(inputFile.name, format, line), line };
 }
 
 /**

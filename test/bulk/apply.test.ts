@@ -40,7 +40,7 @@ test('refuses before any request what it can refuse', async () => {
     `${apply} --sort nothing`,
     `${apply} --dry-run --fields applied`,
     'inventory diff stock.csv --fields applied',
-    `${apply} --sum`,
+    `${apply} --thousands . --decimal .`,
     `${apply} --again`,
     `${apply} --delivery LS-1`,
     ['inventory', 'apply', 'stock.csv', '--relative', '--yes', '--delivery', ''],

@@ -171,5 +171,5 @@ test('a create that a second Ctrl-C abandons is named, and not among the rejects
   expect(io.written('stderr')).toContain(
     'look at these before you run them again, they may have been done: stdin:3',
   );
-  expect(readFileSync(join(io.cwd, 'stdin.rejects.csv'), 'utf8').split('\n')[1]).toBe('C,4,not sent,,,,,');
+  expect(readFileSync(join(io.cwd, 'stdin.rejects.csv'), 'utf8').split('\n')[1]).toBe('C,4,not sent,,,');
 });
