@@ -58,7 +58,7 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'warn' | 'life
 }
 
 /** Writes a command line of this program that has the same target as this one. */
-export function followUpCommand({ flags }: Context, words: readonly string[]): string {
+export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readonly string[]): string {
   const { profile, baseUrl, offline } = flags;
   const targetFlags = [
     ...(profile === undefined ? [] : ['--profile', profile]),

@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import type { OutputFormat } from '../config/setting-values.ts';
-import type { Context } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
@@ -97,8 +97,10 @@ function toActionTask(line: ParsedLine): Task {
   if (misplacedUse)
     throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplacedUse.flag)}'`);
   const values = { ...line.args, ...line.flags };
-  const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
-  if (wrongValue) throw wrongValue;
+  const wrongFlag = Object.values(line.flags).find((value) => value instanceof UsageError);
+  if (wrongFlag) throw wrongFlag;
+  const wrongArgument = Object.values(line.args).find((value) => value instanceof UsageError);
+  if (wrongArgument instanceof UsageError) throw wrongArgument.withHint(findMeantCommand(line));
   return {
     usesConfig: action.wrongSettings !== 'unread',
     defaultFormat: action.defaultFormat,
@@ -130,17 +132,33 @@ function findHelpWords(argv: readonly string[]): readonly string[] | undefined {
 type Problem = NonNullable<ParsedLine['problem']>;
 
 /** Makes the error for a line that commander cannot read. @param near a similar word to suggest. */
-function wordsError({ path, operands }: ParsedLine, { code, message }: Problem, near?: string): UsageError {
+function wordsError(line: ParsedLine, { code, message }: Problem, near?: string): UsageError {
+  const { path, operands, command } = line;
   const name = commandName(path);
+  const see = `see \`${name} --help\``;
+  if (code === 'commander.excessArguments') {
+    const count = isGroup(command) ? 0 : Object.keys(command.args ?? {}).length;
+    const hint = findMeantCommand(line) ?? see;
+    return new UsageError(`${name}: unexpected argument '${operands[count]}'`, hint);
+  }
+  const wrongFlag = code === 'commander.unknownOption' ? findWrongFlag(operands) : undefined;
+  if (Object.values(flagsOf(command)).some((flag) => nameOf(flag) === wrongFlag))
+    return new UsageError(`${name}: ${wrongFlag}: takes no value but true and false`, see);
   // The value of an unknown flag may be a token.
   const sentence = message.replace('error: ', '').replace(/^(unknown option '-[^=]*)=.*'$/s, "$1'");
   const hint =
-    code === 'commander.unknownOption' && findWrongFlag(operands) === '--token'
+    wrongFlag === '--token'
       ? 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile'
       : near === undefined
-        ? `see \`${name} --help\``
+        ? see
         : `did you mean ${near}?`;
   return new UsageError(`${name}: ${sentence}`, hint);
+}
+
+/** Finds the command that a person means whose arguments do not fit. Undefined if there is none. */
+function findMeantCommand({ command, operands, flags }: ParsedLine): string | undefined {
+  const words = isGroup(command) ? undefined : command.meant?.(operands);
+  return words && `did you mean \`${followUpCommand({ flags }, words)}\`?`;
 }
 
 /**
@@ -153,12 +171,23 @@ function findNearWord(
   { code }: Problem,
   topics: readonly string[] = [],
 ): string | undefined {
-  if (code === 'commander.unknownOption')
-    return closestWord(findWrongFlag(operands) ?? '', Object.values(flagsOf(command)).map(nameOf));
+  if (code === 'commander.unknownOption') {
+    const names = Object.values(flagsOf(command)).map(nameOf);
+    return closestWord(
+      findWrongFlag(operands) ?? '',
+      names.filter((name) => !unaskedFlags.includes(name)),
+    );
+  }
   if (code !== 'commander.unknownCommand') return undefined;
+  const [word = ''] = operands;
+  const synonyms = group.verbs.filter(({ otherWords }) => otherWords?.includes(word.toLowerCase()));
+  if (synonyms.length > 0) return synonyms.map(({ name }) => name).join(' or ');
   const names = group.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  return closestWord(operands[0] ?? '', [...names, ...topics]);
+  return closestWord(word, [...names, ...topics]);
 }
+
+/** Flags that switch a question or a guard off. A typo must not lead to them. */
+const unaskedFlags = ['--yes', '--force', '--again'];
 
 function findWrongFlag(operands: readonly string[]): string | undefined {
   return operands.find((word) => word.startsWith('-'))?.replace(/=.*/s, '');

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../process/errors.ts';
-import type { Flag } from './flag.ts';
+import { type Flag, nameOf, takesValue } from './flag.ts';
 import {
   type Action,
   type CommandNode,
@@ -64,9 +64,10 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
     for (const [key, value] of Object.entries(command.parent?.opts() ?? {}))
       command.setOptionValue(key, value);
     for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {})) {
-      const option = toOption(key, flag);
-      command.addOption(option);
-      command.on(`option:${option.name()}`, (text?: string | null) => flagUses.push({ key, flag, text }));
+      for (const option of [toOption(key, flag), ...toTruthOptions(key, flag, rest)]) {
+        command.addOption(option);
+        command.on(`option:${option.name()}`, (text?: string | null) => flagUses.push({ key, flag, text }));
+      }
     }
     const action = isGroup(next.command) ? next.command.alone : next.command;
     if (action) takeArguments(command, action);
@@ -95,7 +96,8 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   );
   const keys = Object.keys(('args' in position.command && position.command.args) || {});
   const args = Object.fromEntries(keys.map((key, at) => [key, entered.processedArgs[at]]));
-  return { ...position, flagUses, flags: entered.opts(), args, operands: entered.args, problem };
+  const flags = Object.fromEntries(Object.entries(entered.opts()).filter(([, value]) => value !== notGiven));
+  return { ...position, flagUses, flags, args, operands: entered.args, problem };
 }
 
 /**
@@ -114,6 +116,23 @@ function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }:
   option.attributeName = () => otherKey ?? key;
   if (parse) option.preset('').argParser(keepError(parse));
   return option;
+}
+
+/** The value of a flag such as `--json=false`: as if the flag were missing. */
+const notGiven = Symbol('not given');
+
+/** Makes the options for `--quiet=true` and `--quiet=false`, if the words have them. Commander knows no such values. */
+function toTruthOptions(key: string, flag: Flag, words: readonly string[]): Option[] {
+  const { parse, key: otherKey = key } = flag;
+  if (takesValue(flag)) return [];
+  const values = { true: parse ? undefined : true, false: parse ? notGiven : false };
+  return Object.entries(values).flatMap(([text, truth]) => {
+    const name = `${nameOf(flag)}=${text}`;
+    if (!words.includes(name)) return [];
+    const option = new Option(name).preset('').argParser((_, soFar) => truth ?? parse?.('', soFar));
+    option.attributeName = () => otherKey;
+    return [option];
+  });
 }
 
 function takeArguments(command: Command, { args = {} }: Action): void {

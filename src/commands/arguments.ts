@@ -23,6 +23,9 @@ export const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
 
 export const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
 
+/** The id of a run, such as `r7`. Its number alone is enough. */
+export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);
+
 const watchFlag = value('--watch [interval]', 'poll again and show changes (default: every 5s)', {
   parse: parseInterval,
 });

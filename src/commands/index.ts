@@ -103,6 +103,11 @@ export const program: Program = {
       load: async () => (await import('./completion.ts')).completion,
     },
     {
+      name: 'version',
+      summary: 'Print the version',
+      load: async () => (await import('./version.ts')).printVersion,
+    },
+    {
       name: 'help',
       summary: 'Show help for a command or a topic',
       load: async () => (await import('./help.ts')).help,

@@ -17,6 +17,7 @@ const { pets } = recordNouns;
 const list = verb({
   name: 'list',
   aliases: ['ls'],
+  otherWords: ['find', 'search'],
   summary: 'List pets',
   operation: 'listPets',
   examples: [
@@ -31,6 +32,7 @@ const list = verb({
     name: value('--name <text>', 'only pets whose name contains this', { parse: parseText }),
     ...listFlags,
   },
+  meant: (words) => ['pets', 'list', '--name', words.join(' ')],
   view: (context) => recordView(context, pets, 'listPets'),
   async run(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);

@@ -46,6 +46,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
   return {
     get: verb({
       name: 'get',
+      aliases: ['show'],
       summary: `Get one or several ${plural}`,
       operation: operations.get,
       examples: examples.get,
@@ -57,6 +58,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
     }),
     create: verb({
       name: 'create',
+      otherWords: ['add', 'new'],
       summary: `Create ${singularWithArticle}, or many from a file`,
       description: `Creates ${singularWithArticle}, or one for each record of a file. On a terminal it asks for what is missing.`,
       operation: operations.create,
@@ -67,6 +69,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
         field: fieldFlag,
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
       },
+      meant: (words) => (hasNames ? [plural, 'create', '--name', words.join(' ')] : undefined),
       view: viewOf('create'),
       run: async (context, { from, field, ...values }) =>
         (await import('../records/create.ts')).createRecords(context, noun, {
@@ -77,6 +80,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
     }),
     update: verb({
       name: 'update',
+      otherWords: ['set', 'change', 'patch'],
       summary: `Change ${plural}`,
       description: `Changes only what the flags name: reads each ${singular} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
       operation: operations.update,
@@ -121,6 +125,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
     remove: verb({
       name: 'delete',
       aliases: ['rm'],
+      otherWords: ['remove', 'del'],
       summary: deleteSummary,
       operation: operations.delete,
       write: true,

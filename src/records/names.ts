@@ -137,7 +137,7 @@ export class Names {
     const records = await this.list(noun);
     const matches = records.filter((record) => caseless(record.name) === caseless(name));
     const [match] = matches;
-    if (!match) throw unknownName(noun, name, records);
+    if (!match) throw unknownName(this.context, noun, name, records);
     if (matches.length === 1) return match.id;
     const { nameById } = noun === 'pets' ? await this.namesOf('categories') : { nameById: new Map() };
     return chooseRecord(this.context, noun, name, matches, nameById);
@@ -200,19 +200,39 @@ function unreadNamesNote(noun: NamedNoun, error: unknown): string {
   return `note: ${consequence}: ${messageOf(error)}`;
 }
 
-const maxNearest = 5;
+const maxSimilar = 5;
 
-/** The error for a name that no record has. Its hint lists the names that differ least. */
-function unknownName(noun: NamedNoun, name: string, records: readonly PetOrCategory[]): CliError {
-  const plainName = caseless(name);
-  const distance = (candidate: string) =>
-    candidate.includes(plainName) || plainName.includes(candidate) ? 0 : letterDistance(plainName, candidate);
-  const ranked = [...new Set(records.map((record) => record.name))]
-    .map((candidate) => ({ candidate, rank: distance(caseless(candidate)) }))
-    .sort((a, b) => a.rank - b.rank);
-  const nearest = ranked.slice(0, maxNearest).map(({ candidate }) => candidate);
+/** The error for a name that no record has. Its hint lists the similar names, and the command that lists more. */
+function unknownName(
+  context: Context,
+  noun: NamedNoun,
+  name: string,
+  records: readonly PetOrCategory[],
+): CliError {
+  const similar = findSimilar(name, [...new Set(records.map((record) => record.name))]);
   const { singular } = nouns[noun];
+  const isPart = similar.some((other) => caseless(other).includes(caseless(name)));
+  const filter = noun === 'pets' && isPart ? ['--name', name] : [];
+  const list = `\`${followUpCommand(context, [noun, 'list', ...filter])}\``;
+  const hints = similar.length > 0 ? [`similar names: ${similar.join(', ')}`] : [];
   return new CliError('not-found', `${singular} '${name}': no ${singular} has this name`, {
-    hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,
+    hint: records.length === 0 ? `there are no ${noun}` : [...hints, `see ${list}`].join('; '),
   });
+}
+
+/** Finds the names that contain the text or are at most two letters away from it, the most similar first. */
+function findSimilar(text: string, names: readonly string[]): string[] {
+  const plainText = caseless(text);
+  // Any two-letter name is within two letters of a one-letter name.
+  const maxDistance = Math.min(2, Math.floor(plainText.length / 2));
+  return names
+    .map((name) => ({ name, plainName: caseless(name) }))
+    .map(({ name, plainName }) => ({
+      name,
+      rank: plainName.includes(plainText) ? 0 : letterDistance(plainText, plainName),
+    }))
+    .filter(({ rank }) => rank <= maxDistance)
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, maxSimilar)
+    .map(({ name }) => name);
 }

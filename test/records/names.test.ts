@@ -83,11 +83,23 @@ test('a person chooses one of several pets with the same name, and sees the cate
   expect(run.stderr).toMatch(/Luna \(4\).*Dogs, available/s);
 });
 
-test('exits 5 with the nearest names for an unknown name', async () => {
+test('exits 5 with the similar names for an unknown name, and no far ones', async () => {
   using shop = openShop();
-  const run = await shop.run('pets get lunna');
-  expect(run).toMatchObject({ code: 5, stdout: '' });
-  expect(run.stderr).toMatch(/^error: pet 'lunna': no pet has this name\nhint: the nearest names are Luna, /);
+  const refusal = async (line: string) => {
+    const { code, stdout, stderr } = await shop.run(line);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    return stderr;
+  };
+  expect(await refusal('pets get lunna')).toMatch(
+    /: no pet has this name\nhint: similar names: Luna, Sunny; see `petstore pets list --offline`\n$/,
+  );
+  expect(await refusal('pets get lun')).toMatch(
+    /\nhint: similar names: Luna; see `petstore pets list --name lun --offline`\n$/,
+  );
+  expect(await refusal('pets get xyzzy')).toMatch(/\nhint: see `petstore pets list --offline`\n$/);
+  expect(await refusal('categories get dogz')).toMatch(
+    /similar names: Dogs; see `petstore categories list --offline`\n$/,
+  );
 });
 
 test.each(['inventory list --limit 1', 'inventory get 4', 'orders list --limit 1', 'orders get 7'])(

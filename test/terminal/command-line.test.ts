@@ -51,7 +51,9 @@ test.each([
   ['list', 'see `petstore --help`'],
   ['search Luna', 'see `petstore --help`'],
   ['profile rename shop', 'see `petstore profile --help`'],
-  ['pets show 3', 'see `petstore pets --help`'],
+  ['inventory add 4 2', 'did you mean adjust or create?'],
+  ['pets find Luna', 'did you mean list?'],
+  ['pets remove 3', 'did you mean delete?'],
 ])('petstore %s: %s', async (words, hint) => {
   const run = await runCli(words);
   expect(run).toMatchObject({ code: 2, stdout: '' });
@@ -95,7 +97,12 @@ test.each([
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown option '--dry-run'"],
   ['pets --confirm x list', "pets list: unknown option '--confirm'"],
-  ['pets list Luna', 'pets list: too many arguments'],
+  ['pets list Luna', "unexpected argument 'Luna'\nhint: did you mean `petstore pets list --name Luna`?"],
+  ['pets create Rex', "argument 'Rex'\nhint: did you mean `petstore pets create --name Rex`?"],
+  ['orders create Rex', "unexpected argument 'Rex'\nhint: see `petstore orders create --help`"],
+  ['orders delete 9 --test', "unknown option '--test'\nhint: see `petstore orders delete --help`"],
+  ['inventory apply x --agai', "unknown option '--agai'\nhint: see"],
+  ['pets list --quiet=yes', 'pets list: --quiet: takes no value but true and false'],
   ['pets list --limit', "pets list: option '--limit <n>' argument missing"],
   ['pets list --sattus sold', "pets list: unknown option '--sattus'\nhint: did you mean --status?"],
   ['pets list --watch --fail-if any', "pets list: option '--fail-if <which>' cannot be used with"],
@@ -116,6 +123,44 @@ test.each([
 ])('petstore %s is refused by one JSON object', async (line, message) => {
   const { stderr } = await runCli(line);
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'usage', message } });
+});
+
+test.each([
+  [
+    'orders complete Charlie --offline',
+    "id 'Charlie': must be an integer",
+    'petstore orders list --pet Charlie --open --offline',
+  ],
+  ['inventory set Luna +2', "quantity '+2': must be an integer", 'petstore inventory adjust Luna +2'],
+  ['inventory set 4 -2', "quantity '-2': must be an integer", 'petstore inventory adjust 4 -2'],
+])('petstore %s is refused: %s, and the hint names %s', async (line, message, command) => {
+  const { code, stderr } = await runCli(line);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`error: ${message}`);
+  expect(stderr).toContain(`hint: did you mean \`${command}\`?\n`);
+});
+
+test('petstore version prints the version, and show is get', async () => {
+  expect(await runCli('version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  for (const noun of ['pets', 'categories', 'orders', 'inventory'])
+    expect(await runCli(`${noun} show 3 --offline`)).toEqual(await runCli(`${noun} get 3 --offline`));
+});
+
+test('a flag without a value takes =true and =false', async () => {
+  const env = { PETSTORE_QUIET: 'true' };
+  const list = async (words: string) =>
+    (await runCli(`--offline pets list --limit 1${words}`, { env })).stdout;
+  const plain = await list('');
+  expect(await list(' --json=false --no-header=false')).toBe(plain);
+  expect(await list(' --json=true')).toMatch(/^\[/);
+  expect(await list(' --no-header=true')).not.toContain('status');
+  const update = (words: string) =>
+    runCli(`--offline orders update 2 ${words} -o json --dry-run=true`, { env });
+  expect(JSON.parse((await update('--complete=true')).stdout).body).toMatchObject({ complete: true });
+  expect(JSON.parse((await update('--complete=false')).stdout).body).toMatchObject({ complete: false });
+  const { stderr } = await runCli('--offline pets delete 3 --yes --quiet=false', { env });
+  expect(stderr).toBe('deleted pet 3\n');
+  expect((await runCli('--quiet=false --offline pets rm 3 --yes=false')).code).toBe(2);
 });
 
 test('the last of several formats counts, for errors too', async () => {

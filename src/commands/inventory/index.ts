@@ -36,6 +36,7 @@ const list = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...listFlags,
   },
+  meant: (words) => ['inventory', 'get', ...words],
   view: (context) => recordView(context, inventory, 'listInventory'),
   run: async (context, { status, below, ...flags }) =>
     (await import('../../records/list.ts')).listRecords(context, inventory, {
@@ -47,6 +48,7 @@ const list = verb({
 
 const get = verb({
   name: 'get',
+  aliases: ['show'],
   summary: 'Get the inventory entries of one or several pets',
   operation: 'getInventory',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
@@ -59,6 +61,7 @@ const get = verb({
 
 const set = verb({
   name: 'set',
+  otherWords: ['update', 'change'],
   summary: 'Set the stock count of a pet',
   operation: 'updateInventory',
   write: true,
@@ -68,13 +71,20 @@ const set = verb({
     'petstore inventory set 42 0 --dry-run',
   ],
   args: { pet: petIdArgument, quantity: quantityArgument },
+  meant: ([pet = '', change = '']) => (isSigned(change) ? ['inventory', 'adjust', pet, change] : undefined),
   view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, quantity }) =>
     (await import('../../records/inventory.ts')).setCount(context, pet, quantity),
 });
 
+/** Whether a count is written as a change: `+2`. */
+function isSigned(text: string): boolean {
+  return /^[+-]\d+$/.test(text);
+}
+
 const adjust = verb({
   name: 'adjust',
+  otherWords: ['add'],
   summary: 'Add to or take from the stock count of a pet',
   description:
     'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, three times at most. Without ETags such a change is overwritten.',
@@ -92,6 +102,7 @@ const adjust = verb({
 
 const create = verb({
   name: 'create',
+  otherWords: ['add', 'new'],
   summary: 'Create the inventory entry of a pet',
   description: 'Creates the inventory entry of a pet, with the status that the pet has.',
   operation: 'createInventory',
@@ -106,6 +117,7 @@ const create = verb({
 const remove = verb({
   name: 'delete',
   aliases: ['rm'],
+  otherWords: ['remove', 'del'],
   summary: 'Delete inventory entries, after asking',
   operation: 'deleteInventory',
   write: true,

@@ -1,6 +1,6 @@
 import { argument } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { listFlags, referenceFlag } from '../arguments.ts';
+import { listFlags, parseRunId, referenceFlag } from '../arguments.ts';
 
 const runsFlags = {
   limit: listFlags.limit,
@@ -23,7 +23,7 @@ const show = verb({
   name: 'show',
   summary: 'Show what a run did, row by row',
   examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
-  args: { run: argument('<run>', 'its id, such as r7', { offers: 'run' }) },
+  args: { run: argument('<run>', 'its id, such as r7', { parse: parseRunId, offers: 'run' }) },
   view: async (context, { run }) => (await import('./show-runs.ts')).outcomesView(context, run),
   run: async (context, { run }) => (await import('./show-runs.ts')).readOutcomes(context, run),
 });

@@ -10,11 +10,15 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
 import { UsageError } from '../../process/errors.ts';
+import { parseRunId } from '../arguments.ts';
 import { type ApplyFlags, resumeFlags, runGuards, runPace, undoFlags } from './run-flags.ts';
 import { findTarget, lockTarget, previewRun, runSession, runView } from './run-session.ts';
 
 const args = {
-  run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', { offers: 'run' }),
+  run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
+    parse: parseRunId,
+    offers: 'run',
+  }),
 };
 
 export const resume = action({

@@ -1,0 +1,11 @@
+import { version } from '../../package.json';
+import { action } from '../cli/verb.ts';
+
+/** `petstore version`, which people expect beside `petstore --version`. */
+export const printVersion = action({
+  wrongSettings: 'unread',
+  examples: ['petstore version'],
+  async run({ io }) {
+    await io.stdout.write(`${version}\n`);
+  },
+});
