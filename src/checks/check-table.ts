@@ -13,10 +13,10 @@ import type { TestRecord } from './test-records.ts';
 import { createVersionCheck, type VersionOptions } from './version-check.ts';
 import { createWriteChecks } from './write-checks.ts';
 
-/** The selection of the checks, their limits, and how often they run. */
+/** The selection of the checks, and their limits. */
 export interface SmokeOptions extends VersionOptions {
   readonly contract: Contract;
-  /** Whether the service is reached over TLS, without a proxy in between. */
+  /** Whether the service is reached over TLS. */
   readonly hasTls: boolean;
   /** Whether requests carry a credential. */
   readonly hasToken: boolean;
@@ -31,36 +31,33 @@ export interface SmokeOptions extends VersionOptions {
   readonly write: boolean;
   /** The conditions of `--expect`, each of which is a check. */
   readonly expect: readonly Condition[];
-  /** The number of repetitions. Undefined if `forMs` is set. */
-  readonly repeat?: number | undefined;
-  /** The time in which repetitions begin. Undefined if `repeat` is set. */
-  readonly forMs?: number | undefined;
-  /** The time from the start of one repetition to the start of the next. */
-  readonly everyMs: number;
   /** The time limit of the command; undefined if it has none. */
   readonly maxTimeMs?: number | undefined;
 }
 
-/** If one of these checks fails, all later checks are skipped, because no request would be answered. */
-export const prerequisites: readonly string[] = [
-  'reach/dns',
-  'reach/connect',
-  'tls/valid',
-  'tls/protocol',
-  'reach/http',
-  'reach/version',
-];
+/**
+ * Makes the checks of reach and of tls, which `doctor` runs too. Without them no request is answered.
+ *
+ * @param fallback the condition whose request is sent if the contract has no GET.
+ */
+export function createReachChecks(hasTls: boolean, fallback?: Condition): Check[] {
+  return [
+    { id: 'reach/dns', isPrerequisite: true, run: checkDns },
+    { id: 'reach/connect', isPrerequisite: true, run: checkConnection },
+    ...(hasTls ? tlsChecks : []),
+    { id: 'reach/http', isPrerequisite: true, run: (context) => checkHttp(context, fallback) },
+  ];
+}
 
 /** Makes the read checks, in order: the checks of reach, which always run, and the selected checks. */
 export function createReadChecks(options: SmokeOptions): Check[] {
   const { contract, hasTls, hasToken, maxLatencyMs, expect, waitFor } = options;
   const reads = readsOf(contract);
-  const fallbackCondition = expect.find(({ path }) => path !== undefined);
   const checks: Check[] = [
-    { id: 'reach/dns', run: checkDns },
-    { id: 'reach/connect', run: checkConnection },
-    ...(hasTls ? tlsChecks : []),
-    { id: 'reach/http', run: (context) => checkHttp(context, fallbackCondition) },
+    ...createReachChecks(
+      hasTls,
+      expect.find(({ path }) => path !== undefined),
+    ),
     ...(waitFor.length > 0 ? [createVersionCheck(options)] : []),
     ...createOperationChecks(contract),
     ...createErrorChecks(reads),

@@ -8,15 +8,16 @@ import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { DeploymentTracker } from './deployment-tracker.ts';
 import type { Finding } from './finding.ts';
 
-// How the checks of `smoke` become reports:
+// How checks become reports, of `smoke` and of `doctor`:
 //
 //   check-table.ts   makes the checks (check.ts) from the flags and the contract
-//   run-smoke.ts     runs rounds of checks: until they pass (`--wait`), then repetitions (`--repeat`, `--for`)
+//   run-smoke.ts     runs rounds of checks until they pass (`--wait`), then the write checks once
 //   run-round.ts     runs one round; round.ts sends its requests
+//   run-checks.ts    runs checks one after another. Each gives a result (check-result.ts) that keeps every finding
 //   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
 //                    contract, and records.ts reads the records in it
-//   verdict.ts       makes the verdict on a check from its findings and the attempts of its requests
-//   report/          merges the verdicts of all repetitions (tally.ts) into one report (smoke-report.ts), and prints it
+//   verdict.ts       weighs a result with `--strict`, the stability of operations and retries; the exit code
+//   report/          prints the verdicts (smoke-report.ts)
 //
 // To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.
 
@@ -98,37 +99,18 @@ export interface CheckContext {
   callOptions(options?: AskOptions): CallOptions;
 }
 
-/** One check of a service. */
-export interface Check {
+/** One check. @typeParam Context what it needs: by default the service. */
+export interface Check<Context = CheckContext> {
   /** Stable: `group/name`. */
   readonly id: string;
   /** The operation under test. If the operation is not stable, a failure is a warning. */
   readonly operation?: Operation | undefined;
+  /** Whether all later checks are skipped if this check fails. Its exit code is then that of the command. */
+  readonly isPrerequisite?: boolean | undefined;
   /** The ids of earlier checks. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;
   /** Whether only an answer shows if there is something to check. `--dry-run` does not list such a check. */
   readonly isOptional?: boolean | undefined;
   /** Runs the check. If it returns no findings, there was nothing to check, and no report has the check. */
-  run(context: CheckContext): Promise<Finding | readonly Finding[]>;
-}
-
-/** The result of a check: its gravest finding, weighed with retries and `--strict`. */
-export interface Verdict extends Finding {
-  /** The id of the check. */
-  readonly id: string;
-  readonly elapsedMs: number;
-  /** The status or the error of the first attempt, if a later attempt passed. */
-  readonly first?: string | undefined;
-  /** Set if the check fails only because of `--strict`. */
-  readonly isStrictFailure?: true | undefined;
-  /** The reason why the check did not begin, a short clause; undefined if it began. */
-  readonly obstacle?: string | undefined;
-  /** The duration of each request of the check. */
-  readonly requestsMs?: readonly number[] | undefined;
-  /** How often the check ran. Undefined without `--repeat` or `--for`, as are the next two. */
-  readonly repetitions?: number | undefined;
-  /** How often the check failed. */
-  readonly failures?: number | undefined;
-  /** The latency of the requests over all repetitions, in milliseconds. */
-  readonly latency?: { readonly median: number; readonly max: number } | undefined;
+  run(context: Context): Promise<Finding | readonly Finding[]>;
 }

@@ -12,8 +12,8 @@ export const states = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'] as cons
 export type State = (typeof states)[number];
 
 /**
- * One observation of a check. Its texts may contain text of the service: verdict.ts masks secrets in them, and the reports
- * escape them.
+ * One observation of a check. Its texts may contain text of the service: check-result.ts masks secrets in them, and the
+ * reports escape them.
  */
 export interface Finding {
   readonly state: State;
@@ -35,6 +35,8 @@ export interface Finding {
   readonly cache?: string | undefined;
   /** The operation at fault, if it is not the operation of the check. */
   readonly operation?: Operation | undefined;
+  /** What the check has measured, such as `median 310 ms of …`. */
+  readonly readings?: string | undefined;
   /** The records that the check left in the service, or may have left, a clause each. JSON has them as `left`. */
   readonly leftovers?: readonly string[] | undefined;
   /** The exit code of the failure; 7 if undefined. */

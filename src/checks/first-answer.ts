@@ -1,6 +1,12 @@
+import { nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
+import { authorOf } from '../client/error-body.ts';
+import { fromWire } from '../client/read-answer.ts';
 import { describePlace } from '../config/credential.ts';
 import { type Condition, meetsStatus } from '../input/condition.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
+import { isJsonObject } from '../process/exact-json.ts';
+import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawReply } from './check.ts';
 import { differenceTo } from './condition-difference.ts';
 import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
@@ -39,43 +45,62 @@ function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
   const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
   // Without an operation there are no requirements: any answer shows that the service is there.
   if (!operation) return pass(clause, detailsOf(reply));
-  const isPage = /html/.test(reply.mediaType) || /^\s*<(!doctype|html)/i.test(reply.text.slice(0, 100));
-  // A guessed id may belong to no record, so a 404 in JSON is a good answer.
-  const isMissing = status === 404 && (idParameter(operation) === undefined || reply.json === undefined);
-  const faultDetails = faultDetailsOf(reply, isPage, isMissing);
-  if (!faultDetails) return pass(clause, detailsOf(reply));
-  const page = isPage && status < 400 ? ' with a web page' : '';
+  // A guessed id may belong to no record. Then the service itself says so.
+  const isGuess = idParameter(operation) !== undefined;
+  if (isGuess && status === 404 && authorOf(reply) === 'service') return pass(clause, detailsOf(reply));
+  const isSuccess = status >= 200 && status < 300;
+  const otherBody = isSuccess ? describeOtherBody(reply, operation) : describeAuthor(reply);
+  if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(reply));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const token = faultDetails.exitCode === unavailable ? '' : `; ${tokenClause(context)}`;
-  return fail(`${clause}${page}${redirect}${token}`, {
+  const { exitCode, hint } = consequenceOf(reply);
+  return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(reply),
+    expected: isSuccess ? `${operation.isList ? 'a list' : 'a record'} of the API` : undefined,
     got: reply.text,
-    ...faultDetails,
+    exitCode,
+    hint,
   });
 }
 
-/** Returns the exit code and the hint for an answer that is not one of the API; undefined if it may be one. */
-function faultDetailsOf(
-  { status, isRedirected, error }: RawReply,
-  isPage: boolean,
-  isMissing: boolean,
-): Details | undefined {
-  const expected = 'an answer of the API';
+/** Describes the body of a success if it is of another kind than that of the operation. Undefined if it is of that kind. */
+function describeOtherBody(reply: RawReply, operation: Operation): string | undefined {
+  const { json, text, mediaType } = reply;
+  if (isPage(reply)) return ' with a web page';
+  if (text === '') return ' without a body';
+  if (json === undefined) return ` with a body that is not JSON${mediaType ? `, but ${mediaType}` : ''}`;
+  const { singular, plural, idField } = nouns[operation.noun];
+  const content = fromWire(operation, json);
+  if (operation.isList)
+    return Array.isArray(content) ? undefined : ` with JSON that is not a list of ${plural}`;
+  const isRecord = isJsonObject(content) && content[idField] !== undefined;
+  return isRecord ? undefined : ` with JSON that is not ${withArticle(singular)}`;
+}
+
+function isPage({ mediaType, text }: RawReply): boolean {
+  return /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100));
+}
+
+/** Says who has answered with an error if it may be another than the service. */
+function describeAuthor(reply: RawReply): string | undefined {
+  if (authorOf(reply) !== 'gateway') return undefined;
+  return isPage(reply) ? ' with a web page, perhaps of a gateway' : ' with a text, perhaps of a gateway';
+}
+
+/** Returns the exit code and the hint for an answer that is not one of the API. */
+function consequenceOf(reply: RawReply): Details {
+  const { status, isRedirected, error } = reply;
   if (status === 401 || status === 403) return { exitCode: auth, hint: error?.details.hint };
-  if (status === 429) return { exitCode: unavailable, hint: 'the service limits the rate: try again later' };
   if (status >= 502 && status <= 504)
     return { exitCode: unavailable, hint: 'nothing answers behind the gateway; --wait waits for it' };
   if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };
-  if (isRedirected && (isPage || isMissing)) return { exitCode: checkFailed, expected, hint: loginHint };
-  if (isPage) {
-    const hint = 'does the base URL belong to the API, and is the deployment done? --wait waits for it';
-    return { exitCode: checkFailed, expected, hint };
-  }
-  if (!isMissing) return undefined;
-  return {
-    exitCode: checkFailed,
-    hint: 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description',
-  };
+  return { exitCode: checkFailed, hint: isRedirected ? loginHint : (error?.details.hint ?? hintOf(reply)) };
+}
+
+function hintOf(reply: RawReply): string {
+  if (reply.status === 429) return 'the service limits the rate: try again later';
+  if (isPage(reply))
+    return 'does the base URL belong to the API, and is the deployment done? --wait waits for it';
+  return 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description';
 }
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation } from '../api/operations.ts';
-import type { ResultName } from '../api/schemas.ts';
+import { type ResultName, resultSchemas } from '../api/schemas.ts';
 import { otherRecord } from '../client/read-answer.ts';
 import { isStatus } from '../input/condition.ts';
 import { CliError, messageOf } from '../process/errors.ts';
@@ -84,24 +84,9 @@ export function documentedResponse({ operation, status }: Reply): DocumentedResp
   return responses[status] ?? responses[`${String(status).charAt(0)}XX`] ?? responses.default;
 }
 
-const documentSchemas = new Map<string, JsonObject>();
+/** The schemas of the service's specification for answers, in which a quantity may be any integer. */
+const components: JsonObject = { schemas: readSchemas() };
 
-/**
- * Returns a schema of the service's specification, together with the schemas that it refers to. The same name gives the
- * same object each time, because the validators are kept by the object.
- */
-export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
-  const key = many ? `${name}[]` : name;
-  const record = componentReference('schemas', name);
-  const schema = documentSchemas.get(key) ?? {
-    ...(many ? { type: 'array', items: record } : record),
-    components: { schemas: readSchemas() },
-  };
-  documentSchemas.set(key, schema);
-  return schema;
-}
-
-/** Makes the schemas of the service's specification for answers, in which a quantity may be any integer. */
 function readSchemas(): JsonObject {
   const schemas = toSchemas();
   for (const schema of [schemas.Order, schemas.InventoryItem] as JsonObject[]) {
@@ -112,6 +97,20 @@ function readSchemas(): JsonObject {
   return schemas;
 }
 
+const recordSchemas = mapResults((reference) => ({ ...reference, components }));
+const listSchemas = mapResults((reference) => ({ type: 'array', items: reference, components }));
+
+function mapResults(
+  toSchema: (reference: JsonObject) => JsonObject,
+): Readonly<Record<ResultName, JsonObject>> {
+  const names = Object.keys(resultSchemas) as ResultName[];
+  const entries = names.map((name) => [name, toSchema(componentReference('schemas', name))]);
+  return Object.fromEntries(entries) as Record<ResultName, JsonObject>;
+}
+
+/** The schema of an Error of the service's specification. */
+export const errorSchema: JsonObject = { ...componentReference('schemas', 'Error'), components };
+
 function responsesOfTable({
   success,
   errors,
@@ -119,8 +118,10 @@ function responsesOfTable({
   isList,
 }: Operation): NonNullable<Operation['responses']> {
   const mediaTypes = ['application/json'];
-  const ok = result ? { mediaTypes, schema: documentSchema(result, isList) } : { mediaTypes: [] };
-  const refusal = { mediaTypes, schema: documentSchema('Error') };
+  const ok = result
+    ? { mediaTypes, schema: (isList ? listSchemas : recordSchemas)[result] }
+    : { mediaTypes: [] };
+  const refusal = { mediaTypes, schema: errorSchema };
   return Object.fromEntries<DocumentedResponse>([
     ...success.map((status) => [status, { ...ok, hasLocation: status === 201 }] as const),
     ...errors.map((status) => [status, refusal] as const),

@@ -54,8 +54,9 @@ export async function checkConnection({ address, signal }: SocketContext): Promi
 type JudgeHandshake = (handshake: Handshake, context: SocketContext) => Finding;
 
 /** Performs a handshake and judges its result. */
-export async function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<Finding> {
+async function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<Finding> {
   const { address, signal } = context;
+  if (address.skipReason) return skip(address.skipReason);
   try {
     return judge(await performHandshake(address, signal), context);
   } catch (error) {
@@ -67,12 +68,12 @@ export async function checkTls(context: SocketContext, judge: JudgeHandshake): P
   }
 }
 
-/** The rules for a handshake, in the order in which they run: the date of a certificate means nothing without trust. */
-export const tlsRules = { valid: judgeTrust, protocol: judgeProtocol, expiry: judgeExpiry } as const;
-
-export const tlsChecks = Object.entries(tlsRules).map(
-  ([name, judge]): Check => ({ id: `tls/${name}`, run: (context) => checkTls(context, judge) }),
-);
+/** The checks of a handshake, in their order: the date of a certificate means nothing without trust. */
+export const tlsChecks: readonly Check[] = [
+  { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context, judgeTrust) },
+  { id: 'tls/protocol', isPrerequisite: true, run: (context) => checkTls(context, judgeProtocol) },
+  { id: 'tls/expiry', run: (context) => checkTls(context, judgeExpiry) },
+];
 
 function judgeTrust({ fault, hint }: Handshake, { address: { host } }: SocketContext): Finding {
   if (!fault) return pass('trusted');

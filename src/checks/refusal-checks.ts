@@ -6,7 +6,7 @@ import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import type { Check, CheckContext, Reply } from './check.ts';
 import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
-import { documentedResponse, documentSchema, judge } from './judge-answer.ts';
+import { documentedResponse, errorSchema, judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
 import { detailsOf, faultOf, guessInput, idParameter, reachOperation, readsOf } from './round.ts';
 
@@ -61,7 +61,7 @@ async function checkBadRequest(context: CheckContext, operation: Operation): Pro
 /** Checks the body of an error against the description, or against the Error of the service's specification. */
 function judgeError(reply: Reply, expectedStatus: string): Finding {
   const { responses } = reply.operation;
-  const schema = responses ? undefined : documentSchema('Error');
+  const schema = responses ? undefined : errorSchema;
   const { json } = judge(reply, { status: expectedStatus, schema });
   if (/html/.test(reply.mediaType)) return faultOf(reply, 'the error is a web page');
   const status = isJsonObject(json) ? json.status : undefined;

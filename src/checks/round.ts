@@ -1,14 +1,14 @@
 import type { Contract } from '../api/contract.ts';
 import { type HttpHeaders, headerValue, requestIdOf, withoutParameters } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import type { Attempt } from '../client/attempt.ts';
+import { type Attempt, retryAfter } from '../client/attempt.ts';
 import type { RawResponse } from '../client/client.ts';
 import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
-import { messageOf } from '../process/errors.ts';
+import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
 import type { CheckContext, RawReply, Reply } from './check.ts';
 import { DeploymentTracker } from './deployment-tracker.ts';
-import { type Details, type Finding, fail } from './finding.ts';
+import { type Details, type Finding, FindingError, fail, skip } from './finding.ts';
 
 /** The service under test, and the limits of each call. */
 export interface Service
@@ -64,7 +64,11 @@ export function createCheckContext(
     async ask(operation, values, options = {}) {
       const { id, method } = operation;
       const input = toAcceptedInput(operation, values);
-      const response = await client.send(id, input, context.callOptions(options), options.changes);
+      const sending = client.send(id, input, context.callOptions(options), options.changes);
+      const response = await sending.catch((error: unknown) => {
+        // The contract requires a parameter for which the check has no value.
+        throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
+      });
       const recordId = recordIdOf(operation, input);
       const { definitions } = client.contract;
       return { ...response, ...parseBody(response), method, operation, recordId, definitions };
@@ -92,6 +96,18 @@ function parseBody({ headers, body }: RawResponse) {
   } catch (error) {
     return { mediaType, text, jsonFault: messageOf(error) };
   }
+}
+
+/** The pause after a rate limit that does not say how long to wait. */
+const defaultPauseMs = 1000;
+
+/**
+ * Returns the time to wait after an answer that may come from a rate limit: 429, or 503, which nginx gives by default.
+ * Undefined after any other answer.
+ */
+export function rateLimitPauseMs({ status, headers }: RawReply): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  return retryAfter(headers, Date.now()) ?? defaultPauseMs;
 }
 
 /** Returns the request and the answer behind a finding, for the report. */

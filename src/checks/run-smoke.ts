@@ -1,15 +1,16 @@
 import { embeddedOrigin } from '../api/http.ts';
-import { monotonicMs, sleep } from '../process/deadline.ts';
-import { type ExitCode, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
-import { poll } from '../process/poll.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
+import { type Look, poll } from '../process/poll.ts';
 import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
-import { groupOf, type Verdict } from './check.ts';
+import { groupOf } from './check.ts';
+import type { CheckResult } from './check-result.ts';
 import { hasReachPattern, type SmokeOptions } from './check-table.ts';
-import { isRed } from './finding.ts';
-import { exitCodeOf, type SmokeReport } from './report/smoke-report.ts';
-import { Tally } from './report/tally.ts';
+import { fail, isRed } from './finding.ts';
+import { createSmokeReport, type SmokeReport } from './report/smoke-report.ts';
 import type { Service } from './round.ts';
+import { stopReasonOf } from './run-checks.ts';
 import {
   abortLater,
   addWriteChecks,
@@ -18,14 +19,14 @@ import {
   type RoundResult,
   runReadChecks,
   type SmokeSetup,
-  stopReasonOf,
 } from './run-round.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
 
 /** A pending create may still be answered for this long after the checks were stopped. */
 const createMs = 2000;
 
 /**
- * Runs rounds of checks, one or as many as the options say, and cleans up after each round. The first signal stops the
+ * Runs the read checks, with `--wait` until they pass, then the write checks once, and cleans up. The first signal stops the
  * checks; the second one also ends the cleanup.
  */
 export async function runSmoke(
@@ -34,7 +35,7 @@ export async function runSmoke(
   observer: Observer,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
-  const { maxTimeMs, write, repeat, forMs } = options;
+  const { maxTimeMs, write, strict } = options;
   const stopping = new AbortController();
   const creating = new AbortController();
   const abandoning = new AbortController();
@@ -57,28 +58,21 @@ export async function runSmoke(
   const setup: SmokeSetup = { service, options, observer, stopped, createSignal, abandoned };
   const startedAt = service.now();
   const startedMs = monotonicMs();
-  const tally = new Tally();
   return inTwoSteps({ interrupts }, steps, async () => {
-    const first = await runUntilGreen(setup);
-    const firstMs = monotonicMs();
-    tally.add(await addWriteChecks(setup, first));
-    while (await waitForRepetition(options, tally.repetitions, stopped, firstMs))
-      tally.add(await addWriteChecks(setup, await runReadChecks(setup)));
-    const checkVerdicts = tally.verdicts(repeat !== undefined || forMs !== undefined);
-    const failure = failureOfCommand(options, checkVerdicts, stopReasonOf(setup), signal);
-    const verdicts = [...checkVerdicts, ...(failure ? [failure] : [])];
+    const { rounds, obstacle, ...last } = await runUntilGreen(setup);
+    const results = await addWriteChecks(setup, last, obstacle);
+    const failure = failureOfCommand(options, results, stopReasonOf(stopped), signal);
     const { baseUrl } = service.client;
-    return {
+    return createSmokeReport({
       target: baseUrl === embeddedOrigin ? 'the embedded store' : baseUrl,
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
       write,
-      rounds: first.rounds,
-      repetitions: tally.repetitions,
-      verdicts,
-      exitCode: failure?.exitCode ?? exitCodeOf(verdicts),
+      rounds,
+      results: [...results, ...(failure ? [failure] : [])],
+      strict,
       signal,
-    };
+    });
   });
 }
 
@@ -86,7 +80,11 @@ export async function runSmoke(
 const firstPauseMs = 1000;
 const longestPauseMs = 5000;
 
-type WaitResult = RoundResult & { readonly rounds: number };
+interface WaitResult extends RoundResult {
+  readonly rounds: number;
+  /** The reason why the write checks must not follow, a clause. */
+  readonly obstacle?: string;
+}
 
 /**
  * Runs rounds of the read checks until they pass or the time of `--wait` is over; without `--wait`, one round. A 401, a 403
@@ -94,57 +92,48 @@ type WaitResult = RoundResult & { readonly rounds: number };
  */
 async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
   const { options, stopped, observer } = setup;
-  const { waitMs } = options;
+  const { waitMs, strict } = options;
   const tracker = createTracker(setup);
   let last: WaitResult | undefined;
-  const runRound = async (remainingMs: number) => {
-    const result = { ...(await runReadChecks(setup, tracker)), rounds: (last?.rounds ?? 0) + 1 };
-    last = result;
-    const failure = result.verdicts.find(isRed);
-    if (!failure || stopped.aborted) return { value: result, isFinal: true };
-    const isFinal = failure.exitCode === exitCodes.auth || groupOf(failure.id) === 'tls';
-    const isFirstOfMore = result.rounds === 1 && !isFinal && remainingMs > 0;
+  const runRound = async (remainingMs: number): Promise<Look<WaitResult>> => {
+    const rounds = (last?.rounds ?? 0) + 1;
+    const round = await runReadChecks(setup, tracker);
+    const failure = round.results.map((result) => verdictOf(result, strict)).find(isRed);
+    if (waitMs === 0 || !failure || stopped.aborted) {
+      last = { ...round, rounds };
+      return { value: last, isFinal: true };
+    }
+    const isFinal = isLasting(failure);
+    const results = isFinal ? round.results : withWait(round.results, waitMs);
+    last = { ...round, results, rounds, obstacle: 'the read checks did not pass' };
     const waiting = `waiting up to ${durationText(waitMs)} for the service`;
-    if (isFirstOfMore) await observer.print(`${waiting}: ${failure.id}: ${failure.reason}`);
-    return { value: result, isFinal };
+    if (rounds === 1 && !isFinal && remainingMs > 0)
+      await observer.print(`${waiting}: ${failure.id}: ${failure.findings[0].reason}`);
+    return { value: last, isFinal };
   };
   const pauseMs = (count: number) => Math.min(firstPauseMs * 2 ** (count - 1), longestPauseMs);
-  const result = await poll(runRound, { pauseMs, limitMs: waitMs, signal: stopped }).catch((error) => {
+  return poll(runRound, { pauseMs, limitMs: waitMs, signal: stopped }).catch((error) => {
     if (last && stopped.aborted) return last;
     throw error;
   });
-  const failure = result.verdicts.find(isRed);
-  if (waitMs === 0 || !failure || stopped.aborted) return result;
-  const isFinal = failure.exitCode === exitCodes.auth || groupOf(failure.id) === 'tls';
-  const suffix = isFinal ? '' : `, after waiting ${durationText(waitMs)}`;
-  const verdicts = result.verdicts.map((verdict) =>
-    groupOf(verdict.id) === 'reach' && isRed(verdict)
-      ? { ...verdict, reason: `${verdict.reason}${suffix}` }
-      : verdict,
-  );
-  return { ...result, verdicts, obstacle: 'the read checks did not pass' };
 }
 
-/**
- * Waits for the start of the next repetition of `--repeat` or `--for`.
- *
- * @param repetitions the number of repetitions that have ended.
- * @param firstMs when the read checks of the first repetition ended.
- * @returns false if there is no next repetition.
- */
-async function waitForRepetition(
-  { repeat = 1, forMs, everyMs }: SmokeOptions,
-  repetitions: number,
-  stopped: AbortSignal,
-  firstMs: number,
-): Promise<boolean> {
-  if (stopped.aborted || (forMs === undefined && repetitions >= repeat)) return false;
-  const elapsedMs = monotonicMs() - firstMs;
-  // If a repetition takes longer than the interval, the starts that it missed are skipped.
-  const nextMs = everyMs === 0 ? elapsedMs : Math.floor(elapsedMs / everyMs + 1) * everyMs;
-  if (forMs !== undefined && nextMs >= forMs) return false;
-  if (nextMs > elapsedMs) await sleep(nextMs - elapsedMs, stopped).catch(() => {});
-  return !stopped.aborted;
+/** Whether a failure does not pass with time: a refused credential, or a TLS error. */
+function isLasting({ id, findings }: Verdict): boolean {
+  return groupOf(id) === 'tls' || (groupOf(id) === 'reach' && findings[0].exitCode === exitCodes.auth);
+}
+
+/** Says in the failures of reach how long smoke has waited. */
+function withWait(results: readonly CheckResult[], waitMs: number): readonly CheckResult[] {
+  return results.map((result) => {
+    if (groupOf(result.id) !== 'reach') return result;
+    const findings = result.findings.map((finding) =>
+      isRed(finding)
+        ? { ...finding, reason: `${finding.reason}, after waiting ${durationText(waitMs)}` }
+        : finding,
+    );
+    return { ...result, findings };
+  });
 }
 
 /**
@@ -153,20 +142,24 @@ async function waitForRepetition(
  */
 function failureOfCommand(
   options: SmokeOptions,
-  verdicts: readonly Verdict[],
+  results: readonly CheckResult[],
   stopReason: string | undefined,
   signal: Signal | undefined,
-): (Verdict & { readonly exitCode: ExitCode }) | undefined {
-  const failure = { id: 'run/complete', state: 'fail', elapsedMs: 0 } as const;
+): CheckResult | undefined {
+  const check = { id: 'run/complete', isPrerequisite: true, elapsedMs: 0, requests: 0 };
   if (stopReason !== undefined) {
-    const skips = verdicts.filter(({ obstacle }) => obstacle === stopReason).length;
+    const skips = results.filter(({ obstacle }) => obstacle === stopReason).length;
     const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
-    return { ...failure, reason: `${signal ? `stopped by ${signal}` : stopReason}${suffix}`, exitCode };
+    const reason = `${signal ? `stopped by ${signal}` : stopReason}${suffix}`;
+    return { ...check, findings: [fail(reason, { exitCode })] };
   }
-  const isTest = ({ id, state }: Verdict) =>
-    state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || state === 'fail');
-  if (verdicts.some(isTest)) return undefined;
+  const isTest = ({ id, findings }: CheckResult) =>
+    findings.some(
+      ({ state }) =>
+        state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || state === 'fail'),
+    );
+  if (results.some(isTest)) return undefined;
   const reason = 'no check beside reach ran: every one was skipped';
-  return { ...failure, reason, exitCode: exitCodes.usage };
+  return { ...check, findings: [fail(reason, { exitCode: exitCodes.usage })] };
 }

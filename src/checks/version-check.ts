@@ -1,11 +1,10 @@
-import { retryAfter } from '../client/attempt.ts';
 import { type Condition, meetsHeader } from '../input/condition.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { Check, CheckContext, RawReply } from './check.ts';
 import { differenceTo } from './condition-difference.ts';
 import { type Finding, findingOfError, pass, statusText } from './finding.ts';
 import { askFor } from './first-answer.ts';
-import { detailsOf } from './round.ts';
+import { detailsOf, rateLimitPauseMs } from './round.ts';
 
 /** The conditions of `--wait-for`, and the time limits of the checks for them. */
 export interface VersionOptions {
@@ -22,14 +21,13 @@ const looksAfter = 10;
 const maxAtOnce = 8;
 /** The shortest time limit of a look. */
 const minLookMs = 1000;
-/** The pause after a 429 that does not say how long to wait. */
-const defaultPauseMs = 1000;
 
 /** Makes the check that the service is the deployment of `--wait-for`: every condition holds in every look. */
 export function createVersionCheck(options: VersionOptions): Check {
   const passed = pass(`held in ${looksBefore} looks, each on a new connection`);
   return {
     id: 'reach/version',
+    isPrerequisite: true,
     run: async (context) => (await lookOften(context, options, looksBefore)) ?? passed,
   };
 }
@@ -78,7 +76,7 @@ interface Look {
   /** The failure, if a condition does not hold. */
   readonly fault?: Finding;
   /** The time to wait, if the service limits the rate. */
-  readonly pauseMs?: number;
+  readonly pauseMs?: number | undefined;
 }
 
 /** Compares the service with every condition. Conditions on the same path share a request. */
@@ -96,7 +94,7 @@ async function look(
       replies.set(condition.path, reply);
       const difference = differenceTo(condition, reply, mask);
       if (!difference) continue;
-      if (reply.status === 429) return { pauseMs: retryAfter(reply.headers, Date.now()) ?? defaultPauseMs };
+      if (reply.status === 429) return { pauseMs: rateLimitPauseMs(reply) };
       const { reason } = difference;
       // The tracker has already counted an answer with another header.
       if (reply.status < 300 && meetsHeader(condition, reply.headers)) tracker.countForeign(reason);

@@ -80,7 +80,7 @@ export const program: Program = {
     {
       name: 'smoke',
       summary: 'Check a deployment',
-      load: async () => (await import('./smoke/smoke.ts')).smoke,
+      load: async () => (await import('./checks/smoke.ts')).smoke,
     },
     {
       name: 'config',
@@ -95,7 +95,7 @@ export const program: Program = {
     {
       name: 'doctor',
       summary: 'Check config, permissions and the way to the service',
-      load: async () => (await import('./doctor/doctor.ts')).doctor,
+      load: async () => (await import('./checks/doctor.ts')).doctor,
     },
     {
       name: 'completion',

@@ -43,14 +43,11 @@ test('the embedded store passes without network checks, and each check comes aft
   const { code, states } = await examine('--offline');
   expect(code).toBe(0);
   expect(Object.entries(states)).toEqual([
-    ['config', 'ok'],
-    ['environment', 'ok'],
-    ['permissions', 'ok'],
-    ['token', 'skip'],
-    ['dns', 'skip'],
-    ['connection', 'skip'],
-    ['tls', 'skip'],
-    ['service', 'ok'],
+    ['config', 'pass'],
+    ['permissions', 'pass'],
+    ['reach/dns', 'skip'],
+    ['reach/connect', 'skip'],
+    ['reach/http', 'pass'],
     ['clock', 'skip'],
   ]);
 });
@@ -58,16 +55,16 @@ test('the embedded store passes without network checks, and each check comes aft
 test('a service that answers passes every check, and gets one request', async () => {
   await using server = await healthy();
   const { code, states, findings } = await examine(`--base-url ${server.url}`);
-  const inOrder = { dns: 'ok', connection: 'ok', tls: 'skip', service: 'ok', clock: 'ok' };
+  const inOrder = { 'reach/dns': 'pass', 'reach/connect': 'pass', 'reach/http': 'pass', clock: 'pass' };
   expect({ code, ...states }).toMatchObject({ code: 0, ...inOrder });
-  expect(findings.service?.reason).toBe('listPets answered 200 OK');
+  expect(findings['reach/http']?.reason).toBe('listPets answered 200 OK');
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
 });
 
 test('a name below localhost is this machine, for every command', async () => {
   await using server = await healthy();
   const { code, states } = await examine(`--base-url http://shop.localhost:${new URL(server.url).port}`);
-  expect({ code, ...states }).toMatchObject({ code: 0, dns: 'ok', connection: 'ok', service: 'ok' });
+  expect({ code, ...states }).toMatchObject({ code: 0, 'reach/dns': 'pass', 'reach/http': 'pass' });
 });
 
 test('the hint of a refused connection is a command line that checks the same address', async () => {
@@ -75,7 +72,7 @@ test('the hint of a refused connection is a command line that checks the same ad
   const [, words = ''] = /`petstore doctor (.*)` looks at each step/.exec(refused.stderr) ?? [];
   const { code, findings } = await examine(`${words} --retries 0`);
   expect(code).toBe(6);
-  expect(findings.connection?.reason).toContain('127.0.0.1:1');
+  expect(findings['reach/connect']?.reason).toContain('127.0.0.1:1');
 });
 
 test('in a terminal each check is a line, with its hint, folded under its own column', async () => {
@@ -86,22 +83,18 @@ test('in a terminal each check is a line, with its hint, folded under its own co
   });
   expect(code).toBe(6);
   expect(stdout).toMatchInlineSnapshot(`
-    "ok    config       /nonexistent/petstore-config/config.json
-                       does not exist, defaults are used; no
-                       profile; http://127.0.0.1:1
-    ok    environment  PETSTORE_CONFIG_DIR,
-                       PETSTORE_OFFLINE_STORE,
-                       PETSTORE_STATE_DIR
-    ok    permissions  secrets are private; config and state can
-                       be written
-    ok    token        none is set
-    ok    dns          127.0.0.1 is an address
-    fail  connection   127.0.0.1:1: connection refused; is the
-                       service running, and the port of the base
-                       URL right?
-    skip  tls          connection failed
-    skip  service      connection failed
-    skip  clock        connection failed
+    "pass   config         /nonexistent/petstore-config/config.json
+                          does not exist, defaults are used; no
+                          profile; http://127.0.0.1:1; no token
+                          is set
+    pass   permissions    secrets are private; config and state
+                          can be written
+    pass   reach/dns      127.0.0.1 is an address
+    fail   reach/connect  127.0.0.1:1: connection refused; is
+                          the service running, and the port of
+                          the base URL right?
+    skip   reach/http     reach/connect failed
+    skip   clock          reach/connect failed
     "
   `);
 });
@@ -109,26 +102,60 @@ test('in a terminal each check is a line, with its hint, folded under its own co
 const refusal = (status: number): Reply => ({ status, body: { code: 'x', message: 'no', status } });
 const date = new Date(Date.now() - 600_000).toUTCString();
 
-test.each<[title: string, reply: Reply, code: number, check: string, state: string, reason: RegExp]>([
-  ['a 401', refusal(401), 4, 'service', 'fail', /401/],
-  ['a 403', refusal(403), 4, 'service', 'fail', /403/],
-  ['a 404', refusal(404), 7, 'service', 'fail', /404/],
-  ['a 429', refusal(429), 6, 'service', 'fail', /429/],
-  ['a 500', refusal(500), 6, 'service', 'fail', /500/],
-  ['a page', { headers: { 'content-type': 'text/html' }, body: '<p>hi' }, 7, 'service', 'fail', /web page/],
+/** Services that answer everything in one way, which is not that of the API. */
+const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: number, reason: RegExp])[] = [
+  ['400', refusal(400), 7, /^listPets answered 400 Bad Request; no token was sent$/],
+  ['401', refusal(401), 4, /^listPets answered 401 Unauthorized; no token was sent$/],
+  ['403', refusal(403), 4, /403/],
+  ['404', refusal(404), 7, /404/],
+  ['405', refusal(405), 7, /405/],
+  ['410', refusal(410), 7, /410/],
+  ['429', refusal(429), 7, /429/],
+  ['500', refusal(500), 6, /500/],
+  ['204', { status: 204 }, 7, /^listPets answered 204 No Content without a body; no token was sent$/],
   [
-    'an old date',
-    { headers: { date }, body: [] },
-    0,
-    'clock',
-    'warn',
-    /^this clock is 10 min ahead of the service/,
+    '{"hello":1}',
+    { body: { hello: 1 } },
+    7,
+    /^listPets answered 200 OK with JSON that is not a list of pets; /,
   ],
-])('%s of the service is found', async (_, reply, code, check, state, reason) => {
-  await using server = await recordingServer({}, () => reply);
-  const run = await examine(`--base-url ${server.url} --retries 0`);
-  expect({ code: run.code, state: run.states[check] }).toEqual({ code, state });
-  expect(run.findings[check]?.reason).toMatch(reason);
+  ['a text', { headers: { 'content-type': 'text/plain' }, body: 'ok' }, 7, /is not JSON, but text\/plain/],
+  [
+    'a web page',
+    { headers: { 'content-type': 'text/html' }, body: '<p>hi' },
+    7,
+    /^listPets .* with a web page/,
+  ],
+  [
+    'a page of a gateway',
+    { status: 404, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
+    7,
+    /404 Not Found with a web page, perhaps of a gateway/,
+  ],
+];
+
+test.each(wrongAnswers)(
+  '%s to everything is red, and smoke has the same verdict',
+  async (_, reply, code, reason) => {
+    await using server = await recordingServer({}, () => reply);
+    const run = await examine(`--base-url ${server.url} --retries 0`);
+    expect({ code: run.code, state: run.states['reach/http'] }).toEqual({ code, state: 'fail' });
+    expect(run.findings['reach/http']?.reason).toMatch(reason);
+    const smoked = await runCli(`smoke --base-url ${server.url} --retries 0 -o json -q`);
+    expect(smoked.code).toBe(code);
+    const http = JSON.parse(smoked.stdout).checks.find((check: { id: string }) => check.id === 'reach/http');
+    expect(http.reason).toBe(run.findings['reach/http']?.reason);
+  },
+);
+
+test('a clock that differs from that of the service is a warning', async () => {
+  await using server = await recordingServer({}, () => ({ headers: { date }, body: [] }));
+  const { code, findings } = await examine(`--base-url ${server.url} --retries 0`);
+  expect(code).toBe(0);
+  expect(findings.clock).toMatchObject({
+    state: 'warn',
+    reason: containing('this clock is 10 min ahead of the service'),
+  });
 });
 
 test('an untrusted certificate fails TLS; a trusted one is shown with its last day', async () => {
@@ -139,52 +166,59 @@ test('an untrusted certificate fails TLS; a trusted one is shown with its last d
   const untrusted = await examine(`--base-url ${server.url}`);
   expect({ code: untrusted.code, ...untrusted.states }).toMatchObject({
     code: 6,
-    tls: 'fail',
-    service: 'skip',
+    'tls/valid': 'fail',
+    'reach/http': 'skip',
   });
-  expect(untrusted.findings.tls?.hint).toContain('ca-cert');
+  expect(untrusted.findings['tls/valid']?.hint).toContain('ca-cert');
   const trusted = await examine(`--base-url ${server.url}`, { PETSTORE_CA_CERT: ca });
-  expect({ code: trusted.code, ...trusted.states }).toMatchObject({ code: 0, tls: 'ok', service: 'ok' });
-  expect(trusted.findings.tls?.reason).toMatch(/^TLSv1.3, certificate valid until \d{4}-\d\d-\d\d$/);
+  expect(trusted.code).toBe(0);
+  expect(trusted.findings['tls/protocol']).toMatchObject({ state: 'pass', reason: 'TLSv1.3' });
+  expect(trusted.findings['tls/expiry']?.reason).toMatch(/^expires on \d{4}-\d\d-\d\d, in \d+ days$/);
 });
 
 test('a token that cannot be read exits 4, and nothing is sent', async () => {
   await using server = await healthy();
   const run = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN_FILE: '/nonexistent/token' });
-  expect({ code: run.code, ...run.states }).toMatchObject({ code: 4, token: 'fail', service: 'skip' });
-  expect(run.findings.token?.reason).toContain('/nonexistent/token');
+  expect({ code: run.code, ...run.states }).toMatchObject({
+    code: 4,
+    config: 'error',
+    permissions: 'pass',
+    'reach/http': 'skip',
+  });
+  expect(run.findings.config?.reason).toContain('/nonexistent/token');
   expect(server.seen).toEqual([]);
 });
 
 test('a token is named by its source, and its value is never shown', async () => {
   await using server = await healthy();
   const { findings, stdout } = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN: 's3cret' });
-  expect(findings.token?.reason).toBe('PETSTORE_TOKEN, sent as Authorization');
+  expect(findings.config?.reason).toContain('PETSTORE_TOKEN is sent as Authorization');
   expect(stdout).not.toContain('s3cret');
 });
 
 test('without a base URL doctor exits 2 and names the remedies', async () => {
   const { code, findings } = await examine('');
   expect(code).toBe(2);
-  expect(findings.service).toMatchObject({ state: 'fail', hint: containing('--offline') });
+  expect(findings.config).toMatchObject({ state: 'error', hint: containing('--offline') });
+  expect(findings['reach/http']).toMatchObject({ state: 'skip', reason: 'config failed' });
 });
 
 test('a host that does not exist fails dns', async () => {
   const { code, states } = await examine('--base-url http://no-such-host.invalid --timeout 5s');
-  expect({ code, ...states }).toMatchObject({ code: 6, dns: 'fail', connection: 'skip' });
+  expect({ code, ...states }).toMatchObject({ code: 6, 'reach/dns': 'fail', 'reach/connect': 'skip' });
 });
 
 test('a wrong config is a failure of its check', async () => {
   writeConfig({ timeout: 'often' });
   const { code, findings } = await examine('--offline');
   expect(code).toBe(2);
-  expect(findings.config).toMatchObject({ state: 'fail', reason: containing("'often'") });
-  expect(findings.service?.state).toBe('skip');
+  expect(findings.config).toMatchObject({ state: 'error', reason: containing("'often'") });
+  expect(findings['reach/http']?.state).toBe('skip');
 });
 
 test('an unknown variable is a warning that suggests the nearest name', async () => {
   const { findings } = await examine('--offline', { PETSTORE_BASEURL: 'http://a' });
-  expect(findings.environment).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
+  expect(findings.config).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
 });
 
 test('a file that others may read is a warning with the command that fixes it, whatever its folder', async () => {
@@ -205,5 +239,5 @@ test('a config folder that cannot be created is a warning, and the other checks 
   expect(code).toBe(0);
   const reason = containing(`${nowhere} cannot be written to`);
   expect(findings.permissions).toMatchObject({ state: 'warn', reason });
-  expect(findings.service?.state).toBe('ok');
+  expect(findings['reach/http']?.state).toBe('pass');
 });

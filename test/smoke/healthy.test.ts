@@ -28,15 +28,11 @@ const demands = {
   strict: ['--strict', '--expect', 'GET /pets 2xx'],
   latency: ['--max-latency', '30s'],
   write: ['--write', '--wait', '5s'],
-  repeat: ['--repeat', '2', '--brief'],
 } as const;
 type Demand = keyof typeof demands;
 
 /** The sets of flags for each variant. No flag of a set hides what another flag of the set would find. */
-const runs: readonly (readonly Demand[])[] = [
-  ['write', 'latency'],
-  ['strict', 'repeat'],
-];
+const runs: readonly (readonly Demand[])[] = [['write', 'latency'], ['strict']];
 
 interface Variant {
   readonly service?: () => VariantService | Promise<VariantService>;
@@ -157,7 +153,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'a strict rate limit': {
     service: eachNth(2, (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' })),
-    without: ['strict', 'latency', 'write', 'repeat'],
+    without: ['strict', 'latency', 'write'],
   },
   'a rate limit without Retry-After': {
     service: eachNth(5, refusing(429)),
@@ -256,7 +252,7 @@ const variants: Readonly<Record<string, Variant>> = {
   'paging by offset while others write': { service: growingShop, bind: () => {} },
   'records that somebody deletes while they are read': {
     service: shrinkingShop,
-    without: ['write', 'repeat'],
+    without: ['write'],
   },
   'fields that no description knows, another in every answer': {
     spoil: eachRecord((record) => ({ ...record, seen: nextRead() })),

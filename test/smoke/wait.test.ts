@@ -99,7 +99,7 @@ describe.concurrent('the wait for a service', () => {
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['reach/http']);
     expect(run.check('reach/http').reason).toBe(
-      'listPets answered 500 Internal Server Error, after waiting 600 ms',
+      'listPets answered 500 Internal Server Error; no token was sent, after waiting 600 ms',
     );
   });
 });

@@ -275,12 +275,6 @@ describe.concurrent('what write checks find, and what they leave', () => {
     else expect(run.leavesNothing).toBe(true);
   });
 
-  test('the records that several repetitions leave are named together', async () => {
-    const run = await write({ spoil: cached(refusing(409)) }, 'write/category', ['--repeat', '2']);
-    expect(run.check('write/cleanup').reason).toMatch(/^failed 2 of 2: /);
-    expect(run.check('write/cleanup').left).toHaveLength(2);
-  });
-
   test('refused writes create nothing and are reported once', async () => {
     const run = await write({ refuse: ({ method }) => (method === 'GET' ? undefined : 422) });
     expect(run.code).toBe(7);

@@ -1,14 +1,14 @@
 import { foldProse } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
-import type { Verdict } from '../check.ts';
 import { isRed, type State } from '../finding.ts';
+import type { Verdict } from '../verdict.ts';
 import {
   type Cause,
   causesOf,
-  labelledDetails,
   lineText,
   reasonText,
+  redCausesOf,
   type SmokeReport,
   totalNames,
   totalsOf,
@@ -16,7 +16,7 @@ import {
 
 interface Layout {
   readonly style: Style;
-  /** The width of the terminal, at which lines are folded. */
+  /** The width of the terminal, at which lines are folded. Undefined if the report goes to a pipe or a file. */
   readonly width?: number | undefined;
   /** Whether to show failures and the total only. */
   readonly brief: boolean;
@@ -30,26 +30,30 @@ const stateWidth = 'flaky'.length;
 const labelWidth = 'request id'.length;
 const detailIndent = stateWidth + gapWidth;
 
-/** Formats the report for people: each cause of failures once, then a line for each check, then the total. */
+/**
+ * Formats the report for people: each cause of failures once, a line for each check, and the total. In a terminal the
+ * failures come after the checks, so that they are on the screen at the end.
+ */
 export function toHumanReport(report: SmokeReport, layout: Layout): string {
-  const red = causesOf(report.verdicts).filter(({ first }) => isRed(first));
-  const faults = red.map((cause) => faultText(cause, layout)).join('');
-  const lines = layout.brief ? '' : checkLines(report.verdicts, layout);
-  const parts = [faults, lines].filter((part) => part !== '');
-  return [...parts, totalLine(report, layout)].join(layout.brief ? '' : '\n');
+  const { width, brief } = layout;
+  const failures = redCausesOf(report.verdicts)
+    .map((cause) => causeText(cause, layout))
+    .join('');
+  const lines = brief ? '' : checkLines(report.verdicts, layout);
+  const parts = (width === undefined ? [failures, lines] : [lines, failures]).filter((part) => part !== '');
+  return [...parts, totalLine(report, layout)].join(brief ? '' : '\n');
 }
 
 /** Formats a cause of failures with all its details. */
-function faultText({ first, subject, ids }: Cause, { style, width }: Layout): string {
-  const details = [...(ids === undefined ? [] : [['checks', ids] as const]), ...labelledDetails(first)];
+function causeText({ finding, subject, details }: Cause, { style, width }: Layout): string {
   const lines = details.map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
     // A request stays on one line, so that it can be copied.
     const folded = label === 'request' ? text : foldProse(text, width, indent);
     return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${folded}\n`;
   });
-  const head = foldProse(`${subject}: ${reasonText(first)}`, width, detailIndent);
-  return `${stateCell(first.state, style)}  ${head}\n${lines.join('')}`;
+  const head = foldProse(`${subject}: ${reasonText(finding)}`, width, detailIndent);
+  return `${stateCell(finding.state, style)}  ${head}\n${lines.join('')}`;
 }
 
 /** Formats a line for each check. The checks that did not begin for the same reason share a line. */
@@ -69,15 +73,17 @@ function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): str
   };
   const lines = begunVerdicts.map((verdict) => line(verdict, verdict.id, summaryText(verdict)));
   const obstacles = causesOf(verdicts.filter(({ obstacle }) => obstacle !== undefined));
-  const skipped = obstacles.map(({ first, subject }) => line(first, subject, first.obstacle ?? ''));
+  const skipped = obstacles.flatMap(({ verdicts: [first], subject }) =>
+    first ? [line(first, subject, first.obstacle ?? '')] : [],
+  );
   return [...lines, ...skipped].join('');
 }
 
-/** Returns the reason and the latency of a check. The reason of a failure is above, with its cause. */
-function summaryText(verdict: Verdict): string {
-  const { latency } = verdict;
-  const times = latency && `requests ${durationText(latency.median)}, at most ${durationText(latency.max)}`;
-  return [isRed(verdict) ? '' : reasonText(verdict), times].filter(Boolean).join('; ');
+/** Returns the reasons of the findings that the part about failures does not have. */
+function summaryText({ state, findings }: Verdict): string {
+  const telling = findings.filter((finding) => !isRed(finding) && finding.state !== 'pass');
+  const told = telling.length > 0 || isRed({ state }) ? telling : findings;
+  return [...new Set(told.map(reasonText))].join('; ');
 }
 
 function stateCell(state: State, style: Style): string {
@@ -90,18 +96,16 @@ function paint(state: State, text: string, { green, yellow, red, dim }: Style): 
 }
 
 function totalLine(report: SmokeReport, { style }: Layout): string {
-  const { rounds, repetitions, verdicts, elapsedMs, target, write } = report;
+  const { rounds, verdicts, elapsedMs, target, write } = report;
   const { checks, ...totals } = totalsOf(verdicts);
   const counts = Object.entries(totals).flatMap(([name, count]) => {
     const state = name as State;
     return count === 0 ? [] : [paint(state, `${count} ${totalNames[state]}`, style)];
   });
-  const isRepeated = verdicts.some((verdict) => verdict.repetitions !== undefined);
   const clauses = [
     `${counted(checks, 'check', 'checks')} of ${lineText(target)}`,
     write ? 'with writes' : 'read-only',
     ...(rounds > 1 ? [`after ${rounds} rounds`] : []),
-    ...(isRepeated ? [counted(repetitions, 'run', 'runs')] : []),
     `in ${durationText(elapsedMs)}`,
   ];
   return `${style.bold(clauses.join(', '))}: ${counts.join(', ') || 'none ran'}\n`;

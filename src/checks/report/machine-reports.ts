@@ -2,8 +2,9 @@ import { version } from '../../../package.json';
 import { plainStyle } from '../../output/style.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { counted, escapeMarkup } from '../../process/text.ts';
-import { groupOf, type Verdict } from '../check.ts';
-import type { State } from '../finding.ts';
+import { groupOf } from '../check.ts';
+import type { Finding, State } from '../finding.ts';
+import type { Verdict } from '../verdict.ts';
 import { toHumanReport } from './human-report.ts';
 import {
   breakCommands,
@@ -20,7 +21,7 @@ export const toolName = 'petstore smoke';
 
 /** Formats the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
-  const { target, startedAt, elapsedMs, write, rounds, repetitions, exitCode, signal, verdicts } = report;
+  const { target, startedAt, elapsedMs, write, rounds, exitCode, signal, verdicts } = report;
   const document = {
     tool: toolName,
     version,
@@ -29,7 +30,6 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     seconds: seconds(elapsedMs),
     write,
     rounds,
-    runs: repetitions,
     exitCode,
     signal,
     totals: totalsOf(verdicts),
@@ -38,68 +38,78 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
   return `${breakCommands(printJson(document, indent), '#\\u0023')}\n`;
 }
 
-/** Turns a verdict into its JSON form, with times in seconds. */
-function toCheck(verdict: Verdict) {
-  const { id, state, elapsedMs, reason, operation, leftovers, repetitions, failures, latency, ...rest } =
-    verdict;
-  const { obstacle, isStrictFailure, requestsMs, exitCode, ...details } = rest;
+/** Turns a verdict into its JSON form: its gravest finding, and all findings if there are several. */
+function toCheck({ id, elapsedMs, operation, first, findings }: Verdict) {
   const group = groupOf(id);
+  const { result, ...gravest } = toFinding(findings[0]);
   return {
     id,
     group,
     name: id.slice(group.length + 1),
-    result: state,
+    result,
     seconds: seconds(elapsedMs),
-    reason,
     operation: operation?.id,
-    ...details,
-    left: leftovers,
-    runs: repetitions,
-    failures,
-    latency: latency && { median: seconds(latency.median), max: seconds(latency.max) },
+    first,
+    ...gravest,
+    findings: findings.length > 1 ? findings.map(toFinding) : undefined,
   };
 }
 
-/** Returns a time in seconds, rounded to microseconds. */
+function toFinding({ state, operation, leftovers, exitCode, ...details }: Finding) {
+  return { result: state, ...(operation && { operation: operation.id }), ...details, left: leftovers };
+}
+
+/** Returns a time in seconds, rounded to microseconds, for JSON. */
 function seconds(ms: number): number {
   return Number((ms / 1000).toFixed(6));
 }
 
-/** Formats the report as JUnit XML, with a test suite for each group. A warning is the output of a test that passed. */
+/**
+ * Formats the report as JUnit XML, with a test suite for each group. A warning is the output of a test that passed. The XML
+ * keeps to what the schemas of Jenkins' xUnit plugin and of Surefire have in common.
+ */
 export function toJunitReport({ target, startedAt, elapsedMs, verdicts }: SmokeReport): string {
   const timestamp = startedAt.toISOString().slice(0, 19);
   const groups = [...new Set(verdicts.map(({ id }) => groupOf(id)))];
   const suites = groups.map((name) => {
     const cases = verdicts.filter(({ id }) => groupOf(id) === name);
     const ms = cases.reduce((sum, verdict) => sum + verdict.elapsedMs, 0);
-    const values = { name, ...countsOf(cases, ms), timestamp, hostname: target };
+    const { skip: skipped } = totalsOf(cases);
+    const values = { name, ...countsOf(cases), skipped, time: xmlSeconds(ms), timestamp, hostname: target };
     return `  <testsuite${attributes(values)}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
   });
-  const values = { name: `petstore smoke ${version}`, ...countsOf(verdicts, elapsedMs) };
+  const values = { name: `petstore smoke ${version}`, ...countsOf(verdicts), time: xmlSeconds(elapsedMs) };
   const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(values)}>\n${suites.join('')}</testsuites>\n`;
   // XML 1.0 forbids these characters even as references. After `lineText`, only U+FFFE and U+FFFF can be left.
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function countsOf(verdicts: readonly Verdict[], elapsedMs: number) {
-  const { checks: tests, fail: failures, error: errors, skip: skipped } = totalsOf(verdicts);
-  return { tests, failures, errors, skipped, time: seconds(elapsedMs) };
+function countsOf(verdicts: readonly Verdict[]) {
+  const { checks: tests, fail: failures, error: errors } = totalsOf(verdicts);
+  return { tests, failures, errors };
+}
+
+/** Returns a time in seconds with three decimals, which is the most that the schemas allow. */
+function xmlSeconds(ms: number): string {
+  return (ms / 1000).toFixed(3);
 }
 
 const elements = { fail: 'failure', error: 'error', skip: 'skipped', warn: '', flaky: '', pass: '' } as const;
 
-function testCase(verdict: Verdict): string {
-  const { id, state, elapsedMs, reason, repetitions, failures, latency } = verdict;
-  const details = labelledDetails(verdict).map(([label, text]) => `${label}: ${text}`);
-  const figures = latency && Object.entries(latency).map(([name, ms]) => `${name} ${seconds(ms)} s`);
-  const times = figures ? [`runs: ${repetitions}, failures: ${failures}, ${figures.join(', ')}`] : [];
-  const text = [reasonText(verdict), ...details, ...times].map(escapeMarkup).join('\n');
+function testCase({ id, state, elapsedMs, findings }: Verdict): string {
+  const text = findings.flatMap(findingLines).map(escapeMarkup).join('\n');
   const element = elements[state];
   const content = element
-    ? `<${element}${attributes({ message: reason, type: state })}>${text}</${element}>`
+    ? `<${element}${attributes({ message: findings[0].reason, type: state })}>${text}</${element}>`
     : `<system-out>${state}: ${text}</system-out>`;
-  const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: seconds(elapsedMs) };
+  const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: xmlSeconds(elapsedMs) };
   return `    <testcase${attributes(values)}>${content}</testcase>\n`;
+}
+
+function findingLines(finding: Finding): string[] {
+  const { readings } = finding;
+  const details = labelledDetails(finding).map(([label, text]) => `${label}: ${text}`);
+  return [reasonText(finding), ...details, ...(readings === undefined ? [] : [`measured: ${readings}`])];
 }
 
 function attributes(values: Readonly<Record<string, string | number>>): string {
@@ -114,14 +124,13 @@ const levels: Partial<Record<State, string>> = { fail: 'error', error: 'error', 
 /** Formats annotations for the log of GitHub: one for each cause of failures or warnings, and one for all flaky checks. */
 export function toAnnotations({ verdicts }: SmokeReport): string {
   const flaky = verdicts.filter(({ state }) => state === 'flaky');
-  const summary = flaky.map(({ id, reason }) => `${id}: ${lineText(reason)}`).join('; ');
-  const causes = causesOf(verdicts).filter(({ first }) => first.state !== 'flaky');
-  const lines = causes.map(({ first, subject, ids }) => {
-    const level = levels[first.state];
-    const message = ids === undefined ? reasonText(first) : `${reasonText(first)} (${ids})`;
+  const summary = flaky.map(({ id, findings }) => `${id}: ${lineText(findings[0].reason)}`).join('; ');
+  const lines = causesOf(verdicts).map(({ finding, subject, verdicts: members }) => {
+    const level = levels[finding.state];
+    const ids = members.length > 1 ? ` (${members.map(({ id }) => id).join(', ')})` : '';
     // The title needs more escapes than the message.
     const title = escapeCommand(`smoke ${subject}`).replaceAll(':', '%3A').replaceAll(',', '%2C');
-    return level && `::${level} title=${title}::${escapeCommand(message)}\n`;
+    return level && `::${level} title=${title}::${escapeCommand(`${reasonText(finding)}${ids}`)}\n`;
   });
   const title = `smoke ${counted(flaky.length, 'flaky check', 'flaky checks')}`;
   const notice = flaky.length === 0 ? '' : `::notice title=${title}::${escapeCommand(summary)}\n`;

@@ -1,7 +1,9 @@
-import { type ExitCode, exitCodes, type Signal } from '../../process/errors.ts';
+import type { ExitCode, Signal } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import type { Verdict } from '../check.ts';
-import { isRed, type State, states } from '../finding.ts';
+import { groupOf, groups } from '../check.ts';
+import type { CheckResult } from '../check-result.ts';
+import { type Finding, isRed, type State, states } from '../finding.ts';
+import { exitCodeOf, type Verdict, verdictOf } from '../verdict.ts';
 
 /** The number of checks in each state. */
 type Totals = Readonly<Record<State | 'checks', number>>;
@@ -17,8 +19,8 @@ export const totalNames: Readonly<Record<keyof Totals, string>> = {
   skip: 'skipped',
 };
 
-/** The verdicts on all checks. Every report is made from this. */
-export interface SmokeReport {
+/** A run of smoke. */
+interface SmokeRun {
   /** The base URL, or `the embedded store`. */
   readonly target: string;
   readonly startedAt: Date;
@@ -27,12 +29,24 @@ export interface SmokeReport {
   readonly write: boolean;
   /** The number of rounds until the read checks passed or the time of `--wait` was over; 1 without `--wait`. */
   readonly rounds: number;
-  /** The number of repetitions of `--repeat` or `--for`; 1 without them. JSON has it as `runs`. */
-  readonly repetitions: number;
-  readonly verdicts: readonly Verdict[];
-  readonly exitCode: ExitCode;
+  readonly results: readonly CheckResult[];
+  readonly strict: boolean;
   /** The signal that stopped the checks. */
   readonly signal?: Signal | undefined;
+}
+
+/** A run of smoke, weighed. Every report is made from this. */
+export interface SmokeReport extends Omit<SmokeRun, 'results' | 'strict'> {
+  /** The verdicts on all checks, in the order of the groups. */
+  readonly verdicts: readonly Verdict[];
+  readonly exitCode: ExitCode;
+}
+
+export function createSmokeReport({ results, strict, ...run }: SmokeRun): SmokeReport {
+  const unordered = results.map((result) => verdictOf(result, strict));
+  const verdicts = groups.flatMap((group) => unordered.filter(({ id }) => groupOf(id) === group));
+  const failureOfRun = verdicts.filter(({ id }) => groupOf(id) === 'run');
+  return { ...run, verdicts, exitCode: exitCodeOf([...failureOfRun, ...verdicts]) };
 }
 
 /** Counts the checks in each state. */
@@ -41,19 +55,6 @@ export function totalsOf(verdicts: readonly Verdict[]): Totals {
   const countOf = (name: keyof Totals) =>
     name === 'checks' ? verdicts.length : verdicts.filter(({ state }) => state === name).length;
   return Object.fromEntries(names.map((name) => [name, countOf(name)])) as Totals;
-}
-
-/**
- * Returns the exit code for these verdicts. If a check of reach or tls failed, its exit code says whether the service
- * answered; any other failure is 7.
- */
-export function exitCodeOf(verdicts: readonly Verdict[]): ExitCode {
-  const red = verdicts.filter(isRed);
-  if (red.length === 0) return exitCodes.done;
-  const reach = red.find(({ id, exitCode }) => exitCode !== undefined && /^(reach|tls)\//.test(id));
-  // A service that answered in one of the repetitions was reached.
-  const isUnreached = reach?.repetitions === reach?.failures;
-  return (isUnreached && reach?.exitCode) || exitCodes['check-failed'];
 }
 
 /**
@@ -69,14 +70,14 @@ export function breakCommands(text: string, replacement: string): string {
   return text.replace(/##(?=\w*\[)/g, () => replacement);
 }
 
-/** Returns the reason and the hint of a verdict, in one line. */
-export function reasonText({ reason, hint }: Pick<Verdict, 'reason' | 'hint'>): string {
+/** Returns the reason and the hint of a finding, in one line. */
+export function reasonText({ reason, hint }: Pick<Finding, 'reason' | 'hint'>): string {
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
-/** Returns the details of a verdict, each with its label. */
-export function labelledDetails(verdict: Verdict): [label: string, text: string][] {
-  const { reason, expected, got, pointer, method, url, requestId, cache, leftovers } = verdict;
+/** Returns the details of a finding, each with its label. */
+export function labelledDetails(finding: Finding): [label: string, text: string][] {
+  const { reason, expected, got, pointer, method, url, requestId, cache, leftovers = [] } = finding;
   const details: [string, string | undefined][] = [
     ['expected', expected],
     ['got', reason.includes(got ?? '\n') ? undefined : got],
@@ -84,33 +85,56 @@ export function labelledDetails(verdict: Verdict): [label: string, text: string]
     ['request', url === undefined ? undefined : `${method ?? 'GET'} ${url}`],
     ['request id', requestId],
     ['cache', cache],
-    ['left', leftovers?.join('; ')],
+    ...leftovers.map((text): [string, string] => ['left', text]),
   ];
   return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }
 
-/** Verdicts with the same reason, which a report shows once. */
+/** Findings with the same reason, which a report tells once. */
 export interface Cause {
-  readonly first: Verdict;
+  readonly finding: Finding;
+  /** The verdicts on the checks that have such a finding, at least one. */
+  readonly verdicts: readonly Verdict[];
   /** The id of the check, or the number of checks, such as `5 checks`. */
   readonly subject: string;
-  /** The ids of the checks; undefined for a single check, and for checks that did not begin. */
-  readonly ids: string | undefined;
+  /** The details, each with its label. If there are several checks, they are named; if each was measured, a line each. */
+  readonly details: readonly (readonly [label: string, text: string])[];
 }
 
-/** Groups the verdicts that are not a pass by their cause: failures first, then warnings, flaky passes and skips. */
+/** Groups the findings that are no pass by their cause: failures first, then warnings, flaky passes and skips. */
 export function causesOf(verdicts: readonly Verdict[]): Cause[] {
-  const sorted = states.flatMap((state) => verdicts.filter((verdict) => verdict.state === state));
-  const causes = new Map<string, Verdict[]>();
-  for (const verdict of sorted.filter(({ state }) => state !== 'pass')) {
-    const { state, reason, obstacle } = verdict;
+  const findings = verdicts.flatMap((verdict) => verdict.findings.map((finding) => ({ verdict, finding })));
+  const sorted = states.flatMap((state) => findings.filter(({ finding }) => finding.state === state));
+  const groupsOfFindings = new Map<string, typeof findings>();
+  for (const item of sorted.filter(({ finding }) => finding.state !== 'pass')) {
+    const { obstacle } = item.verdict;
+    const { state, reason } = item.finding;
     const key = JSON.stringify(obstacle === undefined ? [state, reason] : [obstacle]);
-    causes.set(key, [...(causes.get(key) ?? []), verdict]);
+    groupsOfFindings.set(key, [...(groupsOfFindings.get(key) ?? []), item]);
   }
-  return [...causes.values()].map((group) => {
-    const first = group[0] as Verdict;
-    if (group.length === 1) return { first, subject: first.id, ids: undefined };
-    const ids = first.obstacle === undefined ? group.map(({ id }) => id).join(', ') : undefined;
-    return { first, subject: `${group.length} checks`, ids };
+  return [...groupsOfFindings.values()].map((group) => {
+    const finding = (group[0] as (typeof group)[number]).finding;
+    const members = [...new Set(group.map(({ verdict }) => verdict))];
+    const [first] = members as [Verdict, ...Verdict[]];
+    const subject = members.length === 1 ? first.id : `${members.length} checks`;
+    return { finding, verdicts: members, subject, details: detailsOfCause(finding, group) };
   });
+}
+
+function detailsOfCause(
+  finding: Finding,
+  group: readonly { readonly verdict: Verdict; readonly finding: Finding }[],
+): Cause['details'] {
+  const measured = group.flatMap(({ verdict, finding: { readings } }) =>
+    readings === undefined ? [] : [['measured', lineText(`${verdict.id}: ${readings}`)] as const],
+  );
+  const ids = [...new Set(group.map(({ verdict }) => verdict.id))];
+  const isNamed = ids.length > 1 && measured.length === 0 && group[0]?.verdict.obstacle === undefined;
+  const checks = isNamed ? [['checks', ids.join(', ')] as const] : [];
+  return [...checks, ...measured, ...labelledDetails(finding)];
+}
+
+/** The red causes: what makes the command fail. */
+export function redCausesOf(verdicts: readonly Verdict[]): Cause[] {
+  return causesOf(verdicts).filter(({ finding }) => isRed(finding));
 }

@@ -10,7 +10,6 @@ export const smoke = action({
     'petstore smoke --wait 2m --report junit=out/smoke.xml --report github',
     'petstore smoke --write --confirm staging',
     "petstore smoke --wait-for 'header x-commit=4f2a9c1' --expect 'GET /healthz 200 /status=ok'",
-    'petstore smoke --for 10m --brief',
     'petstore serve --port 0 -- petstore smoke --write',
   ],
   flags: smokeFlags,

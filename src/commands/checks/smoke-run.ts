@@ -19,7 +19,7 @@ import {
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
 import type { SocketAddress } from '../../client/transport/sockets.ts';
-import { chooseCredentialPlace, decideTokenUse } from '../../config/credential.ts';
+import { decideTokenUse } from '../../config/credential.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { errorText } from '../../output/error.ts';
@@ -34,17 +34,15 @@ import {
   UsageError,
 } from '../../process/errors.ts';
 import { inTwoSteps } from '../../process/signals.ts';
+import { openService, timeoutOfChecks } from './open-service.ts';
 import type { SmokeFlags } from './smoke-flags.ts';
 
-const defaults = { waitForMs: 60_000, everyMs: 30_000, maxTimeMs: 600_000, retries: 1, timeoutMs: 10_000 };
+const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
-  const { settings, secrets, now } = context;
   const contract = await context.contract();
-  const timeout = settings.explain('timeout');
-  const timeoutMs = timeout.source === 'default' ? defaults.timeoutMs : timeout.value;
-  const retries = settings.explain('retries');
+  const timeoutMs = timeoutOfChecks(context);
   const address = await openAddress(context, timeoutMs);
   const options = toSmokeOptions(context, flags, { contract, timeoutMs, address });
   const reports = parseReports(flags.report ?? [], context.io.cwd);
@@ -52,22 +50,12 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   checkSelection(options, checks);
   if (context.flags.dryRun) return { pages: [toListRecords(checks)] };
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
-  const client = await context.client();
+  const service = await openService(context);
   // Throws if a path leads out of the service.
   for (const { path } of [...options.waitFor, ...options.expect])
-    if (path !== undefined) client.toRawRequest({ method: 'GET', path });
+    if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
   await prepareReports(reports, flags.force === true);
   const display = await createDisplay(context, flags.brief === true);
-  const service = {
-    client,
-    // There is an address, because there is a client.
-    address: address as SocketAddress,
-    mask: secrets.mask,
-    now,
-    timeoutMs,
-    retries: retries.source === 'default' ? defaults.retries : retries.value,
-    credentialPlace: chooseCredentialPlace(settings, contract.credentialPlaces),
-  };
   const report = await runSmoke(service, options, display.observer, context.interrupts);
   // A signal does not end the reports at once, but a pipe may have no reader.
   const steps = { stop: () => {}, stopMs: 1000 };
@@ -80,7 +68,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   return undefined;
 }
 
-/** Makes the options from flags and settings. @throws UsageError for flags that exclude or need each other. */
+/** Makes the options from flags and settings. */
 function toSmokeOptions(
   context: Context,
   flags: SmokeFlags,
@@ -90,30 +78,22 @@ function toSmokeOptions(
     address,
   }: Pick<SmokeOptions, 'contract' | 'timeoutMs'> & { readonly address: SocketAddress | undefined },
 ): SmokeOptions {
-  const { repeat, for: forMs, every, waitFor = [], expect = [], only = [], skip = [] } = flags;
+  const { waitFor = [], expect = [], only = [], skip = [] } = flags;
   const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
-  const isLong = repeat !== undefined || forMs !== undefined || waitMs > 0;
-  if (repeat !== undefined && forMs !== undefined)
-    throw new UsageError('--repeat and --for: give only one of them');
-  if (repeat === undefined && forMs === undefined && every !== undefined)
-    throw new UsageError('--every: needs --repeat <n> or --for <duration>');
   return {
     contract,
     timeoutMs,
     waitMs,
     waitFor,
     expect,
-    repeat,
-    forMs,
     only: only.flat(),
     skip: skip.flat(),
-    hasTls: address?.isEncrypted === true && address.skipReason === undefined,
+    hasTls: address?.isEncrypted === true,
     hasToken: hasCredential(context, contract),
     strict: flags.strict === true,
     write: flags.write === true,
     maxLatencyMs: flags.maxLatency,
-    maxTimeMs: flags.maxTime ?? (isLong ? undefined : defaults.maxTimeMs),
-    everyMs: every ?? (forMs === undefined ? 0 : defaults.everyMs),
+    maxTimeMs: flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs),
   };
 }
 
@@ -205,6 +185,7 @@ async function endWithVerdicts(
   for (const error of reportErrors)
     if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
   if (signal) throw new InterruptedError(signal);
-  if (exitCode === exitCodes.usage) throw new UsageError(verdicts.at(-1)?.reason ?? 'no check ran');
+  if (exitCode === exitCodes.usage)
+    throw new UsageError(verdicts.at(-1)?.findings[0].reason ?? 'no check ran');
   context.setExitCode(exitCode);
 }

@@ -1,6 +1,6 @@
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
-import { parseDuration, parseInteger } from '../../config/setting-values.ts';
+import { parseDuration } from '../../config/setting-values.ts';
 import { parseCondition } from '../../input/condition.ts';
 
 export const smokeFlags = {
@@ -34,18 +34,9 @@ export const smokeFlags = {
     'time four calls of each GET, and fail if their median is above this',
     { parse: parseDuration },
   ),
-  maxTime: value(
-    '--max-time <duration>',
-    'end the run, as failed, after this time (10m without --wait, --repeat or --for)',
-    { parse: parseDuration },
-  ),
-  repeat: value('--repeat <n>', 'run the checks this many times', {
-    parse: (text) => parseInteger(text, 1, 1_000_000),
-  }),
-  for: value('--for <duration>', 'run the checks again and again for this long', {
+  maxTime: value('--max-time <duration>', 'end the run, as failed, after this time (10m without --wait)', {
     parse: parseDuration,
   }),
-  every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDuration }),
   report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
   brief: flag('--brief', 'show failures and the total only'),
   force: flag('--force', 'let a report replace a file that is not a report'),

@@ -1,0 +1,78 @@
+import { shownUrl } from '../api/http.ts';
+import type { Operation } from '../api/operations.ts';
+import type { Attempt } from '../client/attempt.ts';
+import type { Mask } from '../process/secrets.ts';
+import { excerpt } from '../process/text.ts';
+import type { Check } from './check.ts';
+import { type Finding, skip, statusText } from './finding.ts';
+
+/** What one check saw. It keeps every finding: verdicts, reports and exit codes are functions of results. */
+export interface CheckResult {
+  /** The id of the check. */
+  readonly id: string;
+  readonly operation?: Operation | undefined;
+  readonly isPrerequisite: boolean;
+  readonly elapsedMs: number;
+  /** At least one, with the secrets masked. */
+  readonly findings: readonly Finding[];
+  /** The number of requests that were sent. */
+  readonly requests: number;
+  /** The status or the error of the first attempt that was repeated; undefined if none was. */
+  readonly first?: string | undefined;
+  /** The reason why the check did not begin, a short clause; undefined if it began. */
+  readonly obstacle?: string | undefined;
+}
+
+/** Makes the result of a check that ran. @returns undefined if it has no findings, because there was nothing to check. */
+export function resultOf(
+  { id, operation, isPrerequisite = false }: Pick<Check, 'id' | 'operation' | 'isPrerequisite'>,
+  run: {
+    readonly elapsedMs: number;
+    readonly findings: readonly Finding[];
+    readonly attempts: readonly Attempt[];
+  },
+  mask: Mask,
+): CheckResult | undefined {
+  const { elapsedMs, findings, attempts } = run;
+  if (findings.length === 0) return undefined;
+  const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
+  const { response, error } = repeated ?? {};
+  const first = response ? statusText(response.status) : (error?.message ?? 'no answer');
+  return {
+    id,
+    operation,
+    isPrerequisite,
+    elapsedMs,
+    findings: findings.map((finding) => toSafe(finding, mask)),
+    requests: attempts.length,
+    first: repeated && mask(first),
+  };
+}
+
+/** Makes the result of a check that did not begin. @param reason the whole reason; by default the obstacle. */
+export function skippedResult(
+  { id, operation, isPrerequisite = false }: Pick<Check, 'id' | 'operation' | 'isPrerequisite'>,
+  obstacle: string,
+  reason = obstacle,
+): CheckResult {
+  return { id, operation, isPrerequisite, elapsedMs: 0, findings: [skip(reason)], requests: 0, obstacle };
+}
+
+/**
+ * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
+ * would hide a secret from the mask, and so would a cut in the middle of a secret.
+ */
+function toSafe(finding: Finding, mask: Mask): Finding {
+  const { expected, got } = finding;
+  const shortFinding = {
+    ...finding,
+    expected: expected && excerpt(expected, mask),
+    got: got === undefined ? undefined : excerpt(got, mask),
+  };
+  const safe = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
+  const entries = Object.entries(shortFinding).map(([name, value]) =>
+    name === 'state' ? [name, value] : [name, safe(value)],
+  );
+  return Object.fromEntries(entries) as Finding;
+}

@@ -1,0 +1,76 @@
+import type { Attempt } from '../client/attempt.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import type { Mask } from '../process/secrets.ts';
+import type { StoppedError } from '../process/signals.ts';
+import type { Check } from './check.ts';
+import { type CheckResult, resultOf, skippedResult } from './check-result.ts';
+import { FindingError, findingOfError, skip } from './finding.ts';
+import { hasFailed, verdictOf } from './verdict.ts';
+
+/** What the runner of checks needs. */
+export interface RunnerOptions<Context> {
+  /** Makes the context of one check, and the list that gets the attempts of its requests. */
+  open(): { readonly context: Context; readonly attempts: readonly Attempt[] };
+  readonly mask: Mask;
+  /** Aborted when the checks are stopped; the reason is a StoppedError with a clause. */
+  readonly stopped: AbortSignal;
+  /** The results of checks that these checks may need. */
+  readonly earlier?: readonly CheckResult[];
+  /** Returns a reason for which the next check must not begin, a clause. */
+  findObstacle?(): string | undefined;
+  /** Called when a check begins. @param number its number, from 1, of `count`. */
+  onBegin?(id: string, number: number, count: number): void;
+  /** Called when a check has ended or was skipped. */
+  onResult?(result: CheckResult): Promise<void>;
+}
+
+/** Returns the reason for which checks were stopped, a clause; undefined if they were not. */
+export function stopReasonOf(stopped: AbortSignal): string | undefined {
+  return stopped.aborted ? (stopped.reason as StoppedError).message : undefined;
+}
+
+/** Runs checks one after another. If a check fails, the checks that need it are skipped. */
+export async function runChecks<Context>(
+  checks: readonly Check<Context>[],
+  options: RunnerOptions<Context>,
+): Promise<CheckResult[]> {
+  const { earlier = [], stopped, findObstacle, onBegin, onResult } = options;
+  const results: CheckResult[] = [];
+  for (const [index, check] of checks.entries()) {
+    const failed = [...earlier, ...results].find(
+      (result) => (result.isPrerequisite || check.needs?.includes(result.id)) && hasFailed(result),
+    );
+    const obstacle = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? findObstacle?.());
+    if (obstacle === undefined) onBegin?.(check.id, index + 1, checks.length);
+    const result =
+      obstacle === undefined
+        ? await runCheck(check, options)
+        : check.isOptional
+          ? undefined
+          : skippedResult(
+              check,
+              obstacle,
+              failed && `${obstacle}: ${verdictOf(failed, false).findings[0].reason}`,
+            );
+    if (!result) continue;
+    results.push(result);
+    await onResult?.(result);
+  }
+  return results;
+}
+
+async function runCheck<Context>(
+  check: Check<Context>,
+  { open, mask, stopped }: RunnerOptions<Context>,
+): Promise<CheckResult | undefined> {
+  const startedMs = monotonicMs();
+  const { context, attempts } = open();
+  const findings = await check.run(context).catch((error: unknown) => {
+    // A call that was cut off says nothing about the service.
+    const stopReason = stopReasonOf(stopped);
+    const isCutOff = stopReason !== undefined && !(error instanceof FindingError);
+    return isCutOff ? skip(stopReason) : findingOfError(error);
+  });
+  const run = { elapsedMs: monotonicMs() - startedMs, findings: [findings].flat(), attempts };
+  return resultOf(check, run, mask);
+}

@@ -1,0 +1,32 @@
+import type { Service } from '../../checks/round.ts';
+import type { SocketAddress } from '../../client/transport/sockets.ts';
+import { chooseCredentialPlace } from '../../config/credential.ts';
+import { openAddress } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+
+/** The limits of a call, if no setting has others: checks shall say soon that something is wrong. */
+const defaults = { timeoutMs: 10_000, retries: 1 };
+
+/** Returns the time limit of one call of a check. */
+export function timeoutOfChecks({ settings }: Context): number {
+  const timeout = settings.explain('timeout');
+  return timeout.source === 'default' ? defaults.timeoutMs : timeout.value;
+}
+
+/** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */
+export async function openService(context: Context): Promise<Service> {
+  const { settings, secrets, now } = context;
+  const client = await context.client();
+  const timeoutMs = timeoutOfChecks(context);
+  const retries = settings.explain('retries');
+  return {
+    client,
+    // There is an address, because there is a client.
+    address: (await openAddress(context, timeoutMs)) as SocketAddress,
+    mask: secrets.mask,
+    now,
+    timeoutMs,
+    retries: retries.source === 'default' ? defaults.retries : retries.value,
+    credentialPlace: chooseCredentialPlace(settings, client.contract.credentialPlaces),
+  };
+}
