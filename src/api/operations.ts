@@ -84,6 +84,8 @@ export interface Parameter {
    * value.
    */
   readonly serviceDefault?: string | undefined;
+  /** Whether this project chose the parameter, so that a service may take it for something else. */
+  readonly isAssumed?: boolean | undefined;
   /** A constant that every request sends, for a parameter that the table does not have. */
   readonly constant?: string | undefined;
 }
@@ -248,7 +250,8 @@ function listOperation<Result extends ResultName, const Filter extends QueryName
   ...filters: readonly Filter[]
 ) {
   const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
-  const paging = [{ ...inQuery('limit'), bounds: pageSize }, inQuery('after')] as const;
+  const limit = { ...inQuery('limit'), bounds: pageSize, isAssumed: true } as const;
+  const paging = [limit, inQuery('after')] as const;
   const parameters = [...filters.map((name) => inQuery(name)), ...paging] as const;
   const kind = {
     method: 'GET',

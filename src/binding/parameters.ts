@@ -1,3 +1,4 @@
+import { isNextName, isOuterName } from '../api/list-signs.ts';
 import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -215,20 +216,14 @@ function answerHeaders({ responses }: DocumentOperation): string[] {
   );
 }
 
-const nextNames = /^(next|nextcursor|nextpagetoken|nexttoken|nextpage|nexturl|nextlink|nextpageurl|cursor)$/;
-/** Fields of an answer that may hold the link or the cursor one level deeper. */
-const outerNames = /^(paging|pagination|page|meta|metadata|links?|cursors?|next|pageinfo)$/;
-
 /** Finds the fields that lead from an answer to its link or cursor to the next page. */
 function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
   if (answer?.shape.kind !== 'object') return undefined;
   const nextField = ({ fields }: Shape) =>
-    [...fields].find(
-      ([name, schema]) => nextNames.test(compactName(name)) && shapeOf(schema).kind !== 'boolean',
-    )?.[0];
+    [...fields].find(([name, schema]) => isNextName(name) && shapeOf(schema).kind !== 'boolean')?.[0];
   for (const [field, schema] of answer.shape.fields) {
     const shape = shapeOf(schema);
-    const inner = outerNames.test(compactName(field)) ? nextField(shape) : undefined;
+    const inner = isOuterName(field) ? nextField(shape) : undefined;
     if (inner === undefined) continue;
     // HAL and others: `_links: { next: { href } }`.
     const isLink = shapeOf(shape.fields.get(inner)).fields.has('href');

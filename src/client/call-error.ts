@@ -18,7 +18,9 @@ type Attempts = readonly Attempt[];
 /** Returns the error of a response, by its status alone. Undefined if the status means success. */
 export function responseError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
   const { status } = response;
-  if (isSuccess(call.request.method, status)) return undefined;
+  // A list may be answered in parts, although no range was asked for.
+  const isPart = status === 206 && call.operation?.isList === true;
+  if (isPart || isSuccess(call.request.method, status)) return undefined;
   if (status < 400)
     return callError(
       call,

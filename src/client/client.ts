@@ -245,10 +245,11 @@ async function fetchRaw(call: Call): Promise<RawResponse> {
 /** Reads the page of a list at a URL. */
 async function fetchPage(call: OperationCall, url: string): Promise<Page> {
   const pageCall = { ...call, request: { ...call.request, url } };
-  const { value, headers, attempts } = await fetchAnswer(pageCall, { id: undefined, values: {} });
+  const { value, status, headers, attempts } = await fetchAnswer(pageCall, { id: undefined, values: {} });
   return {
     ...(value as PageContent),
-    link: headerValue(headers, 'link'),
+    status,
+    headers,
     url: attempts.at(-1)?.request.url ?? url,
     fault: (why, hint) => callError(pageCall, attempts, invalidResponse(why, { hint })),
   };

@@ -1,5 +1,6 @@
 import { canBeginAfterId } from '../api/contract.ts';
-import { linkTarget } from '../api/http.ts';
+import { type HttpHeaders, headerValue, linkTarget } from '../api/http.ts';
+import { findListSign, isLink, type ListSign } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { type JsonObject, valueIn } from '../process/exact-json.ts';
@@ -10,7 +11,8 @@ import type { PageContent } from './read-answer.ts';
 
 /** One page of a list. */
 export interface Page extends PageContent {
-  readonly link: string | undefined;
+  readonly status: number;
+  readonly headers: HttpHeaders;
   /** The URL that answered. */
   readonly url: string;
   /**
@@ -75,7 +77,7 @@ export async function* pagesOf(
       throw page.fault(`the list does not end: more than ${maxEmptyPages} empty pages in a row`);
     if (walk.pages >= maxPages || walk.count > maxRecords)
       throw page.fault(`the list does not end: more than ${maxPages} pages or ${maxRecords} records`);
-    walk.isLinked ||= linkTarget(page.link, 'next') !== undefined;
+    walk.isLinked ||= linkTarget(linkOf(page), 'next') !== undefined;
     const { next, mayBeCut, probe } = nextStep(walk, page);
     if (next === undefined) {
       // If the page cannot be read, there is no answer, and the list may be cut.
@@ -113,14 +115,14 @@ interface Step {
 function nextStep(walk: Walk, page: Page): Step {
   const { operation, first, size, count } = walk;
   const { paging, noun } = operation;
-  const link = linkTarget(page.link, 'next');
+  const link = linkTarget(linkOf(page), 'next');
   if (link !== undefined) return { next: resolveNext(link, page) };
-  const mayBeCut = moreClause(walk, page);
-  const isLinked = walk.isLinked || linkTarget(page.link, 'first', 'prev', 'last') !== undefined;
-  if (isLinked || !paging || paging.kind === 'link') return { mayBeCut };
+  const sign = signOf(walk, page);
+  const isLinked = walk.isLinked || linkTarget(linkOf(page), 'first', 'prev', 'last') !== undefined;
+  if (isLinked || !paging || paging.kind === 'link') return signedStep(sign, page);
   if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
   if (paging.kind === 'unknown') {
-    if (mayBeCut !== undefined) return { mayBeCut };
+    if (sign) return signedStep(sign, page);
     const last = page.records.at(-1)?.[nouns[noun].idField];
     const canProbe = paging.after !== undefined && typeof last === 'bigint';
     const probe = canProbe ? withQueryParameter(first, paging.after, `${last}`) : undefined;
@@ -129,11 +131,22 @@ function nextStep(walk: Walk, page: Page): Step {
   // A page that is shorter than the stated maximum is the last.
   const maximum = statedMaximum(operation);
   const length = page.records.length;
-  if (length === 0 || (maximum !== undefined && length < Math.min(size ?? maximum, maximum))) return {};
+  if (length === 0 || (maximum !== undefined && length < Math.min(size ?? maximum, maximum)))
+    return { mayBeCut: sign?.clause };
   const value = paging.kind === 'number' ? (walk.firstNumber ?? 0) + walk.pages : count;
   if (value > (paging.maximum ?? Number.POSITIVE_INFINITY))
     return { mayBeCut: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
   return { next: withQueryParameter(first, paging.parameter, String(value)) };
+}
+
+/** Follows a link that the answer has although the description does not say so, if it is of the same origin. */
+function signedStep(sign: ListSign | undefined, page: Page): Step {
+  const { link, clause } = sign ?? {};
+  const isOwn =
+    link !== undefined &&
+    URL.canParse(link, page.url) &&
+    new URL(link, page.url).origin === new URL(page.url).origin;
+  return isOwn ? { next: resolveNext(link, page) } : { mayBeCut: clause };
 }
 
 function nextByCursor(
@@ -143,24 +156,18 @@ function nextByCursor(
 ): Step {
   const value = valueIn(page.envelope, next);
   if (value === undefined || value === null || value === '' || value === false)
-    return { mayBeCut: moreClause(walk, page) };
+    return signedStep(signOf(walk, page), page);
   if (typeof value === 'boolean' || typeof value === 'object')
     return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
   const text = String(value);
-  if (/^(https?:\/)?\/|^\?/.test(text)) return { next: resolveNext(text, page) };
+  if (isLink(text)) return { next: resolveNext(text, page) };
   if (parameter === undefined) return { mayBeCut: `its ${next.join('.')} is not a link` };
   return { next: withQueryParameter(walk.first, parameter, text) };
 }
 
-/** Returns the clause in which the last page says that there are more records. */
-function moreClause({ count }: Walk, { envelope }: Page): string | undefined {
-  for (const [field, value] of Object.entries(envelope ?? {})) {
-    const name = field.toLowerCase().replace(/[^a-z]/g, '');
-    if (/^hasmore$|^hasnext(page)?$/.test(name) && value === true) return `it says ${field}: true`;
-    if (/^total(count|elements|items|records|results)?$/.test(name) && Number(value) > count)
-      return `it says ${field}: ${value}, and sent ${count}`;
-  }
-  return undefined;
+/** Finds a statement of the page that there are more records than were read. */
+function signOf({ count, pages }: Walk, { status, headers, envelope }: Page): ListSign | undefined {
+  return findListSign({ status, headers, envelope }, { count, pages });
 }
 
 /**
@@ -214,6 +221,10 @@ function resolveNext(link: string, page: Page): string {
         : 'a gateway may not pass on the header Host (nginx: proxy_set_header Host $http_host; Apache: ProxyPreserveHost On; `petstore help gateways`)',
     );
   return withoutHash(next.href);
+}
+
+function linkOf({ headers }: Page): string | undefined {
+  return headerValue(headers, 'link');
 }
 
 function withoutHash(url: string): string {

@@ -47,11 +47,16 @@ export async function* readList(
   const operation = offeredOperation(source.contract, id);
   const pages = readPages(source, operation, filters, options);
   // Only the end of the list shows whether the list is cut. Until then, a caller that needs the whole list gets nothing.
-  const isReadFirst = options.whole && operation.paging?.kind === 'unknown';
-  const kept: JsonObject[][] = [];
+  // A list that follows links can be long, so it gets all but the last page.
+  const keepsAll = operation.paging?.kind !== 'link';
+  let kept: JsonObject[][] = [];
   let page = await pages.next();
   for (; !page.done; page = await pages.next()) {
-    if (isReadFirst) kept.push(page.value);
+    if (options.whole && !keepsAll) {
+      yield* kept;
+      kept = [];
+    }
+    if (options.whole) kept.push(page.value);
     else yield page.value;
   }
   const mayBeCut = page.value;
@@ -90,9 +95,18 @@ async function* readPages(
   for (const part of parts.queries) {
     // A service may ignore a parameter without an error.
     const checked = [...conditions, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
-    const list = openList({ ...Object.fromEntries(parameters), ...part, after, limit: size });
-    const pages = pagesOf(list, operation, size);
+    const query = { ...Object.fromEntries(parameters), ...part, after };
+    const open = (limit: number | undefined) => pagesOf(openList({ ...query, limit }), operation, limit);
+    let pages = open(size);
     let page = await pages.next();
+    if (!page.done && page.value.length === 0) {
+      page = await pages.next();
+      // A service may take a page size that it does not know for a filter, which no record meets.
+      if (page.done && size !== undefined && isSizeAssumed(operation)) {
+        pages = open(undefined);
+        page = await pages.next();
+      }
+    }
     for (; !page.done; page = await pages.next()) {
       const matching = page.value.filter((record) => meetsConditions(record, checked));
       left -= matching.length;
@@ -121,6 +135,10 @@ function pageSize(operation: Operation, limit: number | undefined): number | und
   const { paging } = operation;
   const hasNoPages = paging?.kind === 'unknown' && paging.by === undefined;
   return isStated || (size.serviceDefault !== undefined && hasNoPages) ? largest : undefined;
+}
+
+function isSizeAssumed({ parameters }: Operation): boolean {
+  return parameters.some(({ name, isAssumed }) => name === 'limit' && isAssumed);
 }
 
 /** Whether the records of a list have a field. */

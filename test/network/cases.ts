@@ -41,7 +41,9 @@ function casesOf(ask: Ask) {
     { exit = says ? 6 : 0, requests = 1, ...details }: Ending = {},
   ): Case => {
     const open = typeof service === 'function' ? service : () => mode.openOne(service);
-    const range = typeof requests === 'number' ? ([requests, requests] as const) : requests;
+    const [least, most] = typeof requests === 'number' ? [requests, requests] : requests;
+    // An empty list is asked for once more, without the size of its pages.
+    const range = [least, ask === 'list' && exit === 0 ? most + 1 : most] as const;
     return { ask, name, open, says, exit, requests: range, ...details };
   };
 }

@@ -86,7 +86,9 @@ test.each(['inventory set 1 5', 'categories create --name x'])(
 );
 
 test.each([202, 206, 207, 299, 304])('a read that is answered %i is no success', async (status) => {
-  expect(await against({ status, body: [] }, 'pets list')).toMatchObject({ code: 6, stdout: '' });
+  // A list may be answered in parts.
+  const line = status === 206 ? 'pets get 1' : 'pets list';
+  expect(await against({ status, body: [] }, line)).toMatchObject({ code: 6, stdout: '' });
   const raw = await against({ status, body: [] }, 'api request GET /x');
   expect(raw.code).toBe(status === 304 ? 0 : 6);
 });

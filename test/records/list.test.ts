@@ -132,13 +132,13 @@ test.each([
 });
 
 test.each([
-  ['list', '[]', 'id  name  category  status\n'],
-  ['get 1 -o csv', '{"id":1,"name":"Rex","categoryId":2}', 'id,name,category,status\n1,Rex,2,\n'],
+  ['list -o csv', '[{"id":1,"name":"Rex","categoryId":2}]', 'id,name,category,status\n1,Rex,Cats,\n'],
+  ['get 1 -o csv', '{"id":1,"name":"Rex","categoryId":2}', 'id,name,category,status\n1,Rex,Cats,\n'],
 ])('pets %s requests the categories at the same time as the pets', async (words, pets, stdout) => {
   const waiting: (() => void)[] = [];
   const server = createServer(({ url = '' }, response) => {
     response.setHeader('content-type', 'application/json');
-    waiting.push(() => response.end(url.startsWith('/pets') ? pets : '[]'));
+    waiting.push(() => response.end(url.startsWith('/pets') ? pets : '[{"id":2,"name":"Cats"}]'));
     if (waiting.length === 2) for (const answer of waiting) answer();
   });
   const port = await listenHere(server);

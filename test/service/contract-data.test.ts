@@ -18,7 +18,7 @@ const pet = {
 };
 
 /** Binds a description of pets. @param schema the schema of a pet */
-export async function bindPets(schema: JsonObject = pet, more: JsonObject = {}) {
+async function bindPets(schema: JsonObject = pet, more: JsonObject = {}) {
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } };
   const answer = { description: 'ok', content };
   const list = {

@@ -30,6 +30,15 @@ const cut: Record<string, Shape> = {
     page: firstTwo,
     list: (data, _noun, _url, all) => ({ data, total: all.length }),
   },
+  'a total in a header': { page: firstTwo, headers: (all) => ({ 'X-Total-Count': `${all.length}` }) },
+  'a range in a header': {
+    page: firstTwo,
+    headers: (all) => ({ 'Content-Range': `pets 0-1/${all.length}` }),
+  },
+  'a flag two objects below': {
+    page: firstTwo,
+    list: (data) => ({ data, meta: { page: { last: false } } }),
+  },
   'an envelope that says that there are more': { page: firstTwo, list: (data) => ({ data, hasMore: true }) },
 };
 
@@ -96,6 +105,42 @@ test.each<[string, Shape]>([
   const { run, done } = await bindTo(service);
   expect(await run('pets list -o ids')).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n5\n', stderr: '' });
   await done('pets get Pet5 -o ids');
+});
+
+test('a link to the next page is followed, whatever the description says', async () => {
+  await using service = await shapedService({
+    page: (records, url) => records.slice(Number(url.searchParams.get('from') ?? 0)).slice(0, 2),
+    list: (data, noun, url, all) => {
+      const from = Number(url.searchParams.get('from') ?? 0) + 2;
+      const more = from < all.length ? { '@odata.nextLink': `${url.pathname}?from=${from}` } : {};
+      return { value: data, ...(noun === 'pets' ? more : {}) };
+    },
+  });
+  const { run, done } = await bindTo(service);
+  expect(await run('pets list -o ids')).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n5\n', stderr: '' });
+  await done('pets get Pet5 -o ids');
+});
+
+test('a list that is answered in parts with 206 is read, and may be cut', async () => {
+  await using server = await recordingServer({}, () => ({
+    status: 206,
+    headers: { 'content-range': 'pets 0-0/2' },
+    body: [pet(1)],
+  }));
+  const list = await runAt(server, 'pets list -o ids --retries 0');
+  expect([list.code, list.stdout]).toEqual([0, '1\n']);
+  expect(list.stderr).toContain('there may be more records: the header content-range says 2, and it sent 1');
+  expect((await runAt(server, 'pets get Rex --retries 0')).code).toBe(2);
+});
+
+test('a service that takes an unknown page size for a filter is asked once without it', async () => {
+  await using server = await recordingServer({}, ({ path }) => ({
+    body: path.startsWith('/pets/') ? pet(2) : path.includes('limit=') ? [] : [pet(1), pet(2)],
+  }));
+  const ids = await runAt(server, 'pets list -o ids');
+  expect([ids.code, ids.stdout]).toEqual([0, '1\n2\n']);
+  expect((await runAt(server, 'pets get Pet2 -o ids')).stdout).toBe('2\n');
+  expect(server.calls().filter((call) => call.startsWith('GET /pets?limit=')).length).toBeGreaterThan(0);
 });
 
 test('a filter that is required, or has a default, is asked for each of its values', async () => {

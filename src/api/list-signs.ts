@@ -1,0 +1,171 @@
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { shorten } from '../process/text.ts';
+import { type HttpHeaders, headerValue } from './http.ts';
+
+// The ways in which services say that a list goes on, whatever their description says. The names are compact: lower case,
+// letters only. A header has them with or without `x-` and `pagination-`.
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** How many records the list has. */
+const totals = words(`
+  total totalcount totalelements totalitems totalrecords totalresults totalrows totalsize totalhits totalentries
+  count countall itemcount itemscount recordcount resultcount rowcount odatacount numfound nbhits
+  numberofrecords numberofelementstotal fullcount`);
+/** How many pages the list has. */
+const pageCounts = words(
+  'totalpages pagecount pages pagescount lastpage numpages numberofpages nbpages maxpage',
+);
+/** How many records follow. */
+const remainders = words('remaining remainingitemcount remainingcount remainingitems');
+/** True if there is more. */
+const moreFlags = words(`
+  more hasmore hasnext hasnextpage hasmoreitems hasmorepages hasmoreresults moreavailable moreresults moreitems
+  truncated istruncated incomplete incompleteresults exceededtransferlimit`);
+/** False if there is more. */
+const lastFlags = words('last islast islastpage lastpagereached done islastitem isfinished endoflist');
+/** The link, the token or the number of the next page. */
+const nextNames = words(`
+  next nextlink nexturl nexturi nexthref nextpage nextpageurl nextpagelink nextpageuri nextpagetoken nexttoken nextcursor
+  nextmarker nextkey nextoffset nextrecordsurl nextcontinuationtoken continue continuation continuationtoken odatanextlink`);
+/** Objects beside a list, or around it, that tell of its pages. */
+const outerNames = words(`
+  meta metadata page pagination paging pageinfo pageable pager links link info responsemetadata searchmetadata
+  resultset resultinfo cursor cursors next data result results response embedded d`);
+
+/** Writes a name in the form of the tables: `@odata.nextLink` is `odatanextlink`, `__count` is `count`. */
+function compactName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '');
+}
+
+/** Whether a field of an answer may hold the link or the cursor of the next page. */
+export function isNextName(name: string): boolean {
+  return nextNames.has(compactName(name)) || compactName(name) === 'cursor';
+}
+
+/** Whether a field of an answer may be an object that holds the link or the cursor of the next page. */
+export function isOuterName(name: string): boolean {
+  return outerNames.has(compactName(name));
+}
+
+/** A statement of an answer that its list goes on. */
+export interface ListSign {
+  /** A clause: `it says meta.total: 25, and sent 10`. */
+  readonly clause: string;
+  /** The link to the next page, if the answer has one. It may be relative. */
+  readonly link?: string | undefined;
+}
+
+/** The part of a list that was read: the records and pages so far. */
+interface ListProgress {
+  readonly count: number;
+  readonly pages: number;
+}
+
+interface ListAnswer {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  /** The body, if it is an object around the list. */
+  readonly envelope: JsonObject | undefined;
+}
+
+/** Finds a statement of an answer that there are more records than were read. A link to the next page comes first. */
+export function findListSign(
+  { status, headers, envelope }: ListAnswer,
+  progress: ListProgress,
+): ListSign | undefined {
+  const fields = [...headerFields(headers), ...fieldsIn(envelope)];
+  const signs: ListSign[] = fields.flatMap((field) => signOf(field, progress) ?? []);
+  const range = rangeSign(headerValue(headers, 'content-range'), progress);
+  const partial = status === 206 && !range ? [{ clause: 'it answered 206, which is a part' }] : [];
+  const all: readonly ListSign[] = [...signs, ...(range && range !== 'whole' ? [range] : []), ...partial];
+  return all.find(({ link }) => link !== undefined) ?? all[0];
+}
+
+/** A field that may say something about the pages. */
+interface Field {
+  /** The name in messages. */
+  readonly label: string;
+  /** The name in the form of the tables. */
+  readonly name: string;
+  readonly value: JsonValue;
+}
+
+function signOf({ label, name, value }: Field, { count, pages }: ListProgress): ListSign | undefined {
+  const number = numberIn(value);
+  const says = (text: string, rest = '') => ({ clause: `it says ${label}: ${shorten(text, 80)}${rest}` });
+  if (totals.has(name) && number !== undefined && number > count)
+    return says(`${number}`, `, and sent ${count}`);
+  if (remainders.has(name) && number !== undefined && number > 0) return says(`${number}`);
+  if (pageCounts.has(name) && number !== undefined && number > pages)
+    return says(`${number}`, `, and sent ${pages === 1 ? 'one' : pages}`);
+  if (moreFlags.has(name) && String(value) === 'true') return says('true');
+  if (lastFlags.has(name) && String(value) === 'false') return says('false');
+  if (!nextNames.has(name) || typeof value === 'boolean') return undefined;
+  // HAL and others: `_links: { next: { href } }`. JSON:API allows the same.
+  const target = isJsonObject(value) ? (value.href ?? value.url ?? null) : value;
+  if (target === null || typeof target === 'object' || /^(0?|null|none)$/i.test(String(target).trim()))
+    return undefined;
+  const text = String(target).trim();
+  return { ...says(text), ...(isLink(text) && { link: text }) };
+}
+
+/** Whether a text is a link, and not a token: an absolute URL, an absolute path or a query. */
+export function isLink(text: string): boolean {
+  return /^(https?:\/)?\/|^\?/.test(text);
+}
+
+function numberIn(value: JsonValue): number | undefined {
+  const isDigits = typeof value === 'string' && /^\d{1,15}$/.test(value.trim());
+  const number = typeof value === 'bigint' || isDigits ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) ? number : undefined;
+}
+
+/** Reads the headers. `X-Pagination` of ASP.NET is JSON. */
+function headerFields(headers: HttpHeaders): Field[] {
+  return Object.keys(headers).flatMap((header): Field[] => {
+    const value = headerValue(headers, header) ?? '';
+    const label = `the header ${header}`;
+    const name = compactName(header)
+      .replace(/^(xms|opc|x)/, '')
+      .replace(/^pagination(?=.)/, '');
+    if (name === 'pagination' && value.startsWith('{')) return fieldsIn(tryJson(value), `${label} `);
+    return [{ label, name, value }];
+  });
+}
+
+function tryJson(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists the fields of an object and of the objects in it, up to two deeper, that may tell of the pages. */
+function fieldsIn(object: JsonValue | undefined, prefix = '', depth = 0): Field[] {
+  if (!isJsonObject(object)) return [];
+  return Object.entries(object).flatMap(([field, value]): Field[] => {
+    const name = compactName(field);
+    const label = prefix + field;
+    const isOuter = depth < 2 && outerNames.has(name);
+    // `links: [{ rel: 'next', href }]`
+    const isLinks = isOuter && Array.isArray(value) && /^links?$/.test(name);
+    const links = isLinks ? value.filter((link) => isJsonObject(link) && link.rel === 'next') : [];
+    const inner = isOuter ? fieldsIn(value, `${label}.`, depth + 1) : [];
+    return [
+      ...links.map((link) => ({ label: `${label}.next`, name: 'next', value: link })),
+      { label, name, value },
+      ...inner,
+    ];
+  });
+}
+
+/** Reads `Content-Range: pets 0-9/25`. @returns `whole` if it says that nothing follows @see RFC 9110, 14.4 */
+function rangeSign(header: string | undefined, { count }: ListProgress): ListSign | 'whole' | undefined {
+  const [, last = '', total = ''] = /^\s*\S+\s+\d+-(\d+)\/(\d+|\*)\s*$/.exec(header ?? '') ?? [];
+  if (total === '' || total === '*') return undefined;
+  return Number(total) > Math.max(Number(last) + 1, count)
+    ? { clause: `the header content-range says ${total}, and it sent ${count}` }
+    : 'whole';
+}
