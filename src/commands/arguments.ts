@@ -4,11 +4,11 @@ import { argument, choice, choices, value, values } from '../cli/flag.ts';
 import { valueProblem } from '../config/keys.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
 import {
-  parseFieldCondition,
   parseIdOrName,
   parsePositiveQuantity,
   parseQuantity,
   parseText,
+  parseWaitGoal,
 } from '../records/parse-values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {
@@ -42,9 +42,9 @@ export const listFlags = {
 };
 
 export const untilFlag = value(
-  '--until <field=value>',
-  'poll every 2s until the field has this value, at most --timeout',
-  { parse: parseFieldCondition },
+  '--until <condition>',
+  'poll every 2s, at most --timeout, until a field has a value, as in status=sold; or exists, or gone',
+  { parse: parseWaitGoal, offers: ['exists', 'gone'] },
 );
 
 /** Parses the interval of --watch. @returns milliseconds @throws ValueError. */

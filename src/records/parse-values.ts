@@ -1,5 +1,6 @@
 import { idRequirement, isDateTime, toChange, toId, toQuantity } from '../api/values.ts';
 import { blankValue, ValueError } from '../config/setting-values.ts';
+import { parseRecordCondition, type ValueComparison } from '../input/condition.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, parseJson } from '../process/exact-json.ts';
 
@@ -91,17 +92,12 @@ export function parseTruth(text: string): boolean {
   return word === 'true';
 }
 
-/** The condition that a field, printed as text, has this value. */
-export interface FieldCondition {
-  readonly field: string;
-  readonly value: string;
-}
+/** What `get --until` waits for: the record itself, its end, or values of its fields. */
+export type WaitGoal = 'exists' | 'gone' | readonly ValueComparison[];
 
-/** Parses `<field>=<value>`. @throws ValueError. */
-export function parseFieldCondition(text: string): FieldCondition {
-  const at = text.indexOf('=');
-  if (at < 1) throw new ValueError('must be <field>=<value>');
-  return { field: text.slice(0, at), value: text.slice(at + 1) };
+/** Parses the value of `--until`. @throws UsageError that names the first mistake. */
+export function parseWaitGoal(text: string, flag: string): WaitGoal {
+  return text === 'exists' || text === 'gone' ? text : parseRecordCondition(text, flag);
 }
 
 /** Returns the text. @throws ValueError if it is blank, which is most often an unset variable of a script. */

@@ -5,9 +5,10 @@ import { type Column, compareBy, pickColumns, type View } from '../output/column
 import { errorSentence } from '../output/error.ts';
 import { foldProse } from '../output/fold.ts';
 import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
-import { sleep, withinLimits } from '../process/deadline.ts';
+import { withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
+import { type Look, poll } from '../process/poll.ts';
 import { inTwoSteps } from '../process/signals.ts';
 import { sanitize, secondsText } from '../process/text.ts';
 import type { Access } from './access.ts';
@@ -47,13 +48,13 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
   };
   let last: readonly JsonObject[] | undefined;
   let lines: readonly string[] = [];
-  const pollOnce = async (): Promise<number> => {
+  const look = async (): Promise<Look<void>> => {
     try {
-      const poll = await readPoll(access, options, last);
-      last = poll.records;
-      lines = await drawTable(access, screen, poll);
-      await screen.draw([...(await drawTitle(access, intervalMs, poll.changed.size)), ...lines]);
-      return intervalMs;
+      const result = await readPoll(access, options, last);
+      last = result.records;
+      lines = await drawTable(access, screen, result);
+      await screen.draw([...(await drawTitle(access, intervalMs, result.changed.size)), ...lines]);
+      return { value: undefined, isFinal: false };
     } catch (error) {
       if (end.signal.aborted || !(error instanceof CliError) || error.kind === 'usage') throw error;
       const { retryAfterMs = 0 } = attemptsOf(error).at(-1) ?? {};
@@ -62,13 +63,13 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
       const { red } = await context.style('stdout');
       const folded = foldProse(sanitize(cause), context.io.stdout.width).split('\n');
       await screen.draw([...folded.map((line) => red(line)), ...lines]);
-      return waitMs;
+      return { value: undefined, isFinal: false, leastPauseMs: waitMs };
     }
   };
   try {
-    await inTwoSteps(context, { stop }, async () => {
-      for (;;) await sleep(await withinLimits({ signals: [end.signal] }, pollOnce), end.signal);
-    });
+    const lookWhileWatched = () => withinLimits({ signals: [end.signal] }, look);
+    const schedule = { pauseMs: () => intervalMs, signal: end.signal };
+    await inTwoSteps(context, { stop }, () => poll(lookWhileWatched, schedule));
   } catch (error) {
     if (!end.signal.aborted) throw error;
   } finally {
@@ -81,7 +82,7 @@ async function checkTerminal({ io, settings }: Context): Promise<void> {
   if (format === 'table' && canRedraw(io)) return;
   throw new UsageError(
     `--watch: the output must be a table on a terminal, but ${format === 'table' ? 'stdout is none' : `the output format is ${format}`}`,
-    'run the command in a loop, or wait for a value with `get --until <field>=<value>`',
+    'run the command in a loop, or wait for a value with `get --until status=sold`',
   );
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { bindTo } from '../helpers/bound.ts';
 import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -103,15 +104,100 @@ test.concurrent('--until looks once more right before the time is over', async (
 
 test.concurrent('--until exits 6 at the timeout, and names the last value', async () => {
   using shop = openShop();
-  const [run, absent, missing] = await Promise.all([
+  const [run, missing, coming, staying] = await Promise.all([
     shop.run('inventory get 1 --until quantity=77 --timeout 1s'),
-    shop.run('pets get 1 --until constructor=red --timeout 1s'),
     shop.run('pets get 999 --until status=sold'),
+    shop.run('pets get 999 Luna --until exists --timeout 1s -o ids'),
+    shop.run('orders get 1 --until gone --timeout 1s'),
   ]);
   expect(run).toMatchObject({ code: 6, stdout: '' });
   expect(run.stderr).toMatch(
-    /quantity of the inventory entry of pet 1 was not 77 within 1 s: quantity is \d+\nhint: allow more time with --timeout/,
+    /the inventory entry of pet 1 did not meet quantity=77 within 1 s: quantity is \d+\nhint: allow more time with --timeout/,
   );
-  expect(absent.stderr).toContain('it has no constructor');
   expect(missing.code).toBe(5);
+  expect(coming).toMatchObject({ code: 3, stdout: '3\n' });
+  expect(coming.stderr).toContain('pet 999 did not come within 1 s: it does not exist');
+  expect(staying).toMatchObject({ code: 6, stdout: '' });
+  expect(staying.stderr).toContain('order 1 was not gone within 1 s: it is still there');
+});
+
+test.concurrent('--until exists and --until gone wait for records to come and go, by id or by name', async () => {
+  using shop = openShop();
+  const coming = Promise.all([
+    shop.run('pets get Rex --until exists -o csv --fields name'),
+    shop.run('pets get Luna --until gone -o json'),
+    shop.run('orders get 7 8 --until gone'),
+  ]);
+  await shop.run('pets get 1');
+  await shop.run('pets create --name Rex --category Dogs');
+  await shop.run('orders delete 7 8 --yes');
+  await shop.run('pets update Luna --name Lunette');
+  const silent = { code: 0, stdout: '', stderr: '' };
+  expect(await coming).toEqual([{ ...silent, stdout: 'name\nRex\n' }, silent, silent]);
+});
+
+test.concurrent('--until takes what smoke takes, and a column in place of its field', async () => {
+  using shop = openShop();
+  const met = ['status!=SOLD', '/status=available name^=B', 'id<2', 'name*="ell"', 'category<9'];
+  for (const condition of met) {
+    const run = await shop.run(['pets', 'get', '1', '-o', 'ids', '--until', condition]);
+    expect(run).toEqual({ code: 0, stdout: '1\n', stderr: '' });
+  }
+});
+
+test.each([
+  [
+    'orders get 1 --until complet=true',
+    "--until: no field 'complet'; orders have id, petId, quantity, shipDate",
+  ],
+  ['orders get 1 --until name=Luna', "--until: no field 'name'"],
+  ['pets get 1 --until constructor=red', "--until: no field 'constructor'"],
+  ['pets get 1 --until status=adopted', 'status of pets is one of available, pending, sold'],
+  ['orders get 1 --until complete!=yes', 'complete of orders is true or false'],
+  ['orders get 1 --until quantity=many', 'quantity of orders is a whole number'],
+  ['orders get 1 --until pet=Luna', 'petId of orders is an id'],
+  ['pets get 1 --until sold', "--until 'sold': this is not a condition on a field, at 'sold'"],
+  ['pets get 1 --until id<many', '< needs a number'],
+])('%s is refused at once: %s', async (line, message) => {
+  await using server = await recordingServer({});
+  const run = await runAt(server, line);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(message);
+  expect(server.seen).toEqual([]);
+});
+
+test("--until takes the words that a description has for a status, and names the service's own word", async () => {
+  await using server = await recordingServer({}, () => ({
+    body: { id: 1, name: 'Rex', status: 'AVAILABLE' },
+  }));
+  const pet = { $ref: '#/components/schemas/Pet' };
+  const json = (schema: object) => ({ description: 'ok', content: { 'application/json': { schema } } });
+  const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
+  const update = { parameters, requestBody: json(pet), responses: { 200: json(pet) } };
+  const service = await bindTo(server, {
+    openapi: '3.0.3',
+    info: { title: 'Pets', version: '1' },
+    paths: {
+      '/pets': { get: { responses: { 200: json({ type: 'array', items: pet }) } } },
+      '/pets/{petId}': { get: { parameters, responses: { 200: json(pet) } }, put: update },
+    },
+    components: {
+      schemas: {
+        Pet: {
+          type: 'object',
+          properties: {
+            id: { type: 'integer' },
+            name: { type: 'string' },
+            status: { type: 'string', enum: ['AVAILABLE', 'SOLD'] },
+          },
+        },
+      },
+    },
+  });
+  expect(await service.done('pets get 1 -o ids --until status=available')).toBe('1\n');
+  const { code, stderr } = await service.run('pets get 1 --until status=pending');
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is one of AVAILABLE, SOLD'),
+  });
 });
