@@ -6,6 +6,7 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { leanConf } from './lean-conf.mjs';
 
 const outdir = 'dist';
 /** The packages that most commands load. They are part of the bundle of the program. */
@@ -86,14 +87,16 @@ await appendFile(
   `// ${createHash('sha256').update(content).digest('hex').slice(0, 8)}\n`,
 );
 for (const [file, entry] of packages)
-  results.push(await build({ ...common, entryPoints: [entry], outfile: join(outdir, file) }));
+  results.push(
+    await build({ ...common, plugins: [leanConf], entryPoints: [entry], outfile: join(outdir, file) }),
+  );
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(packagesIn)));
 
 const manual = resolve(outdir, 'manual.js');
 await build({
   ...common,
   alias,
-  plugins: [rawText],
+  plugins: [rawText, leanConf],
   stdin: {
     contents: `export { toManual } from './cli/manual.ts';
       export { commandsOf } from './cli/verb.ts';

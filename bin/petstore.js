@@ -78,18 +78,23 @@ function readCache(file, build) {
  * itself rejects one that is too short, or was made by another version or under other flags.
  */
 function writeCache(file, build, script) {
+  const temporary = `${file}.${process.pid}`;
   try {
     const folder = dirname(file);
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     removeOldest(folder);
-    const temporary = `${file}.${process.pid}`;
     fs.writeFileSync(temporary, Buffer.concat([script.createCachedData(), Buffer.from(build)]), {
       flag: 'wx',
       mode: 0o600,
       flush: true,
     });
     fs.renameSync(temporary, file);
-  } catch {}
+  } catch {
+    try {
+      // On a full disk it has a part of the cache.
+      fs.unlinkSync(temporary);
+    } catch {}
+  }
 }
 
 /** Makes room for one more cache: those of an earlier version of Node go first, because nothing writes them again. */

@@ -21,7 +21,7 @@ import type { Secrets } from './process/secrets.ts';
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags } = context;
   const address = settings.offline ? embeddedOrigin : settings.service;
-  if (!address) throw noTargetError(context);
+  if (!address) throw await noTargetError(context);
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
   const places = settings.offline ? undefined : contract.credentialPlaces;
@@ -106,8 +106,8 @@ function createObserver(
   };
 }
 
-function noTargetError({ io }: Context): UsageError {
-  const names = Object.keys(readConfigFile(io).profiles);
+async function noTargetError({ io }: Context): Promise<UsageError> {
+  const names = Object.keys((await readConfigFile(io)).profiles);
   const choice =
     names.length > 0 ? `choose a profile with --profile <name> (${names.slice(0, 20).join(', ')}), ` : '';
   return new UsageError(

@@ -23,7 +23,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   ]);
   const commandLine = await readCommandLine(argv, program);
   const { flags, name, usesConfig, defaultFormat } = commandLine;
-  const file = usesConfig ? readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
+  const file = usesConfig ? await readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
   const settings = resolveSettings(runtime.io, flags, file);
   const { interrupts, io } = runtime;
   const hasJsonErrors = ['json', 'jsonl'].includes(settings.get('output'));

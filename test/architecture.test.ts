@@ -25,6 +25,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   undici: { files: ['src/client/transport'], heavy: true },
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
+  conf: { files: ['src/config/config-store.ts'] },
   '@cfworker/json-schema': { files: ['src/checks/body-schema.ts'] },
   '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
 };

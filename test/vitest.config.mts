@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { writer } from '../.ci/lean-conf.mjs';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/helpers/build.ts',
     env: { TZ: 'UTC' },
+    // conf writes with the same function as in the build.
+    alias: { atomically: writer },
+    server: { deps: { inline: ['conf'] } },
     // Files share a process and its modules, which halves the time of all. So no file may leave anything behind.
     isolate: false,
     // Most tests wait for a process or a timer: more of them than there are processors go on beside each other.

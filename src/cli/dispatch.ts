@@ -80,8 +80,13 @@ function toHelpTask(line: ParsedLine, program: Program): Task {
 
 /** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
 function toActionTask(line: ParsedLine): Task {
-  const { path, command, problem, flagUses } = line;
+  const { path, command, flagUses } = line;
   const action = isGroup(command) ? command.alone : command;
+  // In a group that is itself a command, a word that is no verb is one argument too many to commander.
+  const problem =
+    isGroup(command) && line.problem?.code === 'commander.excessArguments'
+      ? { code: 'commander.unknownCommand', message: `unknown command '${line.operands[0]}'` }
+      : line.problem;
   if (problem && problem.code !== 'commander.help')
     throw wordsError(line, problem, findNearWord(line, problem));
   if (!action)
@@ -129,7 +134,7 @@ function findHelpWords(argv: readonly string[]): readonly string[] | undefined {
   return rest.length < words.length ? rest : undefined;
 }
 
-type Problem = NonNullable<ParsedLine['problem']>;
+type Problem = Pick<NonNullable<ParsedLine['problem']>, 'code' | 'message'>;
 
 /** Makes the error for a line that commander cannot read. @param near a similar word to suggest. */
 function wordsError(line: ParsedLine, { code, message }: Problem, near?: string): UsageError {
@@ -137,7 +142,7 @@ function wordsError(line: ParsedLine, { code, message }: Problem, near?: string)
   const name = commandName(path);
   const see = `see \`${name} --help\``;
   if (code === 'commander.excessArguments') {
-    const count = isGroup(command) ? 0 : Object.keys(command.args ?? {}).length;
+    const count = Object.keys(('args' in command && command.args) || {}).length;
     const hint = findMeantCommand(line) ?? see;
     return new UsageError(`${name}: unexpected argument '${operands[count]}'`, hint);
   }

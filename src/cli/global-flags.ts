@@ -1,11 +1,4 @@
-import {
-  describeKey,
-  flagKey,
-  type KeyFlags,
-  keyRules,
-  type SettingKey,
-  settingKeys,
-} from '../config/keys.ts';
+import { describeKey, flagKey, type KeyFlags, keyRules, placeKeys, type SettingKey } from '../config/keys.ts';
 import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
 
 /** Makes the flag of a setting from the row of its key. */
@@ -63,9 +56,9 @@ export const writeFlags = {
   confirm: value('--confirm <profile>', 'name of the profile, if it is protected', { offers: 'profile' }),
 } satisfies Record<string, Flag>;
 
-/** The flags of the settings that have no global flag. */
-export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
-  settingKeys
+/** The flags of the settings of a place, without --base-url, which is a global flag. */
+export const placeFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
+  placeKeys
     .filter((key) => !(flagKey(key) in globalFlags))
     .map((key) => [flagKey(key), keyFlag(key)] as const),
 );

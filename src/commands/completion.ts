@@ -71,17 +71,17 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   check: checkNames,
 };
 
-function profileNames(context: Context): Offer[] {
-  return [...ownProfileNames(context), offlineProfile];
+async function profileNames(context: Context): Promise<Offer[]> {
+  return [...(await ownProfileNames(context)), offlineProfile];
 }
 
 /** Offers the profiles in the config. The built-in profile is missing, because it cannot be deleted. */
-function ownProfileNames({ io }: Context): Offer[] {
-  return Object.keys(readConfigFile(io).profiles);
+async function ownProfileNames({ io }: Context): Promise<Offer[]> {
+  return Object.keys((await readConfigFile(io)).profiles);
 }
 
 /** Offers the values of the key before the cursor: `config set output <Tab>`. */
-function settingValues(context: Context, { operands: [key = ''] }: Cursor): readonly Offer[] {
+async function settingValues(context: Context, { operands: [key = ''] }: Cursor): Promise<readonly Offer[]> {
   if (key === 'profile') return profileNames(context);
   return (isSettingKey(key) && keyRules[key].choices) || [];
 }

@@ -1,6 +1,6 @@
 import { confirmDestruction, whyNotAsked } from '../asking.ts';
 import { argument, flag } from '../cli/flag.ts';
-import { keyFlags } from '../cli/global-flags.ts';
+import { placeFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
 import { profileScope, removeContract } from '../config/contract-file.ts';
 import {
@@ -19,10 +19,13 @@ import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import { shellWord } from '../process/text.ts';
 
 interface ProfileRecord {
   readonly name: string;
   readonly active: boolean;
+  /** Whether each write asks for its name. */
+  readonly protected: boolean;
   /** Null for the embedded store, and if the profile has no base URL of its own. */
   readonly 'base-url': JsonValue;
 }
@@ -32,6 +35,7 @@ const view: View<ProfileRecord> = {
   columns: [
     ...propertyColumns(['name']),
     { name: 'active', value: ({ active }) => (active ? '*' : '') },
+    { name: 'protected', value: (profile) => (profile.protected ? 'protected' : '') },
     {
       name: 'base-url',
       value: (profile) => (profile.name === offlineProfile ? '(the embedded store)' : profile['base-url']),
@@ -43,17 +47,18 @@ const list = verb({
   name: 'list',
   wrongSettings: 'warn',
   aliases: ['ls'],
-  summary: 'List the profiles and mark the active one',
+  summary: 'List the profiles; mark the active one and the protected ones',
   description:
-    'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
+    'Lists the profiles, marks the protected ones, and the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
   view: () => view,
   async run(context) {
     const { active } = context.settings;
-    const { profiles } = readConfigFile(context.io);
+    const { profiles } = await readConfigFile(context.io);
     const profileList = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
       active: name === active?.value,
+      protected: String(profiles[name]?.protected) === 'true',
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
     return { pages: [profileList] };
@@ -65,16 +70,16 @@ const create = verb({
   wrongSettings: 'ignore',
   summary: 'Create a profile for a service',
   description:
-    'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
-    'here --output is the format of the profile. It becomes the active profile if none is active. To rename a ' +
-    'profile, change its name in the file that `petstore config path config` prints.',
+    'Creates a profile for a service and keeps --base-url and the flags below in it. A profile can have other settings ' +
+    'too, such as timeout: `petstore config set --profile <name> <key> <value>`. It becomes the active profile if none ' +
+    'is active. To rename a profile, change its name in the file that `petstore config path config` prints.',
   examples: [
     'petstore profile create staging --base-url https://staging.example.com/v1',
     'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',
-    'petstore profile create ci --base-url http://localhost:4010 --output json --use',
+    'petstore profile create ci --base-url http://localhost:4010 --use',
   ],
   args: { name: argument('<name>', 'name of the new profile') },
-  flags: { use: flag('--use', 'make it the active one'), ...keyFlags },
+  flags: { use: flag('--use', 'make it the active one'), ...placeFlags },
   run: (context, { name, use }) => createProfile(context, name, use === true),
 });
 
@@ -96,6 +101,11 @@ async function createProfile(context: Context, name: string, use: boolean): Prom
   await print(
     `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
   );
+  for (const key of ['output', 'timeout', 'retries', 'color'] as const)
+    if (flags[key] !== undefined)
+      await print(
+        `note: --${key} is not kept; \`petstore config set --profile ${name} ${key} ${shellWord(String(flags[key]))}\` keeps it`,
+      );
 }
 
 async function askBaseUrl(context: Context): Promise<string> {
@@ -132,25 +142,25 @@ const show = verb({
   args: {
     name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
-  view: (context, { name }) => ({
+  view: async (context, { name }) => ({
     plural: 'settings',
-    columns: propertyColumns(Object.keys(readProfile(context, name))),
+    columns: propertyColumns(Object.keys(await readProfile(context, name))),
   }),
-  run: async (context, { name }) => ({ record: readProfile(context, name) }),
+  run: async (context, { name }) => ({ record: await readProfile(context, name) }),
 });
 
 /** Reads what a profile holds. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */
-function readProfile(context: Context, chosen: string | undefined) {
+async function readProfile(context: Context, chosen: string | undefined) {
   const { active } = context.settings;
   const name = chosen ?? active?.value;
   if (name === undefined)
     throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-  return { name, active: name === active?.value, ...maskedValuesOf(context, name) };
+  return { name, active: name === active?.value, ...(await maskedValuesOf(context, name)) };
 }
 
-function maskedValuesOf({ io }: Context, name: string): Readonly<Record<string, JsonValue>> {
+async function maskedValuesOf({ io }: Context, name: string): Promise<Readonly<Record<string, JsonValue>>> {
   if (name === offlineProfile) return {};
-  const file = readConfigFile(io);
+  const file = await readConfigFile(io);
   requireProfile(file, name);
   const entries = Object.entries(file.profiles[name] ?? {});
   return Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)]));
@@ -165,7 +175,7 @@ const remove = verb({
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'ownProfile' }) },
   async run(context, { name }) {
     const { io, print } = context;
-    const file = readConfigFile(io);
+    const file = await readConfigFile(io);
     if (file.problem === undefined) {
       requireProfile(file, name);
       await confirmDestruction(context, `delete profile ${name}`);
@@ -181,5 +191,7 @@ export const examples = [
   'petstore profile use staging',
   'petstore profile list',
 ];
+
+export const alone = list;
 
 export const verbs = [list, create, use, show, remove];

@@ -7,9 +7,9 @@ import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing, systemReason } from '../process/system-error.ts';
 import { shellWord } from '../process/text.ts';
-import { readTrusted } from './file.ts';
 import { resolvePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
+import { readTrusted } from './trusted-file.ts';
 
 /** The contract that `api bind` made of a service's own description. */
 interface BoundContract {

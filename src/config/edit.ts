@@ -1,11 +1,13 @@
 import { dirname, resolve } from 'node:path';
-import { UsageError } from '../process/errors.ts';
+import { messageOf, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
+import { fileError } from '../process/system-error.ts';
 import { closestWord } from '../process/text.ts';
 import { type KeyPath, readConfigFile, unreadableConfigError } from './file.ts';
-import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
+import { flagKey, type KeyFlags, keyRules, parseSetting, placeKeys, type SettingKey } from './keys.ts';
 import { resolvePaths } from './paths.ts';
+import { parseName } from './setting-values.ts';
 import { offlineProfile } from './settings.ts';
 
 /** The content of the config file, to be changed in place. */
@@ -28,15 +30,21 @@ type StoredValue = string | number | boolean;
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const { configFile } = resolvePaths(io);
   // Loaded here, because commands that only read settings do not need these files.
-  const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
+  const { ensurePrivateFolder, realFile } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
+  const { openStore } = await import('./config-store.ts');
   await ensurePrivateFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
   return withLock(configFile, async () => {
-    const file = readConfigFile(io);
+    const file = await readConfigFile(io);
     if (file.problem !== undefined) throw unreadableConfigError(file, '; it stays as it is');
     const draft = structuredClone(file.content) as ConfigDraft;
     const value = edit(draft);
-    await writeFileAtomic(configFile, `${JSON.stringify(draft, undefined, 2)}\n`);
+    try {
+      // conf would replace a symbolic link by a file.
+      openStore(realFile(configFile)).store = draft as JsonObject;
+    } catch (error) {
+      throw fileError('write', configFile, error);
+    }
     return value;
   });
 }
@@ -110,10 +118,11 @@ function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolea
 export function checkProfileName(name: string): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
-  if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(name)) return;
-  throw new UsageError(
-    `profile '${name}': a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit`,
-  );
+  try {
+    parseName(name);
+  } catch (error) {
+    throw new UsageError(`profile '${name}': ${messageOf(error)}`);
+  }
 }
 
 /**
@@ -132,9 +141,9 @@ export function toStoredValue(key: SettingKey, text: string, label: string, cwd:
   return key === 'timeout' ? text : ((value as StoredValue | undefined) ?? text);
 }
 
-/** Converts flags to the content of a profile. @throws UsageError for a wrong value. */
+/** Converts the flags of a place to the content of a profile. @throws UsageError for a wrong value. */
 export function toSection(flags: KeyFlags, cwd: string): Partial<Record<SettingKey, StoredValue>> {
-  const entries = settingKeys.flatMap((key) => {
+  const entries = placeKeys.flatMap((key) => {
     const value = flags[flagKey(key)];
     return value === undefined ? [] : [[key, toStoredValue(key, String(value), `--${key}`, cwd)]];
   });

@@ -12,10 +12,12 @@ interface KeyRule {
   /** The value of its flag as help shows it, such as `<url>`. A flag without a placeholder is a switch. */
   readonly placeholder?: string;
   readonly choices?: readonly string[];
-  /** Whether the value is a path. A relative path is made absolute: see `candidates.ts`. */
+  /** Whether the value is a path. A relative path is made absolute: see `layers.ts`. */
   readonly isFile?: true;
   /** Set for a list: the text between its items. The config file may also hold an array. */
   readonly separator?: string;
+  /** Whether it belongs to a place: `profile create` takes it as a flag. */
+  readonly isOfPlace?: true;
 }
 
 function choiceRule<Word extends string>(choices: readonly Word[]) {
@@ -28,12 +30,13 @@ const switchRule = {
 };
 const pathRule = { parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
 
-/** The keys that the config file and a profile may hold. Each row also makes a flag and a variable. */
+/** The keys that the config file and a profile may hold. Each row also makes a variable, and some make a flag. */
 const rules = {
   'base-url': {
     summary: 'address of the service',
     parse: parse.parseBaseUrl,
     placeholder: '<url>',
+    isOfPlace: true,
   },
   output: {
     summary: 'format of the output',
@@ -78,71 +81,98 @@ const rules = {
   'token-file': {
     summary: 'file that holds the token',
     ...pathRule,
+    isOfPlace: true,
   },
   'token-command': {
     summary: 'command that prints the token, run without a shell',
     parse: (text) => parse.splitWords(text) && text,
     placeholder: '<command>',
+    isOfPlace: true,
   },
   'token-origins': {
     summary: 'further origins that the token may go to',
     parse: parse.parseOrigins,
     separator: ' ',
     placeholder: '<origins>',
+    isOfPlace: true,
   },
   'auth-header': {
     summary: 'header that carries the token',
     parse: parse.parseHeaderName,
     placeholder: '<name>',
     defaultText: 'Authorization',
+    isOfPlace: true,
   },
   'auth-scheme': {
     summary: 'word before the token; empty for the bare token',
     parse: parse.parseScheme,
     placeholder: '<word>',
     defaultText: 'Bearer',
+    isOfPlace: true,
   },
   'ca-cert': {
     summary: 'further certificate authorities to trust (PEM)',
     ...pathRule,
+    isOfPlace: true,
   },
   'client-cert': {
     summary: 'certificate to show to the service (PEM)',
     ...pathRule,
+    isOfPlace: true,
   },
   'client-key': {
     summary: 'private key of that certificate (PEM)',
     ...pathRule,
+    isOfPlace: true,
   },
   contract: {
     summary: 'file of the binding to a description of the service, which `petstore api bind` writes',
     ...pathRule,
+    isOfPlace: true,
   },
   'allow-insecure-http': {
     summary: 'whether the token may go over plain http',
     ...switchRule,
     defaultText: 'false',
+    isOfPlace: true,
   },
   'import-map': {
     summary: 'columns of a bulk file: the default of --map',
     parse: parse.parseColumnMaps,
     separator: ',',
     placeholder: '<field=column>',
+    isOfPlace: true,
   },
   'import-thousands': {
     summary: 'thousands separator of a bulk file: the default of --thousands',
     ...choiceRule(parse.thousandsSeparators),
     placeholder: '<separator>',
+    isOfPlace: true,
   },
   'import-decimal': {
     summary: 'mark that ends the whole number in a bulk file: the default of --decimal',
     ...choiceRule(parse.decimalMarks),
     placeholder: '<mark>',
+    isOfPlace: true,
+  },
+  tenant: {
+    summary: 'name of the tenant, if a token or a tunnel decides which records an address has',
+    parse: parse.parseName,
+    placeholder: '<name>',
+    isOfPlace: true,
+  },
+  etags: {
+    summary:
+      'whether writes send the ETag of a record as If-Match; false for a service whose ETags are of no use',
+    ...switchRule,
+    defaultText: 'true',
+    isOfPlace: true,
   },
   protected: {
     summary: "whether every write asks for the profile's name",
     ...switchRule,
     defaultText: 'false',
+    isOfPlace: true,
   },
 } satisfies Record<string, KeyRule>;
 
@@ -169,6 +199,9 @@ export type KeyFlags = {
 export const keyRules: Readonly<Record<SettingKey, KeyRule>> = rules;
 
 export const settingKeys = Object.keys(keyRules) as SettingKey[];
+
+/** The keys of a place. `profile create` takes them as flags. */
+export const placeKeys = settingKeys.filter((key) => keyRules[key].isOfPlace);
 
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(keyRules, key);

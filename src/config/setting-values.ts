@@ -139,6 +139,14 @@ export function parseOrigins(text: string): readonly string[] {
   });
 }
 
+/** Checks the name of a profile or a tenant. @throws ValueError. */
+export function parseName(text: string): string {
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(text)) return text;
+  throw new ValueError(
+    'a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit',
+  );
+}
+
 /** Checks the path of a file. @throws ValueError if it is empty or contains a NUL character. */
 export function parsePath(text: string): string {
   if (text === '') throw new ValueError('must name a file');

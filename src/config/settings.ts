@@ -2,28 +2,28 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { closestWord } from '../process/text.ts';
+import { type ConfigFile, type Section, unreadableConfigError } from './file.ts';
+import { isSettingKey, maskValue, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
 import {
   type Candidates,
-  collectCandidates,
-  collectForKey,
+  firstValid,
   isInConfig,
   rankOf,
+  readLayers,
   type Setting,
   type SettingFlags,
   type SettingInputs,
   usageCodeOf,
   validSettings,
-} from './candidates.ts';
-import { type ConfigFile, readConfigFile, type Section, unreadableConfigError } from './file.ts';
-import { isSettingKey, maskValue, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
+} from './layers.ts';
 import { findToken, furtherOrigins, originOf, type TokenSource, unsetLine } from './token-source.ts';
 
 // The files of this folder:
 // - values: `keys.ts` lists the settings; `setting-values.ts` and `column-map.ts` parse their values.
-// - the config file: `paths.ts` says where it is, `file.ts` reads it, `edit.ts` changes it. `contract-file.ts` keeps the
-//   bindings of services beside it.
-// - precedence: `candidates.ts` collects the values that flags, variables, profile and config give for each setting. This
-//   file resolves all settings of a command.
+// - the config file: `paths.ts` says where it is, `trusted-file.ts` who may write it. `config-store.ts` opens it with conf, `file.ts`
+//   reads it, `edit.ts` changes it. `contract-file.ts` keeps the bindings of services beside it.
+// - precedence: `layers.ts` is the chain of flags, variables, profile, config and defaults. This file resolves all settings
+//   of a command.
 // - the token: `token-source.ts` says which token the settings name, and to which origins it belongs. `credential.ts`
 //   decides whether the token goes to the service, and in which place of a request. `read-token.ts` reads it.
 
@@ -60,24 +60,27 @@ export interface Settings {
 }
 
 /** Resolves the settings of a command. It never throws; errors are in `problems`. */
-export function resolveSettings(io: Io, flags: SettingFlags, file = readConfigFile(io)): Settings {
+export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
   const inputs = { io, flags, file };
-  const { active, offline, problems } = chooseProfile(inputs);
-  // A token belongs to its profile's origin whatever the address is, so all candidates name it.
-  const all = collectCandidates(inputs, active?.value);
+  const selection = selectedProfile(inputs);
+  const unknown = selection && unknownProfileError(selection, file);
+  // A token belongs to its profile's origin whatever the address is, so all layers name it.
+  const all = readLayers(
+    inputs,
+    unknown || selection?.value === offlineProfile ? undefined : selection?.value,
+  );
+  const { active, offline, contradiction } = chooseTarget(flags, unknown ? undefined : selection, all);
   const { token, problem: clash } = findToken(io, all, active?.value);
   const hasOtherOrigin = active?.source === 'config' && isOtherOrigin(all);
   const profile = hasOtherOrigin ? undefined : active;
-  const candidates = hasOtherOrigin ? collectCandidates(inputs, undefined) : all;
-  const explain = <Key extends SettingKey>(key: Key) =>
-    candidates.get(key)?.find(({ problem }) => !problem) as Setting<SettingValues[Key]>;
+  const candidates = hasOtherOrigin ? readLayers(inputs, undefined) : all;
+  const explain = <Key extends SettingKey>(key: Key) => firstValid(candidates, key);
   return {
     active,
     profile,
     problems: [
       ...(file.problem === undefined ? [] : [unreadableConfigError(file)]),
-      ...problems,
-      ...(clash && !offline ? [clash] : []),
+      ...[unknown, contradiction, offline ? undefined : clash].filter((problem) => problem !== undefined),
       ...[...candidates.values()].flat().flatMap(({ problem }) => problem ?? []),
     ],
     warnings: [
@@ -112,23 +115,24 @@ function beatenProfileWarnings(profile: ProfileChoice | undefined, candidates: C
 
 /**
  * Chooses the profile of this command, or the embedded store. If a base URL and the embedded store are both named, the
- * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. It is a problem if both have the same
- * source, or if the profile is unknown.
+ * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. If one source names both, that is a
+ * contradiction.
  */
-function chooseProfile(inputs: SettingInputs): Pick<Settings, 'active' | 'offline' | 'problems'> {
-  const selection = selectedProfile(inputs);
-  const unknown = selection && unknownProfileError(selection, inputs.file);
-  const active = unknown ? undefined : selection;
-  const offline: ProfileChoice | undefined = inputs.flags.offline
+function chooseTarget(
+  flags: SettingFlags,
+  active: ProfileChoice | undefined,
+  candidates: Candidates,
+): Pick<Settings, 'active' | 'offline'> & { readonly contradiction?: UsageError } {
+  const offline: ProfileChoice | undefined = flags.offline
     ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
     : active?.value === offlineProfile
       ? active
       : undefined;
-  const baseUrl = collectForKey('base-url', inputs, undefined).find((candidate) => !isInConfig(candidate));
-  const problems = unknown ? [unknown] : [];
-  if (!offline || !baseUrl || rankOf(offline) < rankOf(baseUrl)) return { active, offline, problems };
-  if (offline.source === baseUrl.source) problems.push(contradictionError(offline, baseUrl.givenBy));
-  return { active: active === offline ? undefined : active, offline: undefined, problems };
+  const baseUrl = candidates.get('base-url')?.find((setting) => !isInConfig(setting));
+  if (!offline || !baseUrl || rankOf(offline) < rankOf(baseUrl)) return { active, offline };
+  const service = { active: active === offline ? undefined : active, offline: undefined };
+  if (offline.source !== baseUrl.source) return service;
+  return { ...service, contradiction: contradictionError(offline, baseUrl.givenBy) };
 }
 
 function contradictionError(offline: ProfileChoice, baseUrlGiver: string): UsageError {

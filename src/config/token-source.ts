@@ -1,7 +1,7 @@
 import { InputError, type UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
-import { type Candidates, rankOf, type Setting, type SettingSource, validSettings } from './candidates.ts';
+import { type Candidates, rankOf, type Setting, type SettingSource, validSettings } from './layers.ts';
 
 /** The source of the token. The file has not been read yet, and the command has not run. */
 export interface TokenSource {

@@ -155,17 +155,23 @@ class Reader {
     }
     // V8 gives an empty array room for 17 items at the first push. A literal with one item has room for one.
     const items = [this.readValue(depth)];
-    while (this.hasMore(closeBracket)) items.push(this.readValue(depth));
+    for (let at = this.index; this.hasMore(closeBracket); at = this.index) {
+      if (this.nextUnit() === closeBracket) throw this.unexpected(at, lastComma);
+      items.push(this.readValue(depth));
+    }
     return items;
   }
 
   private readObject(depth: number): JsonObject {
     const object: JsonObject = {};
     this.index += 1;
+    let at = this.index;
     if (this.nextUnit() === closeBrace) this.index += 1;
     else
       do {
-        if (this.nextUnit() !== quote) throw this.unexpected();
+        const unit = this.nextUnit();
+        if (unit === closeBrace) throw this.unexpected(at, lastComma);
+        if (unit !== quote) throw this.unexpected();
         const key = this.readText();
         if (this.nextUnit() !== colon) throw this.unexpected();
         this.index += 1;
@@ -174,6 +180,7 @@ class Reader {
         if (key === '__proto__')
           Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
         else object[key] = value;
+        at = this.index;
       } while (this.hasMore(closeBrace));
     return object;
   }
@@ -268,6 +275,8 @@ class Reader {
     return new SyntaxError(`${what ?? 'an unexpected character'} at ${place}`);
   }
 }
+
+const lastComma = 'a comma after the last item';
 
 function isDigit(unit: number): boolean {
   return unit >= zero && unit <= nine;

@@ -18,6 +18,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leanConf } from '../../.ci/lean-conf.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
 import { holderOf, withLock } from '../../src/process/lock.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -45,7 +46,14 @@ beforeAll(async () => {
     modes[mode]();`;
   const resolveDir = resolve(import.meta.dirname, '../..');
   const stdin = { contents, resolveDir, loader: 'ts' } as const;
-  await build({ stdin, bundle: true, platform: 'node', outfile: worker, logLevel: 'error' });
+  await build({
+    stdin,
+    bundle: true,
+    platform: 'node',
+    plugins: [leanConf],
+    outfile: worker,
+    logLevel: 'error',
+  });
 });
 
 function start(mode: 'hold' | 'rewrite' | 'set', path: string) {

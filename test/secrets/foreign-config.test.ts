@@ -47,7 +47,7 @@ describe.each(possible)('a config that %s', (_, spoil, says) => {
   test('is named by the commands that repair it', async () => {
     const { file, mark, env } = configFolder('http://127.0.0.1:9');
     spoil(file);
-    for (const line of ['config path', 'config list', 'config explain', 'profile list'])
+    for (const line of ['config path', 'config show', 'config explain', 'profile list'])
       expect(await runCli(line, { env })).toMatchObject({ code: 0, stderr: expect.stringMatching(says) });
     expect(existsSync(mark)).toBe(false);
   });

@@ -21,15 +21,12 @@ beforeEach(() => {
 
 const run = (words: string, env?: Readonly<Record<string, string>>) => config.run(`config ${words}`, env);
 
-test('a value can be set, read, listed and unset', async () => {
+test('a value can be set, read and unset', async () => {
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: 'timeout is 5s\n' });
   expect(await run('set retries 0')).toMatchObject({ code: 0 });
   expect(await run('set protected false')).toMatchObject({ code: 0 });
   expect(config.read()).toEqual({ timeout: '5s', retries: 0, protected: false });
   expect(await run('get timeout')).toEqual({ code: 0, stdout: '5s\n', stderr: '' });
-  expect((await run('list')).stdout).toBe(
-    'key        value\ntimeout    5s\nretries    0\nprotected  false\n',
-  );
   expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout is no longer set\n' });
   expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout was not set\n' });
   expect((await run('get timeout')).stdout).toBe('30s\n');
@@ -58,7 +55,7 @@ describe('the file', () => {
   );
 
   test('is not made by a command that reads it', async () => {
-    for (const words of ['list', 'get output', 'path', 'explain']) expect((await run(words)).code).toBe(0);
+    for (const words of ['get output', 'path', 'explain', 'show']) expect((await run(words)).code).toBe(0);
     expect(existsSync(dirname(config.path))).toBe(false);
   });
 
@@ -66,7 +63,7 @@ describe('the file', () => {
     'with %j is a warning, and no command changes it',
     async (text) => {
       config.write(text);
-      for (const words of ['list', 'get timeout', 'path', 'explain']) {
+      for (const words of ['get timeout', 'path', 'explain']) {
         const stderr = expect.stringMatching(new RegExp(`^warning: ${config.path}: [^\n]*\n$`));
         expect(await run(words)).toMatchObject({ code: 0, stderr });
       }
@@ -83,6 +80,23 @@ describe('the file', () => {
     expect((await run('set timeout 5s')).code).toBe(0);
     expect(config.read()).toEqual({ timeout: '5s' });
   });
+});
+
+test.each([
+  ['{\n  "profile": "a",\n  "timeout": "5s",\n}\n', 'a comma after the last item at line 3, column 18'],
+  ['{"profiles": {\n  "a": {"retries": 1},\n}}', 'a comma after the last item at line 2, column 22'],
+  ['{"token-origins": ["http://a",]}', 'a comma after the last item at line 1, column 30'],
+  ["{\n  'timeout': '5s'\n}", 'an unexpected character at line 2, column 3'],
+  ['{\n  "timeout": 5s\n}', 'an unexpected character at line 2, column 15'],
+  ['{\n  "timeout": "5s"\n', 'it ends too early'],
+])('a file that does not parse is named with the line: %j', async (text, place) => {
+  config.write(text);
+  for (const line of ['pets list', 'pets list --base-url http://127.0.0.1:9', 'config set timeout 5s']) {
+    const run = await config.run(line);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(`${config.path}: it is not valid JSON: ${place}`);
+  }
+  expect(readFileSync(config.path, 'utf8')).toBe(text);
 });
 
 test.each([
@@ -105,6 +119,21 @@ test.each([
     'set token-origins https://*.a',
     "token-origins 'https://*.a': must be whole origins, such as https://api.example.com: * is not possible",
   ],
+  [
+    'set tenant -',
+    "tenant '-': a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit",
+  ],
+  ['set etags no', "etags 'no': must be one of true, false"],
+  ['set import-decimal x', "import-decimal 'x': must be one of ., ,"],
+  [
+    'set import-map petId',
+    "import-map 'petId': must be petId=<column>, quantity=<column> or expected=<column>",
+  ],
+  [
+    'set import-map petId=1',
+    "import-map 'petId=1': must give petId and quantity their numbers in a file without a header: petId=1,quantity=2",
+  ],
+  ['set import-map petId=a,petId=b', "import-map 'petId=a,petId=b': gives petId two columns"],
   ['set timeot 3s', "unknown key 'timeot'"],
   ['get timeot', "unknown key 'timeot'"],
   ['unset timeot', "unknown key 'timeot'"],
@@ -179,10 +208,10 @@ test('quiet in the config silences notices', async () => {
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('explain, list and profile show hide the arguments of token-command and unknown keys, get shows them', async () => {
+test('explain and profile show hide the arguments of token-command and unknown keys, get shows them', async () => {
   const shop = { 'base-url': 'http://a', 'token-command': 'vault s3cret', password: 's3cret' };
   config.write({ profile: 'shop', profiles: { shop } });
-  for (const line of ['config list', 'config explain', 'config explain -o json', 'profile show']) {
+  for (const line of ['config explain', 'config show', 'config explain -o json', 'profile show']) {
     const { stdout, stderr } = await config.run(line);
     expect(stdout).toContain('vault ***');
     expect(stdout + stderr).not.toContain('s3cret');
@@ -193,7 +222,7 @@ test('explain, list and profile show hide the arguments of token-command and unk
   const { stderr: note } = await runCli(words, { env: { PETSTORE_CONFIG_DIR: dirname(config.path) } });
   expect(note).toBe('token-command is vault ***\n');
   config.write({ 'token-command': "vault 's3cret" });
-  const { stderr } = await run('list');
+  const { stderr } = await run('explain');
   expect(stderr).toContain("'vault ***': has a quote that is not closed");
 });
 
@@ -201,6 +230,9 @@ test.each([
   ['token-origins', 'https://a.example,https://b.example:8443'],
   ['import-map', 'quantity=On,petId=Pet'],
   ['import-thousands', '.'],
+  ['import-decimal', ','],
+  ['tenant', 'north'],
+  ['etags', 'false'],
   ['rate', '5/s'],
   ['protected', 'true'],
 ])('%s, once it is set, is read by the next command', async (key, value) => {
@@ -217,7 +249,7 @@ test('an unknown key in the file is a warning with the command that removes it',
   expect((await run('unset timeot')).code).toBe(0);
   expect(config.read()).toEqual({ profiles: {} });
   config.write({ 'time out': '5s' });
-  expect((await run('list')).stderr).toContain("`petstore config unset 'time out'` removes it");
+  expect((await run('explain')).stderr).toContain("`petstore config unset 'time out'` removes it");
 });
 
 test('path prints one bare path', async () => {

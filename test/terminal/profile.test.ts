@@ -15,13 +15,16 @@ test('the first profile becomes the active one, the second does not until it is 
   expect(await run('create staging --base-url https://a.example/')).toMatchObject({ code: 0, stdout: '' });
   await run('create prod --base-url https://b.example');
   expect((await run('list')).stdout).toBe(
-    'name     active  base-url\nprod             https://b.example\nstaging  *       https://a.example\noffline          (the embedded store)\n',
+    'name     active  protected  base-url\n' +
+      'prod                        https://b.example\n' +
+      'staging  *                  https://a.example\n' +
+      'offline                     (the embedded store)\n',
   );
   expect(await run('use prod')).toMatchObject({ code: 0, stderr: 'the active profile is prod\n' });
   expect(JSON.parse((await run('list -o json')).stdout)).toEqual([
-    { name: 'prod', active: true, 'base-url': 'https://b.example' },
-    { name: 'staging', active: false, 'base-url': 'https://a.example' },
-    { name: 'offline', active: false, 'base-url': null },
+    { name: 'prod', active: true, protected: false, 'base-url': 'https://b.example' },
+    { name: 'staging', active: false, protected: false, 'base-url': 'https://a.example' },
+    { name: 'offline', active: false, protected: false, 'base-url': null },
   ]);
   expect((await run('list -o ids')).stdout).toBe('prod\nstaging\noffline\n');
 });
@@ -37,28 +40,67 @@ test('create asks a person for the base URL, and asks again if the answer is not
   expect(config.read()).toEqual({ profile: 'shop', profiles: { shop } });
 });
 
-test('every key is a flag of create; the values of a list add up', async () => {
-  const values = {
-    'base-url': 'https://a.example',
-    output: 'csv',
-    timeout: '5s',
-    retries: 2,
-    concurrency: 16,
-    rate: 50,
-    color: 'never',
-    'token-file': '/t',
-    'token-command': 'cat',
-    'auth-header': 'X-Key',
-    'auth-scheme': 'Token',
-    'ca-cert': '/ca',
-    'client-cert': '/cert',
-    'client-key': '/key',
+test('`profile` alone lists the profiles, and marks the protected ones', async () => {
+  config.write({ profiles });
+  const { code, stdout } = await config.run('profile');
+  expect([code, stdout]).toEqual([0, (await run('list')).stdout]);
+  expect(stdout).toMatch(/^a +protected +http:\/\/a$/m);
+  expect(stdout).toMatch(/^b +http:\/\/b$/m);
+});
+
+/** The keys of a place, each with a value. */
+const place = {
+  'base-url': 'https://a.example',
+  'token-file': '/t',
+  'auth-header': 'X-Key',
+  'auth-scheme': 'Token',
+  'ca-cert': '/ca',
+  'client-cert': '/cert',
+  'client-key': '/key',
+  contract: '/contract.json',
+  tenant: 'north',
+  'import-thousands': '.',
+  'import-decimal': ',',
+  etags: false,
+  'allow-insecure-http': true,
+};
+
+test('the keys of a place are flags of create; the values of a list add up', async () => {
+  const flags = Object.entries(place).map(([key, value]) => `--${key}=${value}`);
+  const lists =
+    '--import-map petId=SKU --import-map quantity=Stock --token-origins http://b --token-origins http://c';
+  expect((await run(`create all ${flags.join(' ')} ${lists} --protected --use`)).code).toBe(0);
+  const all = {
+    ...place,
+    'import-map': 'petId=SKU,quantity=Stock',
+    'token-origins': 'http://b http://c',
+    protected: true,
   };
-  const flags = Object.entries(values).map(([key, value]) => `--${key} ${value}`);
-  const maps = '--import-map petId=SKU --import-map quantity=Stock';
-  expect((await run(`create all ${flags.join(' ')} ${maps} --protected --use`)).code).toBe(0);
-  const all = { ...values, 'import-map': 'petId=SKU,quantity=Stock', protected: true };
   expect(config.read()).toEqual({ profile: 'all', profiles: { all } });
+  expect((await run('create other --base-url http://a --token-command cat')).code).toBe(0);
+  expect(config.read()).toMatchObject({
+    profiles: { other: { 'base-url': 'http://a', 'token-command': 'cat' } },
+  });
+});
+
+test('create takes no flag of another key', async () => {
+  const { stdout } = await run('create --help');
+  const names = Array.from(stdout.matchAll(/^ {2}(--[\w-]+)/gm), ([, name]) => name?.slice(2));
+  const keys = [...Object.keys(place), 'token-command', 'token-origins', 'import-map', 'protected'];
+  expect(names.toSorted()).toEqual(['use', ...keys.filter((key) => key !== 'base-url')].toSorted());
+  for (const flag of ['--concurrency 4', '--rate 5'])
+    expect(await run(`create x --base-url http://a ${flag}`)).toMatchObject({ code: 2 });
+});
+
+test('the flags of every command are not kept; a note says how they would be', async () => {
+  const flags = '-o json --timeout 5s --retries 1 --color never';
+  const { code, stderr } = await run(`create x --base-url http://a ${flags}`);
+  expect(code).toBe(0);
+  for (const kept of ['output json', 'timeout 5s', 'retries 1', 'color never'])
+    expect(stderr).toContain(`is not kept; \`petstore config set --profile x ${kept}\` keeps it\n`);
+  expect(await run('create y --base-url http://a -q')).toEqual({ code: 0, stdout: '', stderr: '' });
+  const section = { 'base-url': 'http://a' };
+  expect(config.read()).toEqual({ profile: 'x', profiles: { x: section, y: section } });
 });
 
 test.each([
@@ -82,6 +124,8 @@ test.each([
     "--import-map 'petId': must be petId=<column>, quantity=<column> or expected=<column>",
   ],
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
+  ['create x --base-url http://a --tenant a/b', "--tenant 'a/b': a name is 1 to 64"],
+  ['create x --base-url http://a --import-decimal x', "--import-decimal 'x': must be one of ., ,"],
   ['create x --base-url http://a --protected=maybe', "--protected 'maybe': must be one of true, false"],
   ['create x --offline', 'profile create: --offline needs no profile'],
   ['use gone', "there is no profile 'gone'"],

@@ -55,6 +55,9 @@ describe('a value comes from', () => {
     ['token-command', 'PETSTORE_TOKEN_COMMAND', 'pass'],
     ['import-map', 'PETSTORE_IMPORT_MAP', 'petId=article,quantity=stock'],
     ['import-thousands', 'PETSTORE_IMPORT_THOUSANDS', '.'],
+    ['import-decimal', 'PETSTORE_IMPORT_DECIMAL', ','],
+    ['tenant', 'PETSTORE_TENANT', 'north'],
+    ['etags', 'PETSTORE_ETAGS', 'false'],
     ['protected', 'PETSTORE_PROTECTED', 'true'],
   ])('the variable that each key has: %s from %s', async (key, name, value) => {
     const settings = await explain('', { [name]: value });
@@ -131,7 +134,7 @@ describe('a wrong setting', () => {
     'pets --help',
     'completion bash',
     'config path',
-    'config list',
+    'config show',
     'config explain',
     'profile list',
     'serve --port 0 -- true',

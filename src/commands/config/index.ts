@@ -9,14 +9,7 @@ import {
   toStoredValue,
   unsetValue,
 } from '../../config/edit.ts';
-import {
-  type ConfigFile,
-  formatKeyPath,
-  type KeyPath,
-  parseKeyPath,
-  readConfigFile,
-  type Section,
-} from '../../config/file.ts';
+import { formatKeyPath, type KeyPath, parseKeyPath, readConfigFile } from '../../config/file.ts';
 import {
   describeKey,
   keyRules,
@@ -36,34 +29,8 @@ import type { Io } from '../../process/io.ts';
 import { sanitize } from '../../process/text.ts';
 import { explain } from './explain.ts';
 
-const list = verb({
-  name: 'list',
-  wrongSettings: 'warn',
-  aliases: ['ls'],
-  summary: 'List what the config file holds',
-  description:
-    'Lists what the config file holds. Each key can be given to get, set and unset as it stands; ' +
-    '`petstore config explain` shows defaults, flags and variables too.',
-  examples: ['petstore config list', 'petstore config list -o json'],
-  view: () => ({ plural: 'settings in the config file', columns: propertyColumns(['key', 'value']) }),
-  run: async ({ io }) => ({ pages: [storedValues(readConfigFile(io))] }),
-});
-
 /** The keys of the config file: the settings, and the active profile. */
 const keyNames = [...settingKeys, 'profile'];
-
-function storedValues({ active, defaults, profiles }: ConfigFile) {
-  const valuesOf = (profile: string | undefined, section: Section) =>
-    Object.entries(section).map(([key, value]) => ({
-      key: formatKeyPath({ profile, key }),
-      value: maskValue(key, value),
-    }));
-  return [
-    ...(active === undefined ? [] : [{ key: 'profile', value: active }]),
-    ...valuesOf(undefined, defaults),
-    ...Object.entries(profiles).flatMap(([name, section]) => valuesOf(name, section)),
-  ];
-}
 
 const get = verb({
   name: 'get',
@@ -79,7 +46,7 @@ const get = verb({
   ],
   args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
   async run(context, { key }) {
-    const value = findValue(context, key);
+    const value = await findValue(context, key);
     if (value === undefined || value === null)
       throw new CliError('not-found', `${key}: is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
@@ -89,8 +56,8 @@ const get = verb({
 });
 
 /** Finds the value that the config file gives, for the chosen profile. */
-function findValue({ io, flags }: Context, text: string): JsonValue | undefined {
-  const file = readConfigFile(io);
+async function findValue({ io, flags }: Context, text: string): Promise<JsonValue | undefined> {
+  const file = await readConfigFile(io);
   if (text === 'profile') return file.active;
   const keyPath = parseKeyPath(text, undefined);
   const key = requireKey(keyPath.key);
@@ -151,7 +118,7 @@ async function warnOfMissingFile(context: Context, key: SettingKey, path: string
 /** Warns if another source takes precedence over the new value. */
 async function warnOfPrecedence(context: Context, key: SettingKey, { profile }: KeyPath): Promise<void> {
   if (profile !== undefined) return;
-  const { profile: active, explain } = resolveSettings(context.io, {});
+  const { profile: active, explain } = resolveSettings(context.io, {}, await readConfigFile(context.io));
   const { source, givenBy } = explain(key);
   if (source === 'environment') await context.print(`note: ${givenBy} is set, and takes precedence`);
   if (source === 'profile')
@@ -236,4 +203,4 @@ async function toOutput(context: Context, name: string, value: JsonValue): Promi
 
 export const examples = ['petstore config explain', 'petstore config set output json'];
 
-export const verbs = [list, get, set, unset, path, explain];
+export const verbs = [explain, get, set, unset, path];
