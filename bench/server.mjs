@@ -99,7 +99,7 @@ async function firstAnswer() {
 
 async function load() {
   const file = join(folder, 'store.json');
-  await serve(['--pets', '100000', '--data', file, '--save', '--ready-file', join(folder, 'ready')]);
+  await serve(['--pets', '100000', '--data', file, '--save']);
   const saver = children.at(-1);
   saver.kill('SIGTERM');
   await once(saver, 'close');

@@ -60,7 +60,7 @@ const errorExamples: Readonly<Record<number, readonly [description: string, code
     404: ['No such record exists', 'not_found', 'pet 42 does not exist'],
     409: ['The record exists already, or is in use', 'in_use', 'category 1 has pets'],
     412: [
-      'The record is not the one that If-Match names (RFC 9110, 13.1.1)',
+      'The record is not the one that If-Match names, or If-None-Match names it (RFC 9110, 13.1)',
       'precondition_failed',
       'pet 42 has changed: its ETag is "1kf9x2"',
     ],

@@ -48,7 +48,7 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
     try {
       const input = readInput(operation, request, lastSegment, url.query);
       if (input.id !== undefined && operation.method !== 'GET')
-        checkPrecondition(request, store()[operation.noun].get(input.id));
+        checkPreconditions(request, store()[operation.noun].get(input.id));
       return toResponse((handlers[operation.id] as Handler<OperationId>)(store(), input), operation, url);
     } catch (error) {
       return toRefusal(error, onDefect).toResponse();
@@ -91,7 +91,7 @@ function toResponse(result: HandlerResult, { method }: Operation, url: UrlParts)
   }
   if (result.status === 204) return { status: 204, headers: {}, body: '' };
   const { status, stored } = result;
-  const headers = { 'content-type': mediaType, etag: tagOf(stored.text) };
+  const headers = { 'content-type': mediaType, etag: stored.tag };
   if (status === 200) return { status, headers, body: stored.text };
   const location = method === 'POST' ? `${url.path}/${stored.id}` : url.path;
   return { status, headers: { ...headers, location }, body: stored.text };
@@ -104,27 +104,31 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
 }
 
 /**
- * Refuses a change if the ETag of the record is not in If-Match. A record that does not exist passes, because the handler
- * refuses it.
+ * Refuses a change of a record whose ETag is not in If-Match, which no record that does not exist has, and a change of a
+ * record whose ETag is in If-None-Match, where `*` is that of every record.
  *
- * @see RFC 9110, 13.1.1
+ * @see RFC 9110, 13.1.1 and 13.1.2
  */
-function checkPrecondition({ headers }: HttpRequest, stored: StoredRecord | undefined): void {
+function checkPreconditions({ headers }: HttpRequest, stored: StoredRecord | undefined): void {
   const ifMatch = headerValue(headers, 'if-match');
-  if (ifMatch === undefined || ifMatch === '*' || !stored) return;
-  const tag = tagOf(stored.text);
-  if (!ifMatch.split(/\s*,\s*/).includes(tag))
-    throw new Refusal('precondition_failed', `the record has changed: its ETag is ${tag}`);
+  if (ifMatch !== undefined && !isListed(ifMatch, stored))
+    throw new Refusal(
+      'precondition_failed',
+      stored ? `the record has changed: its ETag is ${stored.tag}` : 'the record does not exist (If-Match)',
+    );
+  const ifNoneMatch = headerValue(headers, 'if-none-match');
+  if (ifNoneMatch !== undefined && isListed(ifNoneMatch.replaceAll('W/"', '"'), stored))
+    throw new Refusal('precondition_failed', 'the record exists (If-None-Match)');
 }
 
-/** Returns the strong entity tag of a record: a hash of its text (FNV-1a, twice 32 bits). @see RFC 9110, 8.8.3 */
-function tagOf(text: string): string {
-  let low = 0x811c9dc5;
-  let high = 0x01234567;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    low = Math.imul(low ^ unit, 0x01000193);
-    high = Math.imul(high ^ unit, 0x01000193);
-  }
-  return `"${(low >>> 0).toString(36)}${(high >>> 0).toString(36)}"`;
+/** Whether a list of entity tags has that of the record. */
+function isListed(tags: string, stored: StoredRecord | undefined): boolean {
+  return (
+    stored !== undefined &&
+    (tags.trim() === '*' ||
+      tags
+        .trim()
+        .split(/\s*,\s*/)
+        .includes(stored.tag))
+  );
 }

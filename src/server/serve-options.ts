@@ -50,7 +50,7 @@ const exposedHeaders: HttpHeaders = {
 
 const preflightHeaders: HttpHeaders = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-  'access-control-allow-headers': 'authorization, content-type, if-match',
+  'access-control-allow-headers': 'authorization, content-type, if-match, if-none-match',
   'access-control-max-age': '600',
 };
 

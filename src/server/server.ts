@@ -25,6 +25,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** Further names that the header Host may have. */
+  readonly names?: readonly string[] | undefined;
   /** Further origins whose pages may use the server. */
   readonly origins?: readonly string[] | undefined;
   /** Replaces some of the default limits. */
@@ -79,7 +81,7 @@ export function startServer(options: ServerOptions): Promise<Listening> {
  * @throws CliError `failed` if it cannot listen on the address.
  */
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
-  const { host, port, origins, onExchange, onDefect } = options;
+  const { host, port, names, origins, onExchange, onDefect } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -90,8 +92,8 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  const guard = createGuard(host, origins ?? []);
-  server.on('request', async (request, response) => {
+  const guard = createGuard([host, ...(names ?? [])], origins ?? []);
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     if (onExchange) reportExchange(request, response, onExchange);
     const { method = '', url = '', headers } = request;
     try {
@@ -110,8 +112,15 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     } catch (error) {
       send(response, toRefusal(error, onDefect).toResponse());
     }
+  };
+  const turns = new WeakMap<Socket, Turns>();
+  server.on('connection', (socket) => turns.set(socket, new Turns(socket)));
+  server.on('request', (request, response) => {
+    turns.get(request.socket)?.take({ request, response, work: () => respond(request, response) });
   });
-  server.on('clientError', answerMalformed);
+  server.on('clientError', (error, socket) => {
+    turns.get(socket as Socket)?.breakOff(() => answerMalformed(error, socket as Socket));
+  });
   await once(server.listen({ host, port }), 'listening').catch((error) => {
     throw toListenError(error, `${host}:${port}`);
   });
@@ -124,6 +133,62 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       clearTimeout(timer);
     },
   };
+}
+
+/** A client that reads its answers never has more requests than this waiting on one connection. */
+const mostWaiting = 1000;
+
+/** A request and its response; neither for bytes that are no request. */
+interface Turn {
+  readonly request?: IncomingMessage;
+  readonly response?: ServerResponse;
+  /** Writes the response. */
+  work(): void;
+}
+
+/**
+ * The requests of one connection, answered one at a time: the next when the answer before it has left this process. A client
+ * that sends requests and reads no answers would otherwise fill the memory with answers.
+ */
+class Turns {
+  private readonly socket: Socket;
+  private current: Turn | undefined;
+  private readonly waiting: Turn[] = [];
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+  }
+
+  take(turn: Turn): void {
+    const { current, waiting } = this;
+    if (waiting.length === 0 && (!current?.response || current.response.writableFinished)) {
+      this.begin(turn);
+      return;
+    }
+    waiting.push(turn);
+    if (waiting.length === 1) current?.response?.once('finish', () => this.next());
+    if (waiting.length > mostWaiting) this.socket.destroy();
+  }
+
+  /** Does the work in place of a request that is broken off, or after all requests that have come whole. */
+  breakOff(work: () => void): void {
+    const isCut = (turn: Turn | undefined) => turn?.request?.complete === false;
+    if (isCut(this.waiting.at(-1))) this.waiting.pop();
+    if (isCut(this.current)) work();
+    else this.take({ work });
+  }
+
+  private next(): void {
+    const turn = this.waiting.shift();
+    if (!turn) return;
+    if (this.waiting.length > 0) turn.response?.once('finish', () => this.next());
+    this.begin(turn);
+  }
+
+  private begin(turn: Turn): void {
+    this.current = turn;
+    turn.work();
+  }
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -153,21 +218,25 @@ const authority = /^(\[[\da-f:.]+\]|(?:[\w-]+\.)*[\w-]+\.?)(?::\d{0,5})?$/i;
  * Creates a function that refuses requests for other hosts and from pages of other origins. That prevents DNS rebinding: a
  * page of a foreign site reaches a server on the visitor's machine under the name of the foreign site.
  *
- * @param listenHost the address that the server listens on.
+ * @param hosts the address that the server listens on, and its further names.
  * @param origins further origins whose pages may use the server.
  * @returns a function that throws a Refusal.
  */
-function createGuard(listenHost: string, origins: readonly string[]) {
-  const serverHost = bareHost(listenHost);
+function createGuard(hosts: readonly string[], origins: readonly string[]) {
+  const serverNames = new Set(hosts.map(bareHost));
   // A server that listens on every address accepts any address, but no name, because a name could be rebound.
-  const isWildcard = serverHost === '0.0.0.0' || serverHost === '::';
+  const isWildcard = serverNames.has('0.0.0.0') || serverNames.has('::');
+  const nameOf = (value: string) => bareHost(authority.exec(value)?.[1] ?? '');
   const isThisServer = (value: string): boolean => {
-    const name = bareHost(authority.exec(value)?.[1] ?? '');
-    return name === serverHost || isLoopbackHost(name) || (isWildcard && isIP(name) !== 0);
+    const name = nameOf(value);
+    return serverNames.has(name) || isLoopbackHost(name) || (isWildcard && isIP(name) !== 0);
   };
   return ({ host = '', origin }: IncomingMessage['headers']): void => {
-    if (!isThisServer(host))
-      throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server`);
+    if (!isThisServer(host)) {
+      const flags = [...hosts, nameOf(host)].map((name) => `--host ${name}`).join(' ');
+      const way = nameOf(host) === '' ? '' : `; to allow it: serve ${flags}`;
+      throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server${way}`);
+    }
     const isAllowed =
       origin === undefined || origins.includes(origin) || isThisServer(origin.replace(/^https?:\/\//i, ''));
     if (!isAllowed)

@@ -6,6 +6,7 @@ export class StoredRecord<Value extends object = object> {
   readonly id: bigint;
   readonly record: Value;
   private printed: string | undefined;
+  private hashed: string | undefined;
 
   constructor(id: bigint, record: Value) {
     this.id = id;
@@ -17,6 +18,23 @@ export class StoredRecord<Value extends object = object> {
     this.printed ??= printJson(this.record);
     return this.printed;
   }
+
+  /** The strong entity tag of the record: a hash of its text (FNV-1a, twice 32 bits). @see RFC 9110, 8.8.3 */
+  get tag(): string {
+    this.hashed ??= hash(this.text);
+    return this.hashed;
+  }
+}
+
+function hash(text: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x01234567;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    low = Math.imul(low ^ unit, 0x01000193);
+    high = Math.imul(high ^ unit, 0x01000193);
+  }
+  return `"${(low >>> 0).toString(36)}${(high >>> 0).toString(36)}"`;
 }
 
 /** A query for a part of a list. The other members are the values that fields of a record must have. */

@@ -302,6 +302,30 @@ describe('an ETag', () => {
     expect([put(`"other", ${tagOf('/pets/1')}`), put('*'), put('"other"', '{"name":')]).toEqual([
       200, 200, 400,
     ]);
-    expect(send('DELETE', '/store/orders/999', undefined, { 'if-match': '"other"' }).status).toBe(404);
+  });
+
+  test.each(['"other"', '*'])(
+    'in If-Match %s of a record that does not exist stops a change, and creates nothing',
+    (tag) => {
+      send('DELETE', '/store/inventory/1');
+      const before = store.revision;
+      const headers = { 'if-match': tag };
+      const set = send('PUT', '/store/inventory/1', '{"quantity":7}', headers);
+      expect(refusal(set)).toBe('precondition_failed: the record does not exist (If-Match)');
+      expect(send('DELETE', '/store/inventory/1', undefined, headers).status).toBe(412);
+      expect(send('PUT', '/pets/999', rex, headers).status).toBe(412);
+      expect([send('GET', '/store/inventory/1').status, store.revision]).toEqual([404, before]);
+    },
+  );
+
+  test('in If-None-Match stops a change of the record, and * that of any record; without one it lets an entry be created', () => {
+    const set = (tag: string) =>
+      send('PUT', '/store/inventory/1', '{"quantity":7}', { 'if-none-match': tag });
+    const tag = tagOf('/store/inventory/1');
+    for (const tags of ['*', tag, `"other", ${tag}`, `W/${tag}`]) expect(set(tags).status).toBe(412);
+    expect(send('GET', '/store/inventory/1').headers.etag).toBe(tag);
+    expect(set('"other"').status).toBe(200);
+    send('DELETE', '/store/inventory/1');
+    expect([set('*').status, set('*').status]).toEqual([201, 412]);
   });
 });

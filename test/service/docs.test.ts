@@ -52,6 +52,10 @@ test('/ redirects a browser to the page, and links a program to the description'
     '/docs',
     link,
   ]);
+  for (const accept of ['text/html;q=0', 'text/html; q=0.0, */*', 'application/json, text/html;q=0.5', '*/*'])
+    expect([accept, (await get('/', { accept })).status]).toEqual([accept, 404]);
+  for (const accept of ['TEXT/HTML', 'text/html;level=1;q=0.1', 'application/json;q=0.5, text/html;q=0.5'])
+    expect([accept, (await get('/', { accept })).status]).toEqual([accept, 302]);
   const plain = await get('/');
   expect([plain.status, plain.headers.get('link')]).toEqual([404, link]);
   expect(JSON.parse(plain.body)).toMatchObject({ code: 'not_found', status: 404 });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
@@ -97,40 +97,10 @@ test('--save does not overwrite what another program has written to the file', a
   expect(await readFile(file, 'utf8')).toBe(edited);
 });
 
-test('--ready-file holds the URL while it accepts, in place of that of an earlier server or of nothing', async () => {
-  const ready = join(folder, 'ready');
-  for (const text of ['http://127.0.0.1:4010\n', '']) {
-    await writeFile(ready, text);
-    const serving = await serve(`--ready-file ${ready}`);
-    expect(await readFile(ready, 'utf8')).toBe(`${serving.url}\n`);
-    await serving.stop();
-    await expect(stat(ready)).rejects.toThrow('ENOENT');
-  }
-  const serving = await serve(`--ready-file ${ready}`);
-  await writeFile(ready, 'written by somebody else');
-  await serving.stop();
-  expect(await readFile(ready, 'utf8')).toBe('written by somebody else');
-});
-
-test('--ready-file replaces nothing else, and --data and --ready-file are two regular files', async () => {
-  const made = (name: string) => join(folder, name);
-  await mkdir(made('folder'));
-  execFileSync('mkfifo', [made('pipe')]);
-  await writeFile(made('empty'), '');
-  await symlink(made('empty'), made('link'));
-  await writeFile(made('notes'), 'my notes\n');
-  await writeFile(made('longer'), 'http://127.0.0.1:4010\nmore');
-  for (const words of [
-    ...['folder', 'link', 'pipe', 'notes', 'longer'].map((name) => ['--ready-file', made(name)]),
-    ['--data', file, '--save', '--ready-file', file],
-    // It does not wait for a writer.
-    ['--data', made('pipe')],
-  ]) {
-    const run = await runCli(['serve', '--port', '0', ...words, '--', 'true']);
-    expect([words, run.code, run.stdout]).toEqual([words, 2, '']);
-    expect(run.stderr).toMatch(/--ready-file|not a regular file/);
-  }
-  expect(await readFile(made('notes'), 'utf8')).toBe('my notes\n');
+test('--data is a regular file, and a pipe is not waited for', async () => {
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  const run = await runCli(['serve', '--port', '0', '--data', join(folder, 'pipe'), '--', 'true']);
+  expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('not a regular file') });
 });
 
 test('a second server cannot save to the same file, under another name neither', async () => {

@@ -109,6 +109,20 @@ test('accepts requests for the name of --host, and for any address if it listens
   expect((await send('GET', '/pets/1', { host: 'evil.example' })).status).toBe(421);
 });
 
+test('a refused Host is told with the flags that allow it, and they do', async () => {
+  const { send } = await start({ host: '0.0.0.0' });
+  const { body } = await send('GET', '/pets/1', { host: 'shop.example:4010' });
+  expect(JSON.parse(body).message).toBe(
+    'Host shop.example:4010 is not this server; to allow it: serve --host 0.0.0.0 --host shop.example',
+  );
+  const named = await start({ host: '127.0.0.1', names: ['shop.example'] });
+  expect((await named.send('GET', '/pets/1', { host: 'shop.example:4010' })).status).toBe(200);
+  expect((await named.send('GET', '/pets/1', { host: 'other.example' })).status).toBe(421);
+  expect(JSON.parse((await named.send('GET', '/pets/1', { host: '[' })).body).message).toBe(
+    'Host [ is not this server',
+  );
+});
+
 test('refuses requests from pages of other origins, accepts those of this machine, and sends no CORS headers', async () => {
   const { send } = await start();
   for (const origin of ['https://evil.example', 'null', 'file://', 'http://localhost.evil.example'])
@@ -156,6 +170,66 @@ test.each(malformed)('answers %s with the Error body', async (_, text, status, c
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(head.toLowerCase()).toContain('content-type: application/json');
   expect(JSON.parse(body)).toMatchObject({ code, status });
+});
+
+const put = (quantity: number) => {
+  const body = JSON.stringify({ quantity });
+  const head = `PUT /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json`;
+  return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+};
+
+test('rubbish behind requests is answered after them, so no request that was carried out is answered 400', async () => {
+  const { raw, send } = await start();
+  const answers = await raw(`${put(70)}${put(71)}rubbish\r\n\r\n`);
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+  expect(JSON.parse((await send('GET', '/store/inventory/1')).body).quantity).toBe(71);
+});
+
+test('a request that is broken off behind another is answered 400, and is not carried out', async () => {
+  const { raw, send } = await start();
+  const broken =
+    'PUT /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n';
+  const answers = await raw(put(70) + broken);
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  expect(JSON.parse((await send('GET', '/store/inventory/1')).body).quantity).toBe(70);
+});
+
+test('no further request of a connection is carried out while its answers wait to be read', async () => {
+  let asked = 0;
+  const page = 'x'.repeat(1 << 20);
+  const { dial, send } = clientsOf(
+    await listen((request) => {
+      if (request.url.endsWith('/healthz')) return fine;
+      asked += 1;
+      return { ...fine, body: page };
+    }, here),
+  );
+  const socket = dial();
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write('GET /pets HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(200));
+  await expect.poll(() => asked).toBeGreaterThan(0);
+  expect((await send('GET', '/healthz')).body).toBe('fine');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // The sockets of both sides hold a few megabytes.
+  expect(asked).toBeLessThan(50);
+  let length = 0;
+  socket.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+  });
+  socket.resume();
+  await expect.poll(() => length, { timeout: 20_000 }).toBeGreaterThan(200 * page.length);
+  expect(asked).toBe(200);
+  socket.destroy();
+});
+
+test('a connection with more than a thousand requests that wait is closed', async () => {
+  const { dial } = clientsOf(await listen(() => new Promise<HttpResponse>(() => {}), here));
+  const socket = dial();
+  const closed = once(socket, 'close');
+  socket.on('error', () => {});
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(1100));
+  await closed;
 });
 
 test('an app that throws is a 500 without the reason, and the next request is answered', async () => {

@@ -5,7 +5,11 @@ export const flags = {
   port: value('--port <n>', 'port to listen on (default: 4010); 0 takes a free one', {
     parse: (text) => parseInteger(text, 0, 65_535),
   }),
-  host: value('--host <address>', 'address to listen on (default: 127.0.0.1)', { parse: parseHost }),
+  host: values(
+    '--host <address>',
+    'address to listen on (default: 127.0.0.1); can be repeated for further names that clients may call it by',
+    { parse: parseHost },
+  ),
   data: value('--data <file>', 'serve the store that this JSON file holds', {
     offers: 'file',
   }),
@@ -33,11 +37,6 @@ export const flags = {
     parse: parseOrigin,
   }),
   log: flag('--log', 'one line per request on stderr'),
-  readyFile: value(
-    '--ready-file <file>',
-    'write the URL to this file when the server accepts; removed at the end',
-    { offers: 'file' },
-  ),
 };
 
 export type ServeFlags = ValuesOf<typeof flags>;

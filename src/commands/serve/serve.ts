@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
 import { sleep } from '../../process/deadline.ts';
@@ -12,7 +11,6 @@ import { type Exchange, type Listening, startServer } from '../../server/server.
 import { Store } from '../../server/store.ts';
 import { noFile, printStore, readStore, versionOf } from '../../server/store-file.ts';
 import { runChildCommand } from './child-command.ts';
-import { prepareReadyFile, removeReadyFile } from './ready-file.ts';
 import type { ServeFlags } from './serve-flags.ts';
 
 /** Serves the store until a signal comes, or until the command has ended. */
@@ -23,7 +21,7 @@ export function runServe(context: Context, flags: ServeFlags, command: readonly 
   return flags.save && flags.data !== undefined ? withLock(flags.data, work, { waitMs: 0 }) : work();
 }
 
-function checkFlags({ io }: Context, { data, save, empty, pets, readyFile, requireToken }: ServeFlags): void {
+function checkFlags({ io }: Context, { data, save, empty, pets, requireToken }: ServeFlags): void {
   if (requireToken && !io.env.PETSTORE_TOKEN)
     throw new InputError(
       '--require-token: PETSTORE_TOKEN is not set',
@@ -37,13 +35,9 @@ function checkFlags({ io }: Context, { data, save, empty, pets, readyFile, requi
       `--data and --${empty ? 'empty' : 'pets'}: give only one of them, because the file holds the store`,
       'to create a new file with it, add --save',
     );
-  if (data !== undefined && readyFile !== undefined && resolve(data) === resolve(readyFile))
-    throw new UsageError('--data and --ready-file: name the same file');
 }
 
 async function serveStore(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
-  const { readyFile } = flags;
-  if (readyFile !== undefined) await prepareReadyFile(readyFile);
   const fileStore = flags.data === undefined ? undefined : readStore(flags.data);
   const store = fileStore ?? createStore(flags);
   const stop = nextSignal(context);
@@ -52,13 +46,11 @@ async function serveStore(context: Context, flags: ServeFlags, command: readonly
   const endSaving =
     save && data !== undefined ? startSaving(context, data, store, fileStore?.revision) : undefined;
   try {
-    if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
     if (command.length === 0) await stop;
     else context.setExitCode(await runChildCommand(context, command, server.url));
   } finally {
     await server.close();
-    if (readyFile !== undefined) await removeReadyFile(readyFile, `${server.url}\n`);
     await endSaving?.();
   }
 }
@@ -130,7 +122,7 @@ function openServer(
   context: Context,
   {
     port = 4010,
-    host = '127.0.0.1',
+    host: [host = '127.0.0.1', ...names] = [],
     latency,
     errorRate,
     rateLimit,
@@ -150,6 +142,7 @@ function openServer(
     store,
     port,
     host,
+    names,
     token: requireToken ? context.io.env.PETSTORE_TOKEN : undefined,
     origins: cors,
     faults: { latencyMs: latency, errorRate, ratePerSecond: rateLimit },
@@ -161,7 +154,7 @@ function openServer(
 /** Announces that the server accepts connections: prints its URL, and notes for people. */
 async function announce(
   context: Context,
-  { host, ...flags }: ServeFlags,
+  { host: [host] = [], ...flags }: ServeFlags,
   url: string,
   isAlone: boolean,
 ): Promise<void> {
