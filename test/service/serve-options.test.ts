@@ -38,7 +38,9 @@ describe('a server with a token, for the pages of an origin', () => {
     const { status, headers } = await call('/pets', { origin: page, ...preflight }, 'OPTIONS');
     expect([status, headers.get('access-control-allow-origin')]).toEqual([204, page]);
     expect(headers.get('access-control-allow-methods')).toContain('POST');
-    expect(headers.get('access-control-allow-headers')).toBe('authorization, content-type, if-match, if-none-match');
+    expect(headers.get('access-control-allow-headers')).toBe(
+      'authorization, content-type, if-match, if-none-match',
+    );
     for (const [path, authorization] of [
       ['/pets?limit=1', bearer],
       ['/nowhere', bearer],

@@ -256,7 +256,7 @@ test('serves its description and /healthz, and refuses writes to them', async ()
   expect(JSON.parse((await send('GET', '/openapi.json')).body)).toMatchObject({ openapi: '3.0.3' });
   const yaml = await send('GET', '/openapi.yaml?x=1');
   expect(yaml.headers['content-type']).toBe('application/yaml');
-  expect(yaml.body).toMatch(/^openapi: 3.0.3\n/);
+  expect(yaml.body).toMatch(/^openapi: "3.0.3"\n/);
   expect(await send('POST', '/openapi.json', json)).toMatchObject({
     status: 405,
     headers: { allow: 'GET, HEAD' },
