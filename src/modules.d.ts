@@ -12,3 +12,10 @@ declare module 'undici/lib/dispatcher/pool.js' {
   // biome-ignore lint/style/noDefaultExport: it is what a CommonJS module exports.
   export default Pool;
 }
+
+declare namespace NodeJS {
+  interface Process {
+    /** Node 22.15 and later has it, but not on Windows. */
+    execve?(file: string, args: readonly string[], env: Readonly<Record<string, string>>): never;
+  }
+}

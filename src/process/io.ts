@@ -56,8 +56,8 @@ export function processIo(): ProcessIo {
   // some of the terminal's processes.
   const onGone = () => void setTimeout(() => hasHungUp || process.kill(process.pid, 'SIGHUP'), hangupMs);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') dropTlsWarning();
-  // A name lookup cannot be cancelled, and the process cannot end before it. glibc would give a silent name server 10 s.
-  process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
+  // glibc gives a silent name server 10 s, and this process can neither cancel the lookup nor end before it.
+  if (!process.execve) process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
   return {
     stdin: {
       get isTerminal() {
@@ -105,9 +105,19 @@ export function processIo(): ProcessIo {
         code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes['hung-up'];
       await (isInterrupted ? withinLimits({ limitMs: patienceMs }, () => flush).catch(() => {}) : flush);
       closeGoneTerminals(hasHungUp);
-      process.exit(code);
+      endProcess(code);
     },
   };
+}
+
+/**
+ * Ends the process. `process.exit` waits for a name lookup that is under way, but a process that becomes another one does
+ * not.
+ */
+function endProcess(code: number): never {
+  if (process.execve && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
+    process.execve(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {});
+  process.exit(code);
 }
 
 function openTerminal(): ReadStream | undefined {

@@ -1,14 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
-import { cliPath, handlesSignals, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { handlesSignals, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { testIf } from '../helpers/tools.ts';
 import * as mode from '../network/modes.ts';
 
 interface Stall {
@@ -76,30 +72,4 @@ test.concurrent('Ctrl-C ends the parsing of a long description', async () => {
   const { code, stderr } = await outcome;
   clearInterval(pressing);
   expect({ code, stderr }).toEqual({ code: 130, stderr: 'error: interrupted\n' });
-});
-
-/** Only root may replace the list of name servers for one process, and listen on their port. */
-const mayReplaceNameServers = spawnSync('unshare', ['--mount', 'true']).status === 0;
-const testInNamespace = testIf(mayReplaceNameServers ? undefined : 'needs unshare, and root');
-
-testInNamespace.concurrent.each([
-  ['Ctrl-C', '127.7.7.7', ['pets', 'list', '--base-url', 'http://pets.invalid'], 130],
-  ['a Tab', '127.7.7.8', ['__complete', '--', '--base-url', 'http://pets.invalid', 'pets', 'get', ''], 0],
-])('%s does not wait long for a name server that never answers', async (_, address, argv, code) => {
-  const list = join(temporaryFolder(), 'resolv.conf');
-  writeFileSync(list, `nameserver ${address}\n`);
-  const nameServer = createSocket('udp4').bind(53, address);
-  const asked = once(nameServer, 'message');
-  const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
-  const env = { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config' };
-  const words = ['--mount', 'sh', '-c', script, list, nodeBinary, cliPath, ...argv];
-  const child = spawn('unshare', words, { env });
-  const outcome = outcomeOf(child);
-  await asked;
-  const began = performance.now();
-  if (code === 130) child.kill('SIGINT');
-  expect(await outcome).toMatchObject({ code, stdout: '' });
-  // A process that waited for the answer could not end before the 10 s of glibc.
-  expect(performance.now() - began).toBeLessThan(9000);
-  nameServer.close();
 });
