@@ -123,7 +123,7 @@ const commonHeaders = [
 ];
 
 /** The headers and the credential that every request carries. */
-type RequestExtras = Pick<ClientOptions, 'headers' | 'parameter' | 'credential'>;
+type RequestExtras = Pick<ClientOptions, 'headers' | 'parameter' | 'credential' | 'whyNoCredential'>;
 
 interface ExtrasInputs {
   readonly baseUrl: string;
@@ -135,7 +135,7 @@ interface ExtrasInputs {
 
 /** Collects the common headers, the credential, and the headers of the user. */
 async function readExtras(
-  { secrets, warn, readToken, settings }: Context,
+  { secrets, mention, readToken, settings }: Context,
   { baseUrl, headers, places }: ExtrasInputs,
 ): Promise<RequestExtras> {
   const userHeaders = headers.map(parseHeaderFlag);
@@ -144,13 +144,23 @@ async function readExtras(
   if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
+  let whyNoCredential: string | undefined;
+  const withheld = (why: string) => {
+    whyNoCredential = why;
+    return mention(`warning: ${why}`);
+  };
   const credential =
-    places && (await readCredential(settings, { baseUrl, places }, { readToken, secrets, warn }));
+    places && (await readCredential(settings, { baseUrl, places }, { readToken, secrets, withheld }));
   const allHeaders = toHeaders([...commonHeaders, ...tokenHeader(credential), ...userHeaders]);
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   const parameter =
     credential?.place.in === 'query' ? { name: credential.place.name, value: credential.value } : undefined;
-  return { headers: allHeaders, parameter, credential: isAdded ? '--header' : credential?.source };
+  return {
+    headers: allHeaders,
+    parameter,
+    credential: isAdded ? '--header' : credential?.source,
+    whyNoCredential,
+  };
 }
 
 /** A shorter value, as in `X-Debug: true`, is not masked, because the output may have it as an ordinary word. */

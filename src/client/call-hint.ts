@@ -21,7 +21,7 @@ export function hintOfStatus(
   { response, author, kind }: FailedResponse,
 ): string | undefined {
   const { status } = response;
-  const { credential } = call.client;
+  const { credential, whyNoCredential } = call.client;
   if (status === 412)
     return mayHaveBeenApplied(call.request.method, attempts)
       ? 'an earlier attempt may have changed it: read it again, then decide'
@@ -34,7 +34,10 @@ export function hintOfStatus(
   if (status === 401 && wantsBasic(call, response))
     return 'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token';
   if (credential === undefined)
-    return 'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service';
+    return (
+      whyNoCredential ??
+      'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service'
+    );
   return status === 401
     ? `is the token of ${credential} that of this service, and still valid?`
     : `the token of ${credential} may not do this`;

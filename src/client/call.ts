@@ -28,6 +28,8 @@ export interface ClientOptions {
   readonly parameter?: CredentialParameter | undefined;
   /** The source of the credential, for messages; undefined if there is none. */
   readonly credential?: string | undefined;
+  /** Why a token that the settings name is not sent, a sentence. */
+  readonly whyNoCredential?: string | undefined;
   /** The command line that examines the connection, for hints; by default that of the active profile. */
   readonly doctor?: string | undefined;
   readonly transport: Transport;

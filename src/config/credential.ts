@@ -99,8 +99,8 @@ interface CredentialReader {
   readToken(source: TokenSource): Promise<string>;
   /** Keeps the token, so that it is masked. */
   readonly secrets: Secrets;
-  /** Shows why a token is not sent. */
-  warn(line: string): Promise<void>;
+  /** Called with a sentence that says why a token is not sent. */
+  withheld(why: string): Promise<void>;
 }
 
 /**
@@ -126,7 +126,7 @@ export async function readCredential(
         'insecure',
       );
     const { origin } = new URL(destination.baseUrl);
-    await reader.warn(`warning: ${source} is not sent to ${origin}: ${use.why}`);
+    await reader.withheld(`${source} is not sent to ${origin}: ${use.why}`);
     return undefined;
   }
   const secret = await reader.readToken(use.source);

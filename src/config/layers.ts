@@ -171,6 +171,8 @@ function toSetting(
   try {
     if (typeof raw === 'object' && !isList)
       throw new InputError(`${label}: must be text, a number, true or false`);
+    // An empty list takes precedence over the list of a later layer.
+    if (isList && raw.length === 0) return { ...setting, value: [] };
     const value = parseSetting(key, text, label, usageCodeOf(source));
     return { ...setting, value: isFile ? resolve(folder, expandHome(text, io)) : value };
   } catch (problem) {

@@ -15,11 +15,16 @@ export interface Notices {
    * notice is then kept, and the error object carries it.
    */
   warn(line: string): Promise<void>;
+  /**
+   * Prints a notice that matters only if the command fails: once, on a terminal outside of CI or with -v. In a loop of a
+   * script it would come each time. The error object of JSON carries it.
+   */
+  mention(line: string): Promise<void>;
   /** Life cycle notices (deprecation, stability) of the operations that this command used. */
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   /** Removes and returns the kept notices and the life cycle notices, one line each. The list is empty with --quiet. */
   take(): string[];
-  /** Prints the kept notices, and the life cycle notices if `showsLifecycle`. */
+  /** Prints the kept notices, and those of the life cycle if `showsMentions`. */
   printAll(): Promise<void>;
 }
 
@@ -28,15 +33,16 @@ interface NoticesOptions {
   readonly isQuiet: boolean;
   /** Whether an error is printed as JSON. */
   readonly hasJsonErrors: boolean;
-  /** Whether life cycle notices are shown: on a terminal outside of CI, or with -v. */
-  readonly showsLifecycle: boolean;
+  /** Whether life cycle notices and mentions are shown: on a terminal outside of CI, or with -v. */
+  readonly showsMentions: boolean;
   /** The words of the command, such as `pets get`. */
   readonly commandName: string;
 }
 
 export function createNotices(options: NoticesOptions): Notices {
-  const { io, isQuiet, hasJsonErrors, showsLifecycle, commandName } = options;
+  const { io, isQuiet, hasJsonErrors, showsMentions, commandName } = options;
   const keptNotices: string[] = [];
+  const mentions = new Set<string>();
   const lifecycle = new Map<OperationId, LifecycleNotice>();
   const takeLifecycle = () => {
     const lines = lifecycleLines(commandName, lifecycle.values());
@@ -52,15 +58,21 @@ export function createNotices(options: NoticesOptions): Notices {
       if (hasJsonErrors) keptNotices.push(line);
       else await print(line);
     },
+    async mention(line) {
+      if (mentions.has(line)) return;
+      mentions.add(line);
+      if (showsMentions && !hasJsonErrors) await print(line);
+    },
     lifecycle,
     take() {
-      const lines = [...keptNotices.splice(0), ...takeLifecycle()];
+      const lines = [...mentions, ...keptNotices.splice(0), ...takeLifecycle()];
       return isQuiet ? [] : lines;
     },
     async printAll() {
+      if (showsMentions && hasJsonErrors) for (const line of mentions) await print(line);
       for (const line of keptNotices.splice(0)) await print(line);
       const lines = takeLifecycle();
-      if (showsLifecycle) for (const line of lines) await print(line);
+      if (showsMentions) for (const line of lines) await print(line);
     },
   };
 }

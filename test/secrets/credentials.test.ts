@@ -14,16 +14,27 @@ type Env = Readonly<Record<string, string>>;
 const token = { PETSTORE_TOKEN: 's3cret' };
 const shop = { 'base-url': 'https://shop.example' };
 
+interface ShowOptions {
+  readonly env?: Env;
+  readonly flags?: string;
+  /** Whether stderr is a terminal. */
+  readonly isAtTerminal?: boolean;
+}
+
 /** A write that is shown and not sent, with this config: the headers that carry a token, and what is on stderr. */
-async function show(
-  config: object,
-  { env, flags = '' }: { readonly env?: Env; readonly flags?: string } = {},
-) {
+async function show(config: object, { env, flags = '', isAtTerminal = false }: ShowOptions = {}) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   const words = `categories create --name x --dry-run ${flags}`.trimEnd();
-  const run = await runCli(words, { env: { PETSTORE_CONFIG_DIR: folder, ...env } });
-  return { ...run, isSent: /: \*\*\*$/m.test(run.stdout) };
+  const run = await runCli(words, {
+    env: { PETSTORE_CONFIG_DIR: folder, ...env },
+    terminals: isAtTerminal ? ['stderr'] : [],
+  });
+  return {
+    ...run,
+    stderr: isAtTerminal ? run.stderr.replaceAll(/\s+/g, ' ') : run.stderr,
+    isSent: /: \*\*\*$/m.test(run.stdout),
+  };
 }
 
 /** A config whose active profile belongs to https://shop.example. */
@@ -83,7 +94,7 @@ describe('the token', () => {
     for (const more of [{}, env])
       await runCli('categories list', { env: { PETSTORE_CONFIG_DIR: folder, ...more } });
     const values = server.seen.map(({ headers }) => headers.authorization);
-    expect(values).toEqual(['Bearer from-profile', 'Bearer from-file']);
+    expect([...new Set(values)]).toEqual(['Bearer from-profile', 'Bearer from-file']);
   });
 });
 
@@ -155,7 +166,7 @@ describe('a token that belongs to one origin', () => {
     ['another host', 'https://evil.example'],
     ['another port', 'https://shop.example:8443'],
     ['another scheme', 'http://shop.example'],
-  ])('is not sent to %s, and one warning says why', async (_, url) => {
+  ])('is not sent to %s, and one warning on a terminal says why', async (_, url) => {
     const config = active({ 'token-file': file('s3cret') });
     for (const options of [
       { flags: `--base-url ${url}` },
@@ -163,11 +174,32 @@ describe('a token that belongs to one origin', () => {
       { env: { PETSTORE_BASE_URL: url } },
       { env: { PETSTORE_BASE_URL: url, PETSTORE_PROFILE: 'p' } },
     ]) {
-      const { isSent, stderr } = await show(config, options);
+      const { isSent, stderr } = await show(config, { ...options, isAtTerminal: true });
       expect(isSent).toBe(false);
       expect(stderr).toMatch(/^warning: token file .* is not sent to \S+: it is meant for https:..shop/);
       expect(stderr.match(/is not sent/g)).toHaveLength(1);
+      expect(await show(config, options)).toMatchObject({ isSent: false, stderr: '' });
     }
+  });
+
+  test('is named if the service asks for a token, and with -v, but not at every call of a script', async () => {
+    let status = 200;
+    await using server = await recordingServer({}, () => ({ status, body: [] }));
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(active({})), { mode: 0o600 });
+    const env = { ...token, PETSTORE_CONFIG_DIR: folder };
+    const list = `pets list --base-url ${server.url}`;
+    const why = `PETSTORE_TOKEN is not sent to ${server.url}: it is meant for https://shop.example`;
+    expect(await runCli(list, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect((await runCli(`${list} -o json`, { env })).stderr).toBe('');
+    expect((await runCli(`${list} -v`, { env })).stderr).toContain(`warning: ${why}`);
+    status = 401;
+    const refused = await runCli(list, { env });
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`hint: ${why}`) });
+    expect(refused.stderr.match(/is not sent/g)).toHaveLength(1);
+    const { error } = JSON.parse((await runCli(`${list} -o json`, { env })).stderr);
+    expect(error).toMatchObject({ kind: 'auth', hint: expect.stringContaining(why) });
+    expect(error.warnings).toEqual([expect.stringContaining(why)]);
   });
 
   test.each([
@@ -189,7 +221,8 @@ describe('a token that belongs to one origin', () => {
     [active({}), { PETSTORE_BASE_URL: 'https://a.example' }, 'https://a.example'],
     [active({}), {}, 'https://shop.example'],
   ])('of PETSTORE_TOKEN is not sent elsewhere, with the config %j and %j', async (config, env, origin) => {
-    const run = await show(config, { env: { ...token, ...env }, flags: '--base-url https://b.example' });
+    const options = { env: { ...token, ...env }, flags: '--base-url https://b.example' };
+    const run = await show(config, { ...options, isAtTerminal: true });
     expect(run).toMatchObject({ isSent: false });
     expect(run.stderr).toContain(
       `warning: PETSTORE_TOKEN is not sent to https://b.example: it is meant for ${origin}; set PETSTORE_BASE_URL`,

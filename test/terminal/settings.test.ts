@@ -74,6 +74,15 @@ describe('a value comes from', () => {
     expect(await color({ NO_COLOR: '1' }, '--color always')).toEqual(['always', '--color']);
   });
 
+  test('an empty list of a profile, which takes precedence over the list of the top level', async () => {
+    const top = { 'token-origins': ['http://a', 'http://b'], 'import-map': 'petId=SKU' };
+    config.write({ ...top, profile: 'p', profiles: { p: { 'token-origins': [], 'import-map': [] } } });
+    expect(await explain()).toMatchObject({
+      'token-origins': [[], 'profile p'],
+      'import-map': [[], 'profile p'],
+    });
+  });
+
   test('a path beside the config, or in the current folder for a variable; ~ is the home', async () => {
     config.write({ 'ca-cert': 'ca.pem', 'token-file': '~/token' });
     expect(await explain('', { HOME: '/home/me', PETSTORE_CLIENT_KEY: 'key.pem' })).toMatchObject({

@@ -82,6 +82,11 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
   if (!cert) return { roots: rootsText, ca: caText };
   const certificate = readPem(cert, 'not a PEM certificate', () => new X509Certificate(certText));
   const keyFile = key ?? cert;
+  if (!key && !keyText.includes('PRIVATE KEY-----'))
+    throw new UsageError(
+      `${cert.source}: ${cert.path} has no private key, and client-key names none`,
+      'set client-key (PETSTORE_CLIENT_KEY) to the file of the key, or put the key into the file of the certificate',
+    );
   if (/ENCRYPTED/.test(keyText))
     throw fault(keyFile, 'the key has a passphrase, and this program does not ask for one');
   const privateKey = readPem(keyFile, 'not a PEM private key', () => createPrivateKey(keyText));
