@@ -1,6 +1,6 @@
 import { lackingFields } from '../api/contract.ts';
-import { withoutLeadingZeros } from '../api/values.ts';
 import { ValueError } from '../config/setting-values.ts';
+import { type NumberFault, noMarks, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import { isRejectColumn } from '../input/rejects.ts';
@@ -12,7 +12,7 @@ import type { Access } from './access.ts';
 import { checkFields, fieldSchemas } from './body-fields.ts';
 import { fieldKinds } from './field-kinds.ts';
 import { isName } from './names.ts';
-import { jsonOrText, parseId } from './parse-values.ts';
+import { isIdText, jsonOrText } from './parse-values.ts';
 import { type Body, columnOf, type Field, findField, type RecordNoun } from './record-nouns.ts';
 
 /** A record of a file. */
@@ -136,10 +136,20 @@ function objectFields({ names, value = null }: InputRecord): RowFields {
 }
 
 /** Returns the id of a record. @throws FieldError if it is missing or not valid. */
-function idFrom({ id }: RowFields): bigint {
-  if (id === undefined) throw new FieldError('id is required', 'id');
-  const text = String(id).trim();
-  return parseNamed('id', text, (digits) => parseId(withoutLeadingZeros(digits)));
+function idFrom({ id = null }: RowFields): bigint {
+  if (id === null) throw new FieldError('id is required', 'id');
+  return validNumber('id', String(id), readId(String(id)));
+}
+
+/** Returns a number that was read. @throws FieldError that names the column and the text if it is none. */
+function validNumber<Value extends bigint | number>(
+  column: string,
+  text: string,
+  value: Value | NumberFault,
+): Value {
+  if (typeof value !== 'object') return value;
+  const { rule, hint } = value;
+  throw new FieldError(`${column} '${text}': ${rule}`, column, `${column} ${rule}`, hint);
 }
 
 /**
@@ -162,9 +172,11 @@ function toFields(
   for (const [column, value] of Object.entries(values)) {
     if (column === 'id' && !keepsId) continue;
     const field = findField(noun, column);
+    // A list shows null for a value that a record does not have.
+    if (value === null && field && isNew) continue;
     // A category may be an object, as a bound service prints it.
     const isReference = field?.column === column;
-    const isText = isOfTable || (isReference && !isJsonObject(value));
+    const isText = isOfTable || (isReference && value !== null && !isJsonObject(value));
     const name = (isText || isReference) && field ? field.name : column;
     if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
     fields[name] = isText ? fromText(field, String(value), column) : value;
@@ -176,9 +188,14 @@ function toFields(
     ([name, value]) => isName(name, value) || (name === 'categoryId' && isJsonObject(value as JsonValue)),
   );
   const missing = isNew ? lackingFields(operation, fields) : [];
+  const unset = Object.entries(fields).filter(([, value]) => value === null);
   // The schema wants ids, so 0 stands for each name.
   const withIds = { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) };
-  const checked = checkFields(noun, withIds, missing);
+  const withValues = Object.entries(withIds).filter(([, value]) => value !== null);
+  const checked = {
+    ...checkFields(noun, Object.fromEntries(withValues), missing),
+    ...Object.fromEntries(unset),
+  };
   // To make the request checks the input by the contract.
   if (isNew) client.toRequest(operation.id, { body: checked });
   return { ...checked, ...Object.fromEntries(names) };
@@ -186,6 +203,10 @@ function toFields(
 
 function fromText(field: Field | undefined, text: string, column: string): unknown {
   if (!field) return jsonOrText(text);
+  if (field.kind === 'quantity') return validNumber(column, text, readCount(text, noMarks));
+  // A name stands for a category alone.
+  if (field.kind === 'reference' && (field.name !== 'categoryId' || isIdText(text)))
+    return validNumber(column, text, readId(text));
   const { parse, parseCell = parse } = fieldKinds[field.kind];
   return parseNamed(column, text, parseCell);
 }

@@ -136,10 +136,10 @@ test.each([
   ],
   ['pets update', 'Bella\n', notJson],
   ['pets update 3', 'id\n3\n', 'give ids or --from, not both'],
-  ['orders update', 'id,quantity\n1,many\n', "stdin:2: quantity 'many': must be an integer"],
+  ['orders update', 'id,quantity\n1,many\n', "stdin:2: quantity 'many': must be a whole number"],
   ['orders update', 'id,complete\n1,yes\n', "stdin:2: complete 'yes': must be true or false"],
-  ['pets delete --yes', '3\nx\n', "stdin:2: id 'x': must be an integer"],
-  ['pets delete --yes', 'Luna\n', "stdin:1: id 'Luna': must be an integer"],
+  ['pets delete --yes', '3\nx\n', "stdin:2: id 'x': must be a whole number"],
+  ['pets delete --yes', 'Luna\n', "stdin:1: id 'Luna': must be a whole number"],
   [
     'pets delete --yes',
     'id,name\n3,a\n3,b\n',

@@ -1,0 +1,255 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse as parseCsv } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import { type JsonObject, type JsonValue, parseJson, printJson } from '../../src/process/exact-json.ts';
+import { createRandom, pick, randomBelow } from '../../src/server/seed.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runAt } from '../helpers/run-cli.ts';
+import { serve } from '../helpers/serving.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { yamlReaders } from '../helpers/yaml-readers.ts';
+
+// What `list` prints is read back: by `create --from` and `update --from` to the same records, and by readers of other
+// projects to the same values. A service of fixed answers prints the records, and an embedded store takes them.
+
+const seed = Number(process.env.PETSTORE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const int64Max = 9223372036854775807n;
+
+/** What formats, spreadsheets, databases and programs take for something else. */
+const pieces = [
+  ...`a Z é e\u0301 猫 ペット א ½ ٣ 😀 👩\u200d👩\u200d👧 👍🏽 می\u200cخواهم क्\u200dष 007 12E4 1.0 1,234 -5 +49 0x1f 1e3`.split(
+    ' ',
+  ),
+  ...`= + - @ ' '' ＝ " "" , ; | : # ? ! % & * ~ \` \\ \\n \\t \\N \\" { } [ ] < > null true NaN yes no on y`.split(
+    ' ',
+  ),
+  ...`=1+1 '=x ''=x :red 12,50 1:30 2027-01-01 .inf _line id <<`.split(' '),
+  ...[' ', '  ', '\t', '\n', '\r', '\r\n', '\0', '\x01', '\x1b[2J', '\x7f', '\x85', '\x9b', '\xa0', '\xad'],
+  ...[
+    '\u200b',
+    '\u200d',
+    '\u202e',
+    '\u2066',
+    '\u2028',
+    '\u2029',
+    '\ufeff',
+    '\u{e0041}',
+    '::warning::x',
+    '##[x]',
+  ],
+];
+
+interface Records {
+  readonly categories: readonly JsonObject[];
+  readonly pets: readonly JsonObject[];
+  readonly orders: readonly JsonObject[];
+  readonly inventory: readonly JsonObject[];
+}
+
+function randomRecords(): Records {
+  const random = createRandom(seed);
+  const text = () => Array.from({ length: 1 + randomBelow(random, 4) }, () => pick(random, pieces)).join('');
+  const ids = [0n, 1n, 2n ** 53n - 1n, 2n ** 53n + 1n, 10n ** 18n, int64Max - 1n, int64Max];
+  const idAt = (at: number) => ids[at] ?? 2n ** 53n + 2n * BigInt(at);
+  const texts = [...pieces, ...Array.from({ length: 40 }, text)];
+  const count = () => pick(random, [0n, 1n, 7n, 1234n, 2n ** 53n - 1n]);
+  const orNull = <Value>(value: Value) => (randomBelow(random, 4) === 0 ? null : value);
+  const status = () => pick(random, ['available', 'pending', 'sold']);
+  const categories = texts.map((name, at) => ({ id: idAt(at), name, description: orNull(text()) }));
+  const pets = texts.map((name, at) => {
+    return { id: idAt(at), name, categoryId: idAt(randomBelow(random, texts.length)), status: status() };
+  });
+  const dates = ['2027-01-15T09:00:00Z', '2027-01-15T09:00:00.123+05:30', '2000-02-29T23:59:59-08:00'];
+  const orders = texts.map((_, at) => ({
+    ...{ id: idAt(at), petId: orNull(idAt(randomBelow(random, texts.length))), quantity: orNull(count()) },
+    ...{ shipDate: orNull(pick(random, dates)), complete: at % 2 === 0 },
+  }));
+  const inventory = pets.map(({ id, status }) => ({ petId: id, quantity: count(), status }));
+  return { categories, pets, orders, inventory };
+}
+
+const records = randomRecords();
+type NounName = keyof Records;
+const nounNames: readonly NounName[] = ['categories', 'pets', 'orders', 'inventory'];
+const paths = {
+  categories: '/categories',
+  pets: '/pets',
+  orders: '/store/orders',
+  inventory: '/store/inventory',
+};
+
+/** Prints all records of a noun. */
+async function print(noun: NounName, flags: string): Promise<string> {
+  const documents = nounNames.map((name) => [paths[name], printJson(records[name])] as const);
+  await using service = await recordingServer(Object.fromEntries(documents));
+  const { code, stdout, stderr } = await runAt(service, `${noun} list ${flags}`);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+/** The three ways in: a file that is named, a named pipe, and stdin. */
+const ways = {
+  async file(text: string, name: string, folder: string) {
+    writeFileSync(join(folder, name), text);
+    return { from: name, stdin: undefined };
+  },
+  async pipe(text: string, name: string, folder: string) {
+    writeFileSync(join(folder, `in-${name}`), text);
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    spawn('sh', ['-c', `exec cat 'in-${name}' > pipe`], { cwd: folder, stdio: 'ignore' });
+    return { from: 'pipe', stdin: undefined };
+  },
+  stdin: async (text: string) => ({ from: '-', stdin: text }),
+} as const;
+
+interface Step {
+  readonly noun: NounName;
+  /** The command, with FILE for the input. */
+  readonly words: string;
+  readonly text: string;
+  readonly way: keyof typeof ways;
+  /** The name of the file. */
+  readonly name: string;
+}
+
+/** Runs a command at a service with these records. Returns the records of the noun that the service has then. */
+async function runAtService(
+  lists: Partial<Records>,
+  { noun, words, text, way, name }: Step,
+): Promise<readonly JsonObject[]> {
+  const folder = temporaryFolder();
+  const store = Object.entries(lists).map(([list, items]) => [list, items.map((record) => valuesOf(record))]);
+  writeFileSync(join(folder, 'store.json'), printJson(Object.fromEntries(store)));
+  await using service = await serve(`--data ${join(folder, 'store.json')}`);
+  const { from, stdin } = await ways[way](text, name, folder);
+  const argv = `${words.replace('FILE', from)} --yes -q`;
+  const env = { PETSTORE_STATE_DIR: join(folder, 'state') };
+  const { code, stderr } = await runAt(service, argv, {
+    cwd: folder,
+    env,
+    ...(stdin !== undefined && { stdin }),
+  });
+  expect({ code, stderr: stderr.slice(0, 1000) }, `seed ${seed}`).toEqual({ code: 0, stderr: '' });
+  const answer = await fetch(`${service.url}${paths[noun]}?limit=1000`);
+  return parseJson(await answer.text()) as JsonObject[];
+}
+
+/** The fields of a record that have a value. */
+function valuesOf(record: Readonly<Record<string, JsonValue | undefined>>, without?: string): JsonObject {
+  const entries = Object.entries(record).map(([name, value = null]): [string, JsonValue] => {
+    return [name, typeof value === 'number' ? BigInt(value) : value];
+  });
+  return Object.fromEntries(entries.filter(([name, value]) => value !== null && name !== without));
+}
+
+/** Records in an order that their values decide, because a service has an order of its own. */
+function inOrder(list: readonly JsonObject[], without?: string): string[] {
+  return list.map((record) => printJson(valuesOf(record, without))).sort();
+}
+
+/** Each format, with a way in that differs from command to command: three commands take every format every way. */
+function trips(first: number) {
+  const formats = ['csv', 'tsv', 'json', 'jsonl'] as const;
+  const names = ['file', 'pipe', 'stdin'] as const;
+  return formats.map((format, at) => [format, names[(first + at) % 3] ?? 'file'] as const);
+}
+
+test.each(trips(0))('%s through %s: create reads what list printed', async (format, way) => {
+  for (const noun of ['categories', 'pets', 'orders'] as const) {
+    const text = await print(noun, `-o ${format}`);
+    const store = { ...records, orders: [], inventory: [], [noun]: [] };
+    const step = { noun, words: `${noun} create --from FILE`, text, way, name: `a.${format}` };
+    const created = await runAtService(noun === 'categories' ? { ...store, pets: [] } : store, step);
+    expect(inOrder(created, 'id'), `${noun}, seed ${seed}`).toEqual(inOrder(records[noun], 'id'));
+  }
+});
+
+test.each(trips(1))('%s through %s: update reads what list printed, with every id', async (format, way) => {
+  const blank = {
+    categories: records.categories.map((record) => ({ ...valuesOf(record), name: 'blank' })),
+    pets: records.pets.map((record) => ({ ...record, name: 'blank' })),
+    orders: records.orders.map(({ id, shipDate, complete, ...order }) => {
+      return valuesOf({ ...order, id, complete: !complete });
+    }),
+  };
+  for (const noun of ['categories', 'pets', 'orders'] as const) {
+    const text = await print(noun, `-o ${format}`);
+    const step = { noun, words: `${noun} update --from FILE`, text, way, name: `a.${format}` };
+    // Names of categories stand for ids in the rows of pets.
+    const updated = await runAtService(
+      {
+        ...records,
+        [noun]: blank[noun],
+        ...(noun === 'categories' && { orders: [], inventory: [] }),
+      } as Partial<Records>,
+      step,
+    );
+    expect(inOrder(updated), `${noun}, seed ${seed}`).toEqual(inOrder(records[noun]));
+  }
+});
+
+test.each(trips(2))('%s through %s: apply reads what inventory list printed', async (format, way) => {
+  const text = await print('inventory', `-o ${format}`);
+  const words = 'inventory apply FILE --create-missing --allow-zero';
+  const step = { noun: 'inventory', words, text, way, name: `a.${format}` } as const;
+  const stored = await runAtService({ ...records, inventory: [] }, step);
+  expect(inOrder(stored), `seed ${seed}`).toEqual(inOrder(records.inventory));
+});
+
+const names = () => records.pets.map(({ name }) => String(name));
+
+test('csv-parse reads every name of csv, with the guard of a formula', async () => {
+  const rows: string[][] = parseCsv(await print('pets', '-o csv'), { relax_quotes: false });
+  expect(
+    rows.slice(1).map(([id]) => BigInt(id ?? '')),
+    `seed ${seed}`,
+  ).toEqual(records.pets.map(({ id }) => id));
+  const guarded = (name: string) => (/^'*[=+\-@＝＋－＠\t\r\n]/.test(name) ? `'${name}` : name);
+  expect(
+    rows.slice(1).map(([, name]) => name),
+    `seed ${seed}`,
+  ).toEqual(names().map(guarded));
+});
+
+test('csv-parse reads every line of tsv without quotes, and four escapes give the names', async () => {
+  const text = await print('pets', '-o tsv');
+  const rows: string[][] = parseCsv(text, {
+    delimiter: '\t',
+    quote: false,
+    escape: null,
+    record_delimiter: '\n',
+  });
+  const signs: Record<string, string> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '"': '"' };
+  const unescaped = rows.slice(1).map(([, name]) => name?.replace(/\\(.)/g, (_, sign) => signs[sign] ?? '?'));
+  expect(unescaped, `seed ${seed}`).toEqual(names());
+});
+
+test('readers of YAML 1.1 and 1.2 read every text of yaml as that text', async () => {
+  // The readers have no exact integers, so that ids are compared as they read them.
+  const wanted = [...records.categories, ...records.orders].map((record) =>
+    Object.fromEntries(
+      Object.entries(record).map(([name, value]) => [
+        name,
+        typeof value === 'bigint' ? Number(value) : value,
+      ]),
+    ),
+  );
+  const text = (await print('categories', '-o yaml')) + (await print('orders', '-o yaml'));
+  for (const [reader, read] of Object.entries(yamlReaders))
+    expect(read(text), `${reader}, seed ${seed}`).toEqual(wanted);
+});
+
+test('ids are one a line, and delete takes them', async () => {
+  const text = await print('orders', '-o ids');
+  expect(text).toBe(records.orders.map(({ id }) => `${id}\n`).join(''));
+  const step = {
+    noun: 'orders',
+    words: 'orders delete --from FILE',
+    text,
+    way: 'stdin',
+    name: 'ids',
+  } as const;
+  expect(await runAtService({ ...records, inventory: [] }, step)).toEqual([]);
+});
