@@ -11,7 +11,14 @@ import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
 import { credentialPlaces } from './credential-places.ts';
 import { type Description, readWithin } from './description.ts';
-import { formatRoute, mapFlag, obstacleText, operationsIn, type Route } from './document.ts';
+import {
+  type DocumentOperation,
+  formatRoute,
+  mapFlag,
+  obstacleText,
+  operationsIn,
+  type Route,
+} from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import type { TableOperation } from './record-format.ts';
 import { createResponseReader } from './responses.ts';
@@ -75,11 +82,27 @@ export function bind(description: Description, maps: Maps): BindResult {
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
     const places = credentialPlaces(document, [...bound.values()], documentOperations);
     const { definitions } = responseReader;
+    const otherReads = findOtherReads(documentOperations, matches);
     return {
       matches,
-      contract: { operations: bound, missing, credentialPlaces: places, basePath: '', definitions },
+      contract: {
+        operations: bound,
+        missing,
+        otherReads,
+        credentialPlaces: places,
+        basePath: '',
+        definitions,
+      },
     };
   });
+}
+
+/** Names the GET operations that are neither bound nor the reason why an operation of the table is missing. */
+function findOtherReads(documentOperations: readonly DocumentOperation[], matches: Matches): string[] {
+  const told = new Set([...matches.values()].map(({ operations: [nearest] }) => nearest));
+  return documentOperations
+    .filter((operation) => operation.method === 'GET' && !told.has(operation))
+    .map((operation) => operation.operationId ?? formatRoute(operation));
 }
 
 /** @throws UsageError if no operation has the field that `--map` names. */

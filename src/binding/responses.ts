@@ -70,16 +70,29 @@ function unusedLabel(name: string, definitions: JsonObject): string {
 function copy(part: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
   if (Array.isArray(part)) return part.map(refer);
   if (!isJsonObject(part)) return part;
-  const { type, enum: values, required } = part;
-  const { fields: properties } = shapeOf(part);
-  const isWriteOnly = (name: JsonValue) => objectOf(properties.get(String(name))).writeOnly === true;
-  if (Array.isArray(required) && required.some(isWriteOnly))
-    return copy({ ...part, required: required.filter((name) => !isWriteOnly(name)) }, refer);
+  const { type, enum: values } = part;
   const isOmitted = ([key, value]: [string, JsonValue]) =>
     typeof value === 'string' && /^(\$.*|description)$/.test(key);
-  const fields = Object.entries(part).filter((entry) => !isOmitted(entry));
+  const fields = Object.entries(withoutWriteOnly(part)).filter((entry) => !isOmitted(entry));
   const copied = Object.fromEntries(fields.map(([key, value]) => [key, refer(value)]));
   // In OpenAPI 3.0, `nullable: true` allows null beside the values of an enum.
   const isNullable = Array.isArray(type) && type.includes('null') && Array.isArray(values);
   return isNullable ? { ...copied, enum: [...new Set([...values, null])] } : copied;
+}
+
+/** Removes the fields that are only written from what a schema requires, also in the members of its `allOf`. */
+function withoutWriteOnly(whole: JsonObject): JsonObject {
+  const { fields } = shapeOf(whole);
+  const isReadable = (name: JsonValue) => objectOf(fields.get(String(name))).writeOnly !== true;
+  const strip = (part: JsonValue): JsonValue => {
+    // A named schema is shared with other wholes.
+    if (!isJsonObject(part) || (part !== whole && namesOf(part).length > 0)) return part;
+    const { required, allOf } = part;
+    return {
+      ...part,
+      ...(Array.isArray(required) && { required: required.filter(isReadable) }),
+      ...(Array.isArray(allOf) && { allOf: allOf.map(strip) }),
+    };
+  };
+  return strip(whole) as JsonObject;
 }

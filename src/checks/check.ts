@@ -109,8 +109,15 @@ export interface Check<Context = CheckContext> {
   readonly isPrerequisite?: boolean | undefined;
   /** The ids of earlier checks. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;
+  /** The reason why this check never runs, a clause. It is listed as skipped. */
+  readonly obstacle?: string | undefined;
   /** Whether only an answer shows if there is something to check. `--dry-run` does not list such a check. */
   readonly isOptional?: boolean | undefined;
   /** Runs the check. If it returns no findings, there was nothing to check, and no report has the check. */
   run(context: Context): Promise<Finding | readonly Finding[]>;
+}
+
+/** Makes a check that is only listed. @param obstacle the reason, a clause. */
+export function createSkippedCheck(id: string, obstacle: string): Check {
+  return { id, obstacle, run: async () => [] };
 }

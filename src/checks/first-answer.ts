@@ -49,7 +49,7 @@ function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
   const isGuess = idParameter(operation) !== undefined;
   if (isGuess && status === 404 && authorOf(reply) === 'service') return pass(clause, detailsOf(reply));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess ? describeOtherBody(reply, operation) : describeAuthor(reply);
+  const otherBody = isSuccess ? describeOtherBody(reply, operation) : wordsOfGateway(reply);
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(reply));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
   const { exitCode, hint } = consequenceOf(reply);
@@ -80,20 +80,22 @@ function isPage({ mediaType, text }: RawReply): boolean {
   return /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100));
 }
 
-/** Says who has answered with an error if it may be another than the service. */
-function describeAuthor(reply: RawReply): string | undefined {
-  if (authorOf(reply) !== 'gateway') return undefined;
-  return isPage(reply) ? ' with a web page, perhaps of a gateway' : ' with a text, perhaps of a gateway';
+/** Says what an answer means that may come from a gateway. Undefined for an answer of the service itself. */
+function wordsOfGateway({ error }: RawReply): string | undefined {
+  return error && error.details.author === 'gateway' ? `: ${error.message}` : undefined;
 }
 
 /** Returns the exit code and the hint for an answer that is not one of the API. */
 function consequenceOf(reply: RawReply): Details {
   const { status, isRedirected, error } = reply;
-  if (status === 401 || status === 403) return { exitCode: auth, hint: error?.details.hint };
+  const errorHint = error?.details.hint;
+  if (status === 401 || status === 403) return { exitCode: auth, hint: errorHint };
   if (status >= 502 && status <= 504)
     return { exitCode: unavailable, hint: 'nothing answers behind the gateway; --wait waits for it' };
   if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };
-  return { exitCode: checkFailed, hint: isRedirected ? loginHint : (error?.details.hint ?? hintOf(reply)) };
+  // The hint of a 404 leads to doctor, which runs this check.
+  const hint = status === 404 || status === 410 ? hintOf(reply) : (errorHint ?? hintOf(reply));
+  return { exitCode: checkFailed, hint: isRedirected ? loginHint : hint };
 }
 
 function hintOf(reply: RawReply): string {

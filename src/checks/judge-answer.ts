@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { isSafeMethod } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import { type ResultName, resultSchemas } from '../api/schemas.ts';
-import { otherRecord } from '../client/read-answer.ts';
+import { otherRecord, readResult } from '../client/read-answer.ts';
 import { isStatus } from '../input/condition.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -72,7 +73,21 @@ export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
     const details = { expected: String(recordId), pointer: `/${idField}`, got };
     throw fault('the answer is about another record', details);
   }
+  const readFault = isSafeMethod(operation.method) && !skipsSchema ? faultOfReading(reply) : undefined;
+  if (readFault !== undefined) throw fault(readFault, { expected: 'what the commands can read' });
   return { json, unchecked: result.unchecked };
+}
+
+/** Returns the reason why the commands cannot read a success, a clause. A schema may allow more, such as `null` in a list. */
+function faultOfReading(reply: Reply): string | undefined {
+  if (reply.status >= 300) return undefined;
+  try {
+    readResult(reply.operation, reply.recordId, reply, (text) => text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return error.message;
+    throw error;
+  }
 }
 
 /**

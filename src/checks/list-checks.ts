@@ -2,6 +2,7 @@ import { canBeginAfterId } from '../api/contract.ts';
 import { headerValue, linkTarget } from '../api/http.ts';
 import type { Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
+import { foreignOriginHint } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import type { CheckContext, Reply } from './check.ts';
 import { type Details, type Finding, FindingError, flaky } from './finding.ts';
@@ -150,11 +151,12 @@ export function faultOfUrl(
   here: URL,
 ): { readonly reason: string; readonly details: Details } | undefined {
   if (url.origin === here.origin) return undefined;
-  const expected = `a URL at ${here.origin}`;
-  if (here.protocol !== 'https:' || url.protocol !== 'http:' || url.hostname !== here.hostname)
-    return { reason: 'leaves the service', details: { expected } };
-  const hint = 'the service is behind a proxy and does not know its scheme: let it trust X-Forwarded-Proto';
-  return { reason: 'is http, although the service is reached by https', details: { expected, hint } };
+  const details = { expected: `a URL at ${here.origin}`, hint: foreignOriginHint(url, here) };
+  const isOtherScheme =
+    here.protocol === 'https:' && url.protocol === 'http:' && url.hostname === here.hostname;
+  return isOtherScheme
+    ? { reason: 'is http, although the service is reached by https', details }
+    : { reason: 'leaves the service', details };
 }
 
 /** Whether two URLs have the same address, and the same parameters in any order. */

@@ -4,31 +4,32 @@ import { type Operation, operations } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import type { Check, CheckContext, Reply } from './check.ts';
+import { type Check, type CheckContext, createSkippedCheck, type Reply } from './check.ts';
 import { type Finding, pass, skip, statusText, warn } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { sunsetDate } from './lifecycle-checks.ts';
 import { confirmFault, faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, recordOf, recordsOf } from './records.ts';
-import { detailsOf, faultOf, idParameter, readsOf } from './round.ts';
+import { detailsOf, faultOf, idParameter } from './round.ts';
 
 /**
  * Makes a check for every GET: its answers must be as documented. A GET that the service lacks, or that is not bound, is
- * skipped.
+ * listed as skipped, and so is every other GET of the description.
  */
-export function createOperationChecks(contract: Contract): Check[] {
-  const checks = readsOf(contract).map(
+export function createOperationChecks({ operations: offered, missing, otherReads }: Contract): Check[] {
+  const reads = [...offered.values()].filter(({ method }) => method === 'GET');
+  const checks = reads.map(
     (operation): Check => ({
       id: `op/${operation.id}`,
       operation,
       run: (context) => (operation.isList ? checkList(context, operation) : checkGet(context, operation)),
     }),
   );
-  const missingReads = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
-  return [
-    ...checks,
-    ...missingReads.map(([id, { why }]) => ({ id: `op/${id}`, run: async () => skip(why) })),
+  const unbound = [
+    ...[...missing].flatMap(([id, { why }]) => (operations[id].method === 'GET' ? [[id, why] as const] : [])),
+    ...otherReads.map((name) => [name, 'petstore has no operation like it'] as const),
   ];
+  return [...checks, ...unbound.map(([name, why]) => createSkippedCheck(`op/${name}`, why))];
 }
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {

@@ -38,7 +38,7 @@ export function jsonId(value: JsonValue | undefined): bigint | undefined {
  * Finds ids for an operation, and the list that shows them. Tries the list of its noun first, then every list whose records
  * have a field that refers to the noun.
  *
- * @throws FindingError with a skip if no list shows an id.
+ * @throws FindingError with a skip if no list shows an id that the operation takes.
  */
 export async function findIds(
   context: CheckContext,
@@ -55,9 +55,18 @@ export async function findIds(
     if (ofNoun.includes(list) && !(reply && list.success.includes(reply.status)))
       reason = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
     const ids = reply ? idsIn(reply, name) : [];
-    if (ids.length > 0) return { list, ids };
+    const accepted = ids.filter((id) => isAcceptedId(operation, id));
+    if (accepted.length > 0) return { list, ids: accepted };
+    if (ids.length > 0)
+      reason = `${operation.id} takes no ${name} such as ${ids[0]}, and ${list.id} shows no other`;
   }
   throw new FindingError(skip(reason));
+}
+
+/** Whether an operation takes an id: an int64 from 0, within the bounds of its parameter. */
+function isAcceptedId(operation: Operation, id: bigint): boolean {
+  const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
+  return id >= 0n && id >= minimum && id <= maximum;
 }
 
 /** Returns inputs for an operation: one for each id that a list shows, or an empty input if the operation takes no id. */
@@ -76,5 +85,5 @@ export function idsIn(reply: Reply, name: string): bigint[] {
   const ids = recordsOf(reply).map((record) =>
     jsonId(record[name] ?? (idName === name ? record[idField] : undefined)),
   );
-  return [...new Set(ids)].filter((id) => id !== undefined && id >= 0n && id <= int64Max) as bigint[];
+  return [...new Set(ids)].filter((id) => id !== undefined);
 }

@@ -23,29 +23,55 @@ export function createErrorChecks(reads: readonly Operation[]): Check[] {
   ];
 }
 
+/**
+ * Asks for ids that no record has. An answer as if the record were found counts only if three ids have it. A documented 400
+ * or 422 may say that the id is too large, so smaller ids are tried.
+ */
 async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
+  const { large, smaller } = await unusedIds(context, operation);
   let reply: Reply | undefined;
-  for (const id of await unusedIds(context, operation)) {
+  for (const id of large) {
     reply = await context.ask(operation, { id });
-    if (!operation.success.includes(reply.status)) return judgeError(reply, '404');
+    if (!operation.success.includes(reply.status)) break;
   }
   if (!reply) return skip('every large id is in use');
+  for (const id of isTooLarge(reply) ? smaller : []) {
+    reply = await context.ask(operation, { id });
+    if (!isTooLarge(reply) && !operation.success.includes(reply.status)) break;
+  }
+  if (!operation.success.includes(reply.status)) return judgeError(reply, '404');
   const got = `${statusText(reply.status)}: ${reply.text}`;
   return faultOf(reply, 'an unknown id is answered as if it were found', { expected: '404', got });
 }
 
-const int32Max = 2n ** 31n - 1n;
+/** Whether an answer may refuse an id because it is too large, as the description allows. */
+function isTooLarge(reply: Reply): boolean {
+  return (reply.status === 400 || reply.status === 422) && documentedResponse(reply) !== undefined;
+}
 
-/** Finds up to three large ids that the schema of the parameter allows and the list does not show. */
-async function unusedIds(context: CheckContext, operation: Operation): Promise<bigint[]> {
+const int32Max = 2n ** 31n - 1n;
+const doubleMax = 2n ** 53n - 1n;
+
+/**
+ * Finds ids that the schema of the parameter allows and the list does not show: up to three large ones, and smaller ones for
+ * a service that refuses those, the largest first.
+ */
+async function unusedIds(
+  context: CheckContext,
+  operation: Operation,
+): Promise<{ readonly large: readonly bigint[]; readonly smaller: readonly bigint[] }> {
   const { maximum, minimum = 0 } = idParameter(operation)?.bounds ?? {};
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
   const list = context.reads.find(({ isList, noun }) => isList && noun === operation.noun);
   const reply = list && (await context.askOnce(list).catch(() => undefined));
-  const usedIds = new Set(reply ? idsOf(reply) : []);
+  const listedIds = reply ? idsOf(reply) : [];
+  const usedIds = new Set(listedIds);
+  const isUnused = (id: bigint) => id >= BigInt(minimum) && id <= largest && !usedIds.has(id);
   const distances = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
-  const ids = distances.map((distance) => largest - distance);
-  return ids.filter((id) => id >= BigInt(minimum) && !usedIds.has(id)).slice(0, 3);
+  const large = distances.map((distance) => largest - distance).filter(isUnused);
+  const nextId = listedIds.reduce((most, id) => (id > most ? id : most), 0n) + 1000n;
+  const smaller = [doubleMax, int32Max, nextId].filter((id) => isUnused(id) && !large.includes(id));
+  return { large: large.slice(0, 3), smaller };
 }
 
 async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding[]> {

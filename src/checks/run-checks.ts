@@ -40,7 +40,9 @@ export async function runChecks<Context>(
     const failed = [...earlier, ...results].find(
       (result) => (result.isPrerequisite || check.needs?.includes(result.id)) && hasFailed(result),
     );
-    const obstacle = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? findObstacle?.());
+    const obstacle = failed
+      ? `${failed.id} failed`
+      : (check.obstacle ?? stopReasonOf(stopped) ?? findObstacle?.());
     if (obstacle === undefined) onBegin?.(check.id, index + 1, checks.length);
     const result =
       obstacle === undefined

@@ -1,6 +1,7 @@
 import { canBeginAfterId } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { ListId } from '../api/operations.ts';
+import { authorOf } from '../client/error-body.ts';
 import { otherRecord } from '../client/read-answer.ts';
 import { messageOf } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -23,6 +24,8 @@ export interface TestRecord {
   readonly parent: CreatedRecord | undefined;
   /** Undefined if no answer has the id. */
   readonly id?: bigint | undefined;
+  /** The id that its create answered with, as JSON, if it is no integer, so that no command can name the record. */
+  readonly otherId?: string | undefined;
 }
 
 /** A test record whose create answered with the id. */
@@ -92,6 +95,10 @@ export async function currentRecord(
       throw new FindingError(fail(`a read of ${noun.name} ${id} is not answered with that record`));
     }
     if (![404, 405, 410].includes(reply.status)) throw reply.error;
+    const { record: listed, isComplete } = await findInList(context, noun, id);
+    // A gateway without a way to the service says nothing about the record.
+    if (!listed && !isComplete && authorOf(reply) === 'gateway') throw reply.error;
+    return listed && { record: listed };
   }
   const { record } = await findInList(context, noun, id);
   return record && { record };
@@ -134,11 +141,15 @@ export async function cleanUp(context: CheckContext, records: ReadonlySet<TestRe
   let removed = 0;
   // The newest come first, because a record may refer to an older one.
   for (const record of [...records].reverse()) {
-    const { noun, body, id } = record;
-    const name = noun.isNamed ? `${body.name} ` : '';
-    const label = `${noun.name} ${name}(id ${id ?? 'unknown'})`;
+    const { noun, body, id, otherId, parent } = record;
+    const name = noun.isNamed ? `${body.name} ` : parent ? `of ${parent.noun.name} ${parent.id} ` : '';
+    const label = `${noun.name} ${name}(id ${id ?? otherId ?? 'unknown'})`;
     if (id === undefined) {
-      leftovers.push(`perhaps ${label}: no answer to its create says whether it was made`);
+      leftovers.push(
+        otherId === undefined
+          ? `perhaps ${label}: no answer to its create says whether it was made`
+          : `${label}: it was made, and is not removed, because its id is no integer`,
+      );
       continue;
     }
     try {

@@ -7,7 +7,7 @@ import { idInLocation } from '../client/judge-write.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
-import type { Check, CheckContext, Reply } from './check.ts';
+import { type Check, type CheckContext, createSkippedCheck, type Reply } from './check.ts';
 import {
   type Details,
   type Finding,
@@ -16,7 +16,6 @@ import {
   findingOfError,
   flaky,
   pass,
-  skip,
   statusText,
 } from './finding.ts';
 import { documentedResponse, judge } from './judge-answer.ts';
@@ -50,7 +49,7 @@ export function createWriteChecks(contract: Contract, records: Set<TestRecord>):
   const parents = new Map<WritableNoun, Promise<CreatedRecord>>();
   return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
-    if (typeof noun === 'string') return { id, run: async () => skip(noun) };
+    if (typeof noun === 'string') return createSkippedCheck(id, noun);
     const needs = ancestorsOf(noun).map((ancestor) => `write/${ancestor.name}`);
     return {
       id,
@@ -123,10 +122,12 @@ async function createRecord(
     throw error;
   });
   const id = reply.status < 300 ? createdIdOf(reply) : undefined;
-  if (id !== undefined || !mayHaveBeenApplied(create.method, reply.attempts)) records.delete(record);
+  records.delete(record);
   const created = id === undefined ? undefined : { ...record, id };
   if (created) records.add(created);
-  compare(reply, 'create', body);
+  else if (mayHaveBeenApplied(create.method, reply.attempts))
+    records.add({ ...record, otherId: reply.status < 300 ? otherIdOf(reply) : undefined });
+  compare(noun, reply, 'create', body);
   if (!created)
     throw fault(reply, 'create: the answer does not say what was created', { expected: 'its id' });
   checkLocation(reply, created.id);
@@ -141,6 +142,12 @@ function fault(reply: Reply, reason: string, details: Details): FindingError {
 /** Returns the id of a new record, from the body of the answer, or from its Location if the body has none. */
 function createdIdOf(reply: Reply): bigint | undefined {
   return jsonId(recordOf(reply)?.[nouns[reply.operation.noun].idField]) ?? idInLocation(reply);
+}
+
+/** Returns the id in the body of an answer as text, if it is no integer. */
+function otherIdOf(reply: Reply): string | undefined {
+  const value = recordOf(reply)?.[nouns[reply.operation.noun].idField];
+  return value === undefined || value === null ? undefined : printJson(value);
 }
 
 function checkLocation(reply: Reply, id: bigint): void {
@@ -190,7 +197,7 @@ async function updateRecord(context: CheckContext, created: CreatedRecord): Prom
   const change: JsonObject = Object.fromEntries(entries);
   const before = operation.takesChangesOnly ? undefined : (await currentRecord(context, noun, id))?.record;
   const changed = { ...body, ...change };
-  compare(await context.ask(operation, { id, body: change, before }), 'update', changed);
+  compare(noun, await context.ask(operation, { id, body: change, before }), 'update', changed);
   await checkReadBack(context, created, changed);
   return true;
 }
@@ -225,18 +232,25 @@ async function checkReadBack(
   const reply = get && (await context.ask(get, { id: created.id }));
   // If the contract has no such GET, or the GET is retired, only the list shows the record.
   if (!reply || (reply.status === 410 && get.isDeprecated)) return requireOwnership(context, created);
-  compare(reply, 'read back', fields);
+  compare(created.noun, reply, 'read back', fields);
+}
+
+/** Whether no answer has a field, because the description calls it write-only. */
+function isWriteOnly({ create, update }: WritableNoun, name: string): boolean {
+  const bodies = [create.body, update?.body].filter((body) => body !== undefined);
+  return bodies.some(({ fields }) => Object.hasOwn(fields, name) && fields[name]?.isWriteOnly === true);
 }
 
 /**
  * Checks that an answer has each field of a request, unchanged. The service may add other fields. If the description
  * documents no body, the answer passes.
  */
-function compare(reply: Reply, step: string, fields: JsonObject): void {
+function compare(noun: WritableNoun, reply: Reply, step: string, fields: JsonObject): void {
   judge(reply, { step });
   const record = recordOf(reply);
   if (!record) return;
   for (const [name, value] of Object.entries(fields)) {
+    if (isWriteOnly(noun, name)) continue;
     const { expected, actual } = comparedValues(name, value, record);
     if (isSameValue(expected, actual)) continue;
     const got = actual === undefined ? 'no such field' : printJson(actual);

@@ -212,19 +212,23 @@ function orderFault(
 function resolveNext(link: string, page: Page): string {
   if (!URL.canParse(link, page.url)) throw page.fault(`the link to the next page is not a URL: ${link}`);
   const next = new URL(link, page.url);
-  const { origin, host } = new URL(page.url);
-  if (next.origin !== origin)
-    throw page.fault(
-      `the link to the next page leads to another origin: ${maskUrl(next.href)}`,
-      next.host === host
-        ? 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)'
-        : 'a gateway may not pass on the header Host (nginx: proxy_set_header Host $http_host; Apache: ProxyPreserveHost On; `petstore help gateways`)',
-    );
+  const here = new URL(page.url);
+  if (next.origin !== here.origin) {
+    const why = `the link to the next page leads to another origin: ${maskUrl(next.href)}`;
+    throw page.fault(why, foreignOriginHint(next, here));
+  }
   return withoutHash(next.href);
 }
 
 function linkOf({ headers }: Page): string | undefined {
   return headerValue(headers, 'link');
+}
+
+/** Returns the most likely reason why an answer has a URL of another origin, a clause. @param here the URL of the answer. */
+export function foreignOriginHint(url: URL, here: URL): string {
+  return url.host === here.host
+    ? 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)'
+    : 'a gateway may not pass on the header Host (nginx: proxy_set_header Host $http_host; Apache: ProxyPreserveHost On; `petstore help gateways`)';
 }
 
 function withoutHash(url: string): string {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -173,14 +173,29 @@ test('GitHub gets one annotation for each cause, and one for all flaky checks to
   ]);
 });
 
-test('a report that cannot be written is exit 1, after the report for people, unless a check failed', async () => {
-  const place = join(newFolder(), 'a-folder.json');
-  mkdirSync(place);
-  const written = await run(['--only', 'op/listPets', '--report', `json=${place}`]);
+test('a report whose folder is gone at the end is exit 1, after the report for people, unless a check failed', async () => {
+  const folder = newFolder();
+  await using removing = await startService({
+    spoil(answer) {
+      rmSync(folder, { recursive: true, force: true });
+      return answer;
+    },
+  });
+  const report = join(folder, 'reports', 'smoke.json');
+  const flags = ['smoke', '--base-url', removing.url, '--report', `json=${report}`];
+  const written = await runCli([...flags, '--only', 'op/listPets']);
   expect(written.code).toBe(1);
   expect(written.stdout).toContain('4 checks');
-  expect(written.stderr).toContain(place);
-  expect((await run(['--only', 'op/getCategory', '--report', `json=${place}`])).code).toBe(7);
+  expect(written.stderr).toContain(report);
+  const failed = await runCli([...flags, '--expect', 'GET /pets 404']);
+  expect(failed.code).toBe(7);
+});
+
+test('a report that is a folder is refused before the first request, with a file to name', async () => {
+  const folder = newFolder();
+  const message = await refused(['--report', `junit=${folder}`]);
+  expect(message).toContain(`${folder} is a folder`);
+  expect(message).toContain(`--report junit=${join(folder, 'smoke.xml')}`);
 });
 
 test('a step summary that cannot be written is a note', async () => {

@@ -9,6 +9,7 @@ import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { bindTo, configured, type Description, newFolder, smoke } from './run.ts';
 import {
+  asPage,
   type Change,
   changing,
   on,
@@ -273,6 +274,55 @@ describe.concurrent('what write checks find, and what they leave', () => {
     expect(cleanup.result).toBe(left ? 'fail' : 'pass');
     if (left) expect(cleanup.left?.join(' ')).toMatch(left);
     else expect(run.leavesNothing).toBe(true);
+  });
+
+  /** A gateway whose fetch of every create breaks off after the service has stored the record, as Varnish answers then. */
+  const likeVarnish: Change = (answer, { method }) =>
+    method === 'POST'
+      ? {
+          ...asPage(withHeaders(answer, { 'retry-after': '5', location: undefined }), '<h1>503'),
+          status: 503,
+        }
+      : answer;
+
+  test('a create whose answer was lost behind 503 with Retry-After is sent once, and is named', async () => {
+    const run = await write({ spoil: likeVarnish });
+    expect(run.code).toBe(7);
+    const posts = run.requests.filter(({ method }) => method === 'POST');
+    const names = posts.map(({ body }) => JSON.parse(body).name as string);
+    expect(names).toHaveLength(1);
+    expect(run.check('write/cleanup')).toMatchObject({ result: 'fail' });
+    for (const name of names) expect(run.check('write/cleanup').left?.join(' ')).toContain(name);
+  });
+
+  test('a create that answers with an id that is no integer was made, and is named with that id', async () => {
+    const spoil = onCreate((answer) =>
+      changing((json: object) => ({ ...json, id: 'c-7' }))(withHeaders(answer, { location: undefined })),
+    );
+    const run = await write({ spoil }, 'write/category');
+    expect(run.code).toBe(7);
+    expect(run.check('write/cleanup').left?.join(' ')).toMatch(
+      /^category petstore-smoke-\S+ \(id "c-7"\): it was made, and is not removed, because its id is no integer$/,
+    );
+  });
+
+  test('a page of a gateway in place of a read does not prove that a record is gone', async () => {
+    const noList = ({ paths }: Description) => {
+      for (const path of ['/categories', '/pets', '/store/orders', '/store/inventory'])
+        delete paths[path]?.get;
+    };
+    let isLost = false;
+    const spoil: Change = (answer, { method, target }) => {
+      if (method === 'DELETE') isLost = true;
+      return isLost && target.startsWith('/categories/')
+        ? { ...asPage(answer, '<h1>404 page not found'), status: 404 }
+        : answer;
+    };
+    await using service = await startService({ spoil });
+    const env = await bindTo(service.url, noList);
+    const run = await smoke(service.url, ['--write', '--only', 'write/category'], { env });
+    expect(run.code).toBe(7);
+    expect(run.check('write/cleanup').left?.join(' ')).toMatch(/^category petstore-smoke-\S+ \(id \d+\): /);
   });
 
   test('refused writes create nothing and are reported once', async () => {

@@ -69,17 +69,21 @@ function seconds(ms: number): number {
  * keeps to what the schemas of Jenkins' xUnit plugin and of Surefire have in common.
  */
 export function toJunitReport({ target, startedAt, elapsedMs, verdicts }: SmokeReport): string {
-  const timestamp = startedAt.toISOString().slice(0, 19);
+  const values = { target, 'started at': startedAt.toISOString() };
+  const properties = Object.entries(values).map(
+    ([name, value]) => `      <property${attributes({ name, value })}/>\n`,
+  );
+  const head = `    <properties>\n${properties.join('')}    </properties>\n`;
   const groups = [...new Set(verdicts.map(({ id }) => groupOf(id)))];
   const suites = groups.map((name) => {
     const cases = verdicts.filter(({ id }) => groupOf(id) === name);
     const ms = cases.reduce((sum, verdict) => sum + verdict.elapsedMs, 0);
     const { skip: skipped } = totalsOf(cases);
-    const values = { name, ...countsOf(cases), skipped, time: xmlSeconds(ms), timestamp, hostname: target };
-    return `  <testsuite${attributes(values)}>\n${cases.map(testCase).join('')}  </testsuite>\n`;
+    const suite = attributes({ name, ...countsOf(cases), skipped, time: xmlSeconds(ms) });
+    return `  <testsuite${suite}>\n${head}${cases.map(testCase).join('')}  </testsuite>\n`;
   });
-  const values = { name: `petstore smoke ${version}`, ...countsOf(verdicts), time: xmlSeconds(elapsedMs) };
-  const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(values)}>\n${suites.join('')}</testsuites>\n`;
+  const all = { name: `petstore smoke ${version}`, ...countsOf(verdicts), time: xmlSeconds(elapsedMs) };
+  const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(all)}>\n${suites.join('')}</testsuites>\n`;
   // XML 1.0 forbids these characters even as references. After `lineText`, only U+FFFE and U+FFFF can be left.
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
@@ -94,16 +98,19 @@ function xmlSeconds(ms: number): string {
   return (ms / 1000).toFixed(3);
 }
 
-const elements = { fail: 'failure', error: 'error', skip: 'skipped', warn: '', flaky: '', pass: '' } as const;
-
-function testCase({ id, state, elapsedMs, findings }: Verdict): string {
-  const text = findings.flatMap(findingLines).map(escapeMarkup).join('\n');
-  const element = elements[state];
-  const content = element
-    ? `<${element}${attributes({ message: findings[0].reason, type: state })}>${text}</${element}>`
-    : `<system-out>${state}: ${text}</system-out>`;
+function testCase(verdict: Verdict): string {
+  const { id, elapsedMs } = verdict;
   const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: xmlSeconds(elapsedMs) };
-  return `    <testcase${attributes(values)}>${content}</testcase>\n`;
+  return `    <testcase${attributes(values)}>${testResult(verdict)}</testcase>\n`;
+}
+
+function testResult({ state, findings }: Verdict): string {
+  const text = findings.flatMap(findingLines).map(escapeMarkup).join('\n');
+  const message = findings[0].reason;
+  if (state === 'skip') return `<skipped${attributes({ message })}>${text}</skipped>`;
+  if (state === 'error') return `<error${attributes({ message, type: state })}>${text}</error>`;
+  if (state === 'fail') return `<failure${attributes({ message, type: state })}>${text}</failure>`;
+  return `<system-out>${state}: ${text}</system-out>`;
 }
 
 function findingLines(finding: Finding): string[] {

@@ -1,5 +1,5 @@
-import { appendFile, readFile, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, appendFile, constants, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../process/errors.ts';
 import { isJsonObject, parseJson } from '../../process/exact-json.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
@@ -12,6 +12,8 @@ const formats = {
   junit: { print: toJunitReport, isReport: isJunitReport },
   json: { print: (report: SmokeReport) => toJsonReport(report, 2), isReport: isJsonReport },
 } as const;
+
+const endings = { junit: 'xml', json: 'json' } as const;
 
 interface FileReport {
   readonly format: keyof typeof formats;
@@ -54,11 +56,20 @@ function parseFile(value: string, cwd: string): FileReport {
  * Makes the folders of the reports, before the checks run. A report may replace a file that is empty or a report of the
  * same format.
  *
- * @throws UsageError if the report would replace another file, unless `force`.
+ * @throws UsageError if a report is a folder, or would replace another file, unless `force`. CliError if a folder cannot be
+ * made or written to.
  */
 export async function prepareReports({ files }: Reports, force: boolean): Promise<void> {
   for (const file of files) {
-    await ensureFolder(dirname(file.path));
+    const folder = dirname(file.path);
+    await ensureFolder(folder);
+    const status = await stat(file.path).catch(() => undefined);
+    if (status?.isDirectory())
+      throw new UsageError(
+        `--report: ${file.path} is a folder`,
+        `name a file in it, such as --report ${file.format}=${join(file.path, `smoke.${endings[file.format]}`)}`,
+      );
+    if (!status || status.isFile()) await requireWritable(folder);
     if (!force && !(await mayReplace(file)))
       throw new UsageError(
         `--report: ${file.path} exists and is not a ${file.format} report`,
@@ -66,6 +77,13 @@ export async function prepareReports({ files }: Reports, force: boolean): Promis
         'file_exists',
       );
   }
+}
+
+/** @throws CliError if no file can be made in a folder. */
+async function requireWritable(folder: string): Promise<void> {
+  await access(folder, constants.W_OK | constants.X_OK).catch((error) => {
+    throw fileError('write', folder, error);
+  });
 }
 
 /** Writes the reports into their files. An error does not keep the next report from its file. @returns the errors. */
