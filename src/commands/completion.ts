@@ -16,10 +16,9 @@ const scripts = {
   bash: 'petstore.bash',
   zsh: '_petstore',
   fish: 'petstore.fish',
-  powershell: 'petstore.ps1',
 } as const;
 
-const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
+const shellNames = ['bash', 'zsh', 'fish'] as const;
 
 export const completion = action({
   wrongSettings: 'unread',
@@ -30,7 +29,6 @@ export const completion = action({
         ['bash', 'put `source <(petstore completion bash)` into ~/.bashrc'],
         ['zsh', 'put `source <(petstore completion zsh)` into ~/.zshrc, after compinit'],
         ['fish', '`petstore completion fish > ~/.config/fish/completions/petstore.fish`'],
-        ['powershell', 'put `petstore completion powershell | Out-String | Invoke-Expression` into $PROFILE'],
       ],
     },
     {
@@ -39,7 +37,6 @@ export const completion = action({
         ['bash', '/etc/bash_completion.d/petstore'],
         ['zsh', '/usr/local/share/zsh/site-functions/_petstore'],
         ['fish', '/etc/fish/completions/petstore.fish'],
-        ['powershell', '$PROFILE.AllUsersAllHosts'],
       ],
     },
   ],

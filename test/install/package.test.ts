@@ -53,7 +53,6 @@ test('the package holds the completions, the manual page and the licences, and n
       join('completions', 'petstore.bash'),
       join('completions', '_petstore'),
       join('completions', 'petstore.fish'),
-      join('completions', 'petstore.ps1'),
       join('dist', 'petstore.1'),
       join('dist', 'LICENSES.txt'),
       'LICENSE',

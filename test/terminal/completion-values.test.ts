@@ -97,7 +97,6 @@ test('the script of each shell is printed', async () => {
     ['bash', 'petstore.bash'],
     ['zsh', '_petstore'],
     ['fish', 'petstore.fish'],
-    ['powershell', 'petstore.ps1'],
   ] as const)
     expect((await runCli(['completion', shell])).stdout).toBe(readFileSync(`completions/${file}`, 'utf8'));
   expect((await runCli(['completion'])).code).toBe(2);

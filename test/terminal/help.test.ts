@@ -105,7 +105,7 @@ test('help formats names every format, help exit-codes every code and kind', asy
 
 test.each([
   [['pets', 'list', '--status', 'lost'], "--status 'lost': must be one of available, pending, sold"],
-  [['completion', 'tcsh'], "shell 'tcsh': must be one of bash, zsh, fish, powershell"],
+  [['completion', 'tcsh'], "shell 'tcsh': must be one of bash, zsh, fish"],
 ])('%j is refused with the choices', async (words, why) => {
   expect(await runCli(words)).toEqual({ code: 2, stdout: '', stderr: `error: ${why}\n` });
 });

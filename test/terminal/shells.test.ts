@@ -10,6 +10,7 @@ import { runCli } from '../helpers/run-cli.ts';
 import { testWith } from '../helpers/tools.ts';
 
 const createdNames = ["Bob's", 'Say "hi"', 'aa:bb', 'cost $5', 'back\\slash', 'x=y', 'tick`s`'];
+const petName = "Zoe Ann's";
 const awkwardNames = ['Small mammals', ...createdNames];
 
 let folder: string;
@@ -36,6 +37,7 @@ beforeAll(async () => {
   };
   const stdin = createdNames.map((name) => JSON.stringify({ name })).join('\n');
   await runCli('--offline categories create --from - --yes', { env, stdin });
+  await runCli(['--offline', 'pets', 'create', '--name', petName, '--category', '1'], { env });
   program = answerShells(env);
   const port = await listenHere(program);
   const stub = `exec 3<>/dev/tcp/127.0.0.1/${port}; printf '%s\\0' $# "$@" >&3; exec cat <&3\n`;
@@ -62,7 +64,7 @@ afterAll(() => {
 });
 
 test('the scripts only ask the program: none is longer than 120 lines, or names a command', () => {
-  for (const name of ['petstore.bash', '_petstore', 'petstore.fish', 'petstore.ps1']) {
+  for (const name of ['petstore.bash', '_petstore', 'petstore.fish']) {
     const text = readFileSync(join('completions', name), 'utf8');
     expect(text.split('\n').length, name).toBeLessThan(120);
     expect(text, name).toContain('petstore __complete');
@@ -138,16 +140,28 @@ const typing: readonly (readonly [typed: string, read: string])[] = [
   ['--status="avail', '--status=available'],
 ];
 
+/** What is typed after `pets get`: a pet is offered by its name only if the program gets what is typed of it, without quotes. */
+const petTyping = ['Zo', 'Zoe\\ A', '"Zoe A', "'Zoe A", '"Zo'];
+
 testWith('bash', 'zsh').each(['bash', 'zsh'])('a Tab writes in %s what it reads back', async (shell) => {
-  const lines = typing.map(([typed]) => `petstore --offline pets list ${typed}`);
+  const lines = [
+    ...typing.map(([typed]) => `petstore --offline pets list ${typed}`),
+    ...petTyping.map((typed) => `petstore --offline pets get ${typed}`),
+  ];
   const home = join(folder, 'typed');
   const output = await run('zsh', ['-f', 'test/terminal/type.zsh', shell, ...lines], {
     HOME: home,
     ZDOTDIR: home,
   });
-  expect(output.trimEnd().split('\n')).toEqual(
-    typing.map(([, read]) => `<petstore><--offline><pets><list><${read}>`),
-  );
+  expect(output.trimEnd().split('\n')).toEqual([
+    ...typing.map(([, read]) => `<petstore><--offline><pets><list><${read}>`),
+    ...petTyping.map(() => `<petstore><--offline><pets><get><${petName}>`),
+  ]);
+});
+
+testWith('bash', 'fish')('fish offers a pet by what is typed of its name, quoted or not', async () => {
+  const lines = petTyping.map((typed) => `petstore --offline pets get ${typed}`);
+  expect(await fishOffers(lines)).toEqual(petTyping.map(() => [petName]));
 });
 
 async function run(file: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
