@@ -30,14 +30,16 @@ export function readLifecycle(headers: HttpHeaders): Lifecycle {
   };
 }
 
-/**
- * A notice about an operation. Each member is a clause, such as `ends on 2027-12-31, in 305 days`, or
- * undefined.
- */
+/** A notice about an operation. Its texts are clauses, such as `ends on 2027-12-31, in 305 days`, or undefined. */
 export interface LifecycleNotice {
   readonly deprecation: string | undefined;
   readonly stability: string | undefined;
+  /** Whether the operation ends in 90 days or less, or was to end before. */
+  readonly isEnding: boolean;
 }
+
+/** The time before the end of an operation in which people are told of it. */
+const noticeDays = 90;
 
 /**
  * Makes the notice about an operation from its description and the headers of its answer. Headers take
@@ -45,9 +47,11 @@ export interface LifecycleNotice {
  */
 export function describeLifecycle(operation: Operation, headers: HttpHeaders, now: Date): LifecycleNotice {
   const { stability } = operation;
+  const { deprecation, until } = describeDeprecation(operation, headers, now);
   return {
-    deprecation: describeDeprecation(operation, headers, now),
+    deprecation,
     stability: stability === 'stable' ? undefined : `is ${stability} and may change`,
+    isEnding: until !== undefined && daysUntil(until, now) <= noticeDays,
   };
 }
 
@@ -67,28 +71,37 @@ export function lifecycleLines(command: string, notices: Iterable<LifecycleNotic
   });
 }
 
-function describeDeprecation(operation: Operation, headers: HttpHeaders, now: Date): string | undefined {
+function describeDeprecation(
+  operation: Operation,
+  headers: HttpHeaders,
+  now: Date,
+): { readonly deprecation?: string; readonly until?: Date | undefined } {
   const { deprecation, sunset, link } = readLifecycle(headers);
   const since = deprecation?.date;
   const until = sunset?.date ?? dateOf(operation.sunset);
   const isDeprecated = operation.isDeprecated || deprecation?.isDraftForm === true || since !== undefined;
-  if (!isDeprecated && !sunset?.date) return undefined;
+  if (!isDeprecated && !sunset?.date) return {};
   const announced = since && since > now ? `will be deprecated on ${dayOf(since)}` : undefined;
   const begun = since && !announced ? `deprecated since ${dayOf(since)}` : undefined;
   const end = until && describeEnd(until, now);
   const clause = [announced, end].filter(Boolean).join(' and ') || `is ${begun ?? 'deprecated'}`;
   const details = [end && begun, isDeprecated && link && `see ${link}`].filter(Boolean);
-  return details.length === 0 ? clause : `${clause} (${details.join('; ')})`;
+  return { deprecation: details.length === 0 ? clause : `${clause} (${details.join('; ')})`, until };
 }
 
 function describeEnd(until: Date, now: Date): string {
-  const days = Math.round((Date.parse(dayOf(until)) - Date.parse(dayOf(now))) / dayMs);
+  const days = daysUntil(until, now);
   const count = `${Math.abs(days)} ${Math.abs(days) === 1 ? 'day' : 'days'}`;
   if (until <= now) return `was to end on ${dayOf(until)}, ${days === 0 ? 'today' : `${count} ago`}`;
   return `ends on ${dayOf(until)}, ${days === 0 ? 'today' : `in ${count}`}`;
 }
 
 const dayMs = 86_400_000;
+
+/** Counts the days between two moments by their dates in UTC; below 0 if the first one is over. */
+function daysUntil(moment: Date, now: Date): number {
+  return Math.round((Date.parse(dayOf(moment)) - Date.parse(dayOf(now))) / dayMs);
+}
 
 function readDeprecation(text: string): HeaderDate {
   const seconds = /^@(-?\d{1,15})$/.exec(text)?.[1];

@@ -24,7 +24,7 @@ export interface Notices {
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   /** Removes and returns the kept notices and the life cycle notices, one line each. The list is empty with --quiet. */
   take(): string[];
-  /** Prints the kept notices, and those of the life cycle if `showsMentions`. */
+  /** Prints the kept notices, and those of the life cycle that the reader wants. */
   printAll(): Promise<void>;
 }
 
@@ -33,21 +33,30 @@ interface NoticesOptions {
   readonly isQuiet: boolean;
   /** Whether an error is printed as JSON. */
   readonly hasJsonErrors: boolean;
-  /** Whether life cycle notices and mentions are shown: on a terminal outside of CI, or with -v. */
-  readonly showsMentions: boolean;
+  /**
+   * Who reads stderr. With -v (`verbose`) mentions and all life cycle notices are shown; to a `person` at a terminal, outside
+   * of CI, mentions and the notices about operations that end soon; in a `log` neither.
+   */
+  readonly reader: 'verbose' | 'person' | 'log';
   /** The words of the command, such as `pets get`. */
   readonly commandName: string;
 }
 
 export function createNotices(options: NoticesOptions): Notices {
-  const { io, isQuiet, hasJsonErrors, showsMentions, commandName } = options;
+  const { io, isQuiet, hasJsonErrors, reader, commandName } = options;
+  const showsMentions = reader !== 'log';
   const keptNotices: string[] = [];
   const mentions = new Set<string>();
   const lifecycle = new Map<OperationId, LifecycleNotice>();
-  const takeLifecycle = () => {
-    const lines = lifecycleLines(commandName, lifecycle.values());
+  const takeLifecycle = (wanted: NoticesOptions['reader']) => {
+    const notices = [...lifecycle.values()];
     lifecycle.clear();
-    return lines;
+    if (wanted === 'verbose') return lifecycleLines(commandName, notices);
+    const ending = wanted === 'person' ? notices.filter(({ isEnding }) => isEnding) : [];
+    return lifecycleLines(
+      commandName,
+      ending.map((notice) => ({ ...notice, stability: undefined })),
+    );
   };
   const print = async (line: string) => {
     if (!isQuiet) await io.stderr.write(`${toProse(io, line)}\n`).catch(() => {});
@@ -65,14 +74,13 @@ export function createNotices(options: NoticesOptions): Notices {
     },
     lifecycle,
     take() {
-      const lines = [...mentions, ...keptNotices.splice(0), ...takeLifecycle()];
+      const lines = [...mentions, ...keptNotices.splice(0), ...takeLifecycle('verbose')];
       return isQuiet ? [] : lines;
     },
     async printAll() {
       if (showsMentions && hasJsonErrors) for (const line of mentions) await print(line);
       for (const line of keptNotices.splice(0)) await print(line);
-      const lines = takeLifecycle();
-      if (showsMentions) for (const line of lines) await print(line);
+      for (const line of takeLifecycle(reader)) await print(line);
     },
   };
 }
