@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Notices } from '../output/notices.ts';
 import { CliError, InterruptedError, messageOf, type Signal, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
-import { fileError } from '../process/system-error.ts';
+import { fileError, systemCode } from '../process/system-error.ts';
 import { sanitizeExcept, shellWord } from '../process/text.ts';
 
 /**
@@ -58,7 +59,8 @@ interface EditorContext extends Pick<Notices, 'print' | 'warn'> {
  * Lets a person change a text in an editor, and sends its value. The text is in a file that only its owner may read. If
  * the value was not sent, the file stays, and a message names it.
  *
- * @throws UsageError if a text that is not valid is saved a second time without a change; and the errors of `send`.
+ * @throws UsageError if a text that is not valid is saved a second time without a change, or the last of ten texts is not
+ *   valid; and the errors of `send`.
  */
 export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
@@ -77,9 +79,13 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const { addition } = error.details;
+    if (!existsSync(path)) throw error;
     throw error.with({ addition: addition === undefined ? fileNote : `${addition}; ${fileNote}` });
   }
 }
+
+/** How often the editor opens. An editor that is a program may make another invalid text each time. */
+const maxOpenings = 10;
 
 /**
  * Opens the editor until the saved text is valid, and returns its value. Undefined if the text is saved unchanged or
@@ -92,48 +98,68 @@ async function editUntilValid<Value>(
 ): Promise<Value | undefined> {
   let text = originalText;
   let problem: string | undefined;
-  for (;;) {
+  for (let openings = 1; ; openings += 1) {
     const reason = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
-    const savedText = await edit(context, editor, path, `${reason}${usage}${text}`);
+    const savedText = await edit(context, { editor, path, task, header: `${reason}${usage}`, text });
     if (savedText.trim() === '' || savedText.trimEnd() === originalText.trimEnd()) return undefined;
-    if (problem !== undefined && savedText.trimEnd() === text.trimEnd())
-      throw new UsageError(`${task}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);
+    if (problem !== undefined && savedText.trimEnd() === text.trimEnd()) throw invalidError(task, problem);
     text = savedText;
     try {
       return await parse(savedText);
     } catch (error) {
       problem = sanitizeExcept(messageOf(error), '\n');
+      if (openings === maxOpenings) throw invalidError(task, problem);
     }
   }
 }
 
+function invalidError(task: string, problem: string): UsageError {
+  const [firstLine = ''] = problem.split('\n');
+  return new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, undefined, 'invalid_input');
+}
+
+/** A text in the file of an editor. */
+interface Draft extends Pick<Editing<unknown>, 'editor' | 'task'> {
+  readonly path: string;
+  /** The comment lines above the text. */
+  readonly header: string;
+  readonly text: string;
+}
+
 /**
- * Writes a text into the file, runs the editor until it ends, and returns the saved text without the comments at its top.
- * These comments are removed from the file too, so that `--from` can read it.
+ * Writes a text into the file, runs the editor until it ends, and returns the saved text without the header. The header is
+ * removed from the file too, so that `--from` can read it. If the editor removes the file, the file gets the text again.
+ *
+ * @throws CliError `failed` if the editor fails, or removes the file.
  */
 async function edit(
   { io, interrupts }: EditorContext,
-  editor: string,
-  path: string,
-  text: string,
+  { editor, path, task, header, text }: Draft,
 ): Promise<string> {
   const fail = (verb: string) => (error: Error) => {
     throw fileError(verb, path, error);
   };
-  await writeFile(path, text, { mode: 0o600 }).catch(fail('write'));
-  let savedText = '';
+  const write = (content: string) => writeFile(path, content, { mode: 0o600 }).catch(fail('write'));
+  await write(header + text);
+  let savedText: string | undefined;
   try {
     await runEditor(io, `${editor} ${quotePath(path, io.platform)}`, interrupts);
   } finally {
-    savedText = withoutComments(await readFile(path, 'utf8').catch(fail('read')));
-    await writeFile(path, savedText).catch(fail('write'));
+    savedText = await readFile(path, 'utf8').then(
+      (content) => withoutHeader(content, header),
+      (error) => (systemCode(error) === 'ENOENT' ? undefined : fail('read')(error)),
+    );
+    if (savedText === undefined) await mkdir(dirname(path), { recursive: true }).catch(fail('write'));
+    await write(savedText ?? text);
   }
+  if (savedText === undefined)
+    throw new CliError('failed', `${task}: the editor removed the file, so nothing was sent`);
   return savedText;
 }
 
-/** Removes the comments at the top of a text, which hold the usage and the last error. */
-function withoutComments(text: string): string {
-  return text.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
+/** Removes the header from a text. If the header was changed, all comments at the top go. */
+function withoutHeader(text: string, header: string): string {
+  return text.startsWith(header) ? text.slice(header.length) : text.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
 }
 
 function quotePath(path: string, platform: NodeJS.Platform): string {

@@ -133,6 +133,40 @@ test('exits 1 and keeps the text if the editor fails', async () => {
   expect(keptText(run.stderr)).toContain('name: Bella');
 });
 
+test('an editor that saves another invalid text each time is opened ten times', async () => {
+  using shop = openShop();
+  const openings = join(folder, 'openings');
+  const line = `echo x >> ${openings}; sed -i "s/status: .*/status: lost$(wc -l < ${openings})/" "$1"`;
+  const run = await shop.run('pets edit 1', { env: editor(line) });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(keptText(run.stderr)).toContain('status: lost10');
+  expect(readFileSync(openings, 'utf8').trim().split('\n')).toHaveLength(10);
+});
+
+test.each([
+  ['the file', 'rm "$1"'],
+  ['the folder of the file', 'rm -r "$(dirname "$1")"'],
+])('the text is kept in a file that exists if the editor removes %s', async (_, line) => {
+  using shop = openShop();
+  const run = await shop.run('pets edit 1', { env: editor(line) });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain(
+    'error: edit pet 1: the editor removed the file, so nothing was sent; the text is',
+  );
+  expect(keptText(run.stderr)).toContain('name: Bella');
+});
+
+test('the editor opens again with the text as it was saved, a comment on its top and no newline at its end', async () => {
+  using shop = openShop();
+  const copy = join(folder, 'copy');
+  const first = `printf '# mine\\nid: 1\\nname: Bella\\nstatus: lost'`;
+  const line = `if grep -q '^# error' "$1"; then cp "$1" ${copy}; : > "$1"; else ${first} > "$1.new"; (head -1 "$1"; cat "$1.new") > "$1.all"; mv "$1.all" "$1"; fi`;
+  expect(await shop.run('pets edit 1', { env: editor(line) })).toMatchObject({ code: 0 });
+  expect(readFileSync(copy, 'utf8')).toMatch(
+    /^# error: .*\n# pet 1\. .*\n# mine\nid: 1\nname: Bella\nstatus: lost$/,
+  );
+});
+
 test('a dry run shows the request, sends nothing and keeps the text', async () => {
   using shop = openShop();
   const env = editor(`sed -i 's/Bella/Bello/' "$1"`);
