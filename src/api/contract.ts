@@ -12,7 +12,8 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { lowerFirst } from '../process/text.ts';
 import { nouns } from './nouns.ts';
-import { type Operation, type OperationId, operations } from './operations.ts';
+import { type NounName, type Operation, type OperationId, operations } from './operations.ts';
+import type { Bounds } from './schemas.ts';
 
 /** A place for a credential in a request. */
 export interface CredentialPlace {
@@ -80,6 +81,24 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
 /** Whether a list can begin after an id. Such a list is ordered by id. */
 export function canBeginAfterId(list: Operation): boolean {
   return takesParameter(list, 'after');
+}
+
+/**
+ * Returns what a service says of the values of a field of a noun: of its records, or else of its bodies or filters. Undefined
+ * if it says nothing.
+ */
+export function fieldBounds(
+  { operations: all }: Contract,
+  noun: NounName,
+  field: string,
+): Bounds | undefined {
+  const ofNoun = [...all.values()].filter((operation) => operation.noun === noun);
+  const statements = [
+    ...ofNoun.map(({ records }) => records.bounds[field]),
+    ...ofNoun.map(({ body }) => body?.fields[field]?.bounds),
+    ...ofNoun.flatMap(({ parameters }) => parameters.find(({ name }) => name === field)?.bounds),
+  ];
+  return statements.find((bounds) => bounds?.enum ?? bounds?.format) ?? statements.find(Boolean);
 }
 
 /** Whether the body of an operation takes a field. */

@@ -9,6 +9,7 @@ import type {
   ResultName,
   ResultTypes,
 } from './schemas.ts';
+import { petStatuses } from './values.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -101,6 +102,8 @@ interface RecordFormat {
   readonly names: Readonly<Record<string, string>>;
   /** The other fields of the records, by the service's names. */
   readonly furtherFields: readonly string[];
+  /** What the description says of the values of a field, by our names, if it has a format or lists the values. */
+  readonly bounds: Readonly<Record<string, Bounds>>;
 }
 
 export interface RequestBody {
@@ -123,7 +126,7 @@ export interface BodyField {
   /** The service's name of the field. */
   readonly wireName: string;
   readonly required: boolean;
-  /** The client checks them before a request. Undefined in the table, because the schemas have them. */
+  /** What the description says of its values. In the table, only what commands offer: the words of a status. */
   readonly bounds?: Bounds | undefined;
   /** A value that the description allows. A category is an id or `{id, name}`. */
   readonly example?: JsonValue | undefined;
@@ -198,6 +201,8 @@ interface Collection<Result extends ResultName = ResultName> {
   readonly result: Result;
   readonly records: RecordFormat;
 }
+
+const statusBounds = { enum: petStatuses } as const;
 
 const pets = {
   noun: 'pets',
@@ -400,7 +405,9 @@ function inQuery<const Name extends QueryName>(name: Name) {
 }
 
 function recordFormat(...fields: readonly string[]): RecordFormat {
-  return { envelope: [], names: Object.fromEntries(fields.map((name) => [name, name])), furtherFields: [] };
+  const names = Object.fromEntries(fields.map((name) => [name, name]));
+  const bounds = fields.includes('status') ? { status: statusBounds } : {};
+  return { envelope: [], names, furtherFields: [], bounds };
 }
 
 /** Describes a body. The fields are listed here too, because loading the schemas would slow down `help`. */

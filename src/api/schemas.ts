@@ -178,15 +178,15 @@ export function bodyTypes(name: BodyName): ReadonlyMap<string, string> {
   return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonSchemaOf(schema).type]));
 }
 
-/** Bounds of a value, in the terms of JSON Schema. */
+/** What a description says of a value, in the terms of JSON Schema. The service checks it, not this program. */
 export interface Bounds {
-  readonly type?: 'integer' | 'number' | 'string' | 'boolean' | undefined;
+  readonly type?: 'integer' | 'number' | 'string' | 'boolean' | 'object' | 'array' | undefined;
+  /** Only for dates. */
+  readonly format?: 'date' | 'date-time' | undefined;
   readonly enum?: readonly string[] | undefined;
   readonly minimum?: number | bigint | undefined;
   readonly maximum?: number | bigint | undefined;
-  readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  readonly pattern?: string | undefined;
 }
 
 /** The schema of a field or a parameter in JSON Schema. */

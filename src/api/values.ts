@@ -1,6 +1,6 @@
 // Rules for values. They do not use the schema library, because loading it would slow down `help`.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
@@ -46,13 +46,25 @@ export function isDateTime(value: string): boolean {
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
 }
 
+/** Whether a text is a day in the form of RFC 3339: YYYY-MM-DD. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text);
+}
+
+/** Returns the instant of a date-time, or of the beginning of a day in UTC. Undefined for any other text. */
+function toInstant(text: string): number | undefined {
+  const moment = isDay(text) ? `${text}T00:00:00Z` : text;
+  return isDateTime(moment) ? Date.parse(moment) : undefined;
+}
+
 /**
- * Whether a field has the expected value. Dates are compared as instants, and texts without outer spaces.
- * Undefined, null and an empty text are equal. An object may have more fields than the expected object.
+ * Whether a field has the expected value. Dates are compared as instants, and texts without outer spaces. A day is its first
+ * instant in UTC. Undefined, null and an empty text are equal. An object may have more fields than the expected object.
  */
 export function isSameValue(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
   if (isEmpty(expected) || isEmpty(actual)) return isEmpty(expected) && isEmpty(actual);
   if (Array.isArray(expected) || Array.isArray(actual)) {
+    if (typeof expected === 'string') return expected === printJson(actual ?? null);
     if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false;
     return expected.every((item, index) => isSameValue(item, actual[index]));
   }
@@ -61,11 +73,13 @@ export function isSameValue(expected: JsonValue | undefined, actual: JsonValue |
       isJsonObject(actual) &&
       Object.entries(expected).every(([name, value]) => isSameValue(value, actual[name]))
     );
+  // A table has the JSON of an object in a cell.
+  if (isJsonObject(actual)) return expected === printJson(actual);
   const expectedText = String(expected).trim();
   const actualText = String(actual).trim();
   if (expectedText === actualText) return true;
-  if (!isDateTime(expectedText) || !isDateTime(actualText)) return false;
-  return Date.parse(expectedText) === Date.parse(actualText);
+  const instant = toInstant(expectedText);
+  return instant !== undefined && instant === toInstant(actualText);
 }
 
 /**

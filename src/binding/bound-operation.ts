@@ -63,17 +63,25 @@ function readAnswer(
   { answer, answersNoJson }: DocumentOperation,
 ): Pick<Operation, 'result' | 'records'> {
   const { result, records } = tableOperation;
-  if (!result || !answer) return { result: answersNoJson ? undefined : result, records };
+  // The description says nothing of the words of our table.
+  const unstated = { ...records, bounds: {} };
+  if (!result || !answer) return { result: answersNoJson ? undefined : result, records: unstated };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
-  if (!shape || shape.kind === 'unknown') return { result, records };
+  if (!shape || shape.kind === 'unknown') return { result, records: unstated };
   // The answer of a write may be something else, such as a message. Then there is no record to print.
-  if (!isRecord(tableOperation, shape)) return { result: undefined, records };
+  if (!isRecord(tableOperation, shape)) return { result: undefined, records: unstated };
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
   const furtherFields = [...shape.fields].flatMap(([name, schema]) =>
     wireNames.has(name) || objectOf(schema).writeOnly === true ? [] : [name],
   );
-  return { result, records: { envelope, names: Object.fromEntries(names), furtherFields } };
+  const bounds = Object.fromEntries(
+    [...names].flatMap(([name, wireName]) => {
+      const { enum: words, format } = boundsOf(shape.fields.get(wireName)) ?? {};
+      return words || format ? [[name, { enum: words, format }]] : [];
+    }),
+  );
+  return { result, records: { envelope, names: Object.fromEntries(names), furtherFields, bounds } };
 }
 
 /** Whether the body of an update has only the fields that change. */

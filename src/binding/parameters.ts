@@ -155,7 +155,7 @@ function firstPosition(parameter: DocumentParameter, role: RoleName | undefined)
 /** Returns the bounds of a parameter, without the type string: every value is sent as text. */
 function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   const { type, ...bounds } = boundsOf(schema) ?? {};
-  return type === 'string' ? bounds : boundsOf(schema);
+  return type === 'string' ? bounds : { type, ...bounds };
 }
 
 /** Returns the value of `--map`, the only value that the description allows, or else the default. */

@@ -1,5 +1,4 @@
 import type { Bounds } from '../api/schemas.ts';
-import { readPattern } from '../api/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
 const namesBySchema = new WeakMap<object, Set<string>>();
@@ -114,7 +113,7 @@ function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
 }
 
-/** Collects the bounds of a schema and of its compositions. Returns undefined if there are none. */
+/** Collects what a schema and its compositions say of a value. Returns undefined if they say nothing. */
 export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
   const bounds: Bounds = Object.assign({}, ...partsOf(schema).map(boundsOfPart));
   return Object.keys(bounds).length === 0 ? undefined : bounds;
@@ -122,16 +121,14 @@ export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
 
 function boundsOfPart(schema: JsonObject): Bounds {
   const kind = statedKind(schema);
-  const isScalar = kind === 'integer' || kind === 'number' || kind === 'string' || kind === 'boolean';
+  const { format } = schema;
   const bounds = {
-    type: isScalar ? kind : undefined,
+    type: kind,
+    format: format === 'date' || format === 'date-time' ? format : undefined,
     enum: texts(schema.enum ?? (schema.const === undefined ? undefined : [schema.const])),
     minimum: limitOf(schema, 1),
     maximum: limitOf(schema, -1),
-    minLength: length(schema.minLength),
     maxLength: length(schema.maxLength),
-    // A pattern that is not an ECMAScript expression is ignored.
-    pattern: typeof schema.pattern === 'string' ? readPattern(schema.pattern) : undefined,
   };
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
 }

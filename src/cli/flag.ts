@@ -14,7 +14,8 @@ type OfferKind =
   | 'pet'
   | 'profile'
   | 'run'
-  | 'settingValue';
+  | 'settingValue'
+  | 'status';
 
 /** The kinds of values that must be looked up. */
 export type LookUpKind = Exclude<OfferKind, 'command' | 'file'>;
@@ -103,6 +104,21 @@ export function choice<const Word extends string>(
   details: FlagDetails = {},
 ): Flag<Word | undefined> {
   return value(syntax, summary, { parse: parseWord(words), choices: words, ...details });
+}
+
+/** Makes a flag that takes any words, separated by commas, and can be repeated. */
+export function words(
+  syntax: string,
+  summary: string,
+  details: FlagDetails,
+): Flag<readonly string[] | undefined> {
+  return {
+    syntax,
+    summary,
+    ...details,
+    parse: (text, soFar) => [...((soFar as readonly string[] | undefined) ?? []), ...text.split(',')],
+    isList: true,
+  };
 }
 
 /** Makes a flag that takes words, separated by commas, and can be repeated. */

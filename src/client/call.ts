@@ -8,7 +8,7 @@ import type { CredentialParameter } from './request.ts';
 
 // A call, from its operation to its answer:
 //
-//   client.ts         an operation and its input -> a request (request.ts, checked by bounds.ts)
+//   client.ts         an operation and its input -> a request (request.ts, checked by required.ts)
 //   send-call.ts      the request -> attempts (attempt.ts), within one deadline -> the final response (transport/)
 //   read-answer.ts    the response to a reading -> a record, or the page of a list
 //   judge-write.ts    the response to a write -> whether it shows the values that the user set

@@ -13,7 +13,6 @@ import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { runWithinTime } from '../process/within-time.ts';
 import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
-import { checkInput } from './bounds.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
@@ -31,6 +30,7 @@ import {
   withHeaderChanges,
   withMaskedParameter,
 } from './request.ts';
+import { checkRequired } from './required.ts';
 import { type CallResponse, sendCall, timeoutError } from './send-call.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
@@ -48,8 +48,8 @@ export interface Client {
   /**
    * Sends one operation and returns its answer, checked against the schema.
    *
-   * @throws UsageError before any request if the contract lacks the operation, or if the input breaks its bounds. CliError
-   *   with the attempts if the service answers with an error, or gives no valid answer.
+   * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
+   *   CliError with the attempts if the service answers with an error, or gives no valid answer.
    */
   call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer<JsonObject | undefined>>;
   /**
@@ -107,13 +107,13 @@ export interface RawResponse extends HttpResponse {
 /** Creates the client of one service. The client owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, headers, parameter, transport, secrets } = options;
-  /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
+  /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
     const { ifMatch, isUnchecked } = callOptions;
     const operation = offeredOperation(contract, id);
     const wireInput = toWireInput(operation, input);
     const allHeaders = ifMatch === undefined ? headers : Object.assign({}, headers, { 'if-match': ifMatch });
-    if (!isUnchecked) checkInput(operation, wireInput, allHeaders);
+    if (!isUnchecked) checkRequired(operation, wireInput, allHeaders);
     const request = toRequest(operation, wireInput, { baseUrl, headers: allHeaders });
     return { client: options, operation, request, options: callOptions };
   };

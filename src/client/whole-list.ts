@@ -168,7 +168,11 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
 
 /** Returns the value of the parameter that selects exactly these records. Undefined if there is none. */
 function parameterOf(operation: Operation, name: string, filter: unknown): unknown {
-  if (Array.isArray(filter) || !takesParameter(operation, name)) return undefined;
+  const parameter = operation.parameters.find((candidate) => candidate.name === name);
+  if (Array.isArray(filter) || !parameter) return undefined;
+  const { enum: words } = parameter.bounds ?? {};
+  // The words of a filter may be spelled otherwise than those of the records.
+  if (typeof filter === 'string' && words) return words.find((word) => caseless(word) === caseless(filter));
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }
 
@@ -212,7 +216,11 @@ function meetsConditions(record: JsonObject, conditions: readonly (readonly [str
 }
 
 function isValue(record: JsonObject, name: string, expected: unknown): boolean {
-  if (name !== 'categoryId') return (record[name] ?? omittedValues[name]) === expected;
+  if (name !== 'categoryId') {
+    const actual = record[name] ?? omittedValues[name];
+    const areTexts = typeof actual === 'string' && typeof expected === 'string';
+    return areTexts ? caseless(actual) === caseless(expected) : actual === expected;
+  }
   const category = comparedValues(name, expected as JsonValue, record);
   return caseless(String(category.expected)) === caseless(String(category.actual));
 }

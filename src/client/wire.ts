@@ -5,8 +5,9 @@
 import { type NamedRecord, originalOf, takesField, toNamedRecord } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { type Operation, operations, type RequestBody } from '../api/operations.ts';
+import { isDay } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, valueIn } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, valueIn } from '../process/exact-json.ts';
 
 /**
  * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
@@ -76,7 +77,10 @@ export function toWire(operation: Operation, changes: JsonObject, before?: objec
     // An entry has the status of its pet, so not every service takes the status in a new entry.
     if (id === 'createInventory' && name === 'status' && !takesField(operation, name)) continue;
     requireTaken(operation, name);
-    entries.push([wireName, name === 'categoryId' ? toWireCategory(value, body) : value]);
+    const { type, format } = body.fields[name]?.bounds ?? {};
+    const isTyped = (name === 'shipDate' ? format : type) !== undefined;
+    const wireValue = isTyped ? value : inTypeOf(original?.[wireName], name, value);
+    entries.push([wireName, name === 'categoryId' ? toWireCategory(value, body) : wireValue]);
   }
   // Not by assignment, because a field may be called `__proto__`.
   const wireChanges: JsonObject = Object.fromEntries(entries);
@@ -87,6 +91,31 @@ export function toWire(operation: Operation, changes: JsonObject, before?: objec
       Object.hasOwn(wireChanges, wireName) || isSentBack(operation, body, changes, wireName, value),
   );
   return { ...Object.fromEntries(kept), ...wireChanges };
+}
+
+/**
+ * Gives a text the type of the value that it replaces, because the description states none: the cell `4711` of a table
+ * replaces the number 4711 by a number.
+ */
+function inTypeOf(old: JsonValue | undefined, name: string, value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || old === undefined || old === null) return value;
+  // Days are written as instants.
+  if (name === 'shipDate') return isDay(String(old)) ? value.replace('T00:00:00Z', '') : value;
+  if (typeof old === 'string') return value;
+  const parsed = jsonIn(value);
+  return kindOf(parsed) === kindOf(old) ? (parsed ?? value) : value;
+}
+
+function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function kindOf(value: JsonValue | undefined): string {
+  return Array.isArray(value) ? 'array' : typeof value === 'bigint' ? 'number' : typeof value;
 }
 
 /** Returns the service's name of a field of a body. */

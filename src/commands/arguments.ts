@@ -1,6 +1,5 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
-import { petStatuses } from '../api/values.ts';
-import { argument, choice, choices, value, values } from '../cli/flag.ts';
+import { argument, choice, value, values, words } from '../cli/flag.ts';
 import { valueProblem } from '../config/keys.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
 import {
@@ -66,7 +65,7 @@ export function referenceFlag(noun: NamedNoun, summary: string) {
 
 /** Creates `--status` of a list. It can be repeated; a record with any of the values matches. */
 export function statusesFlag(summary: string) {
-  return choices('--status <status>', `${summary}; can be repeated`, petStatuses);
+  return words('--status <status>', `${summary}, such as available; can be repeated`, { offers: 'status' });
 }
 
 /** Creates `--from`. @param conflicts the keys of the flags that cannot be combined with it */
@@ -76,5 +75,5 @@ export function fromFlag(summary: string, conflicts: readonly string[] = []) {
 
 export const fieldFlag = values(
   '--field <name=value>',
-  'a field of the service that has no flag; JSON or text',
+  'a further field of the service; name:=value is JSON',
 );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { ListId, Result } from '../api/operations.ts';
+import type { ListId, OperationId, Result } from '../api/operations.ts';
 import type { Category, Order, Pet } from '../api/schemas.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
 import { action, type Cursor, isGroup, type Offer } from '../cli/verb.ts';
@@ -66,6 +66,7 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   run: runs,
   field: fieldNames,
   check: checkNames,
+  status: statusNames,
 };
 
 async function profileNames(context: Context): Promise<Offer[]> {
@@ -130,6 +131,16 @@ async function runs({ io }: Context): Promise<Offer[]> {
 async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
   const view = isGroup(command) ? undefined : await command.view?.(context, values);
   return view?.columns.map(({ name }) => name) ?? [];
+}
+
+/** Offers the words of the service for the status of a pet or of an entry. */
+async function statusNames(context: Context, { command }: Cursor): Promise<readonly string[]> {
+  const { operations } = await import('../api/operations.ts');
+  const { statusWords } = await import('../records/field-words.ts');
+  const contract = await context.contract();
+  const id = 'operation' in command ? command.operation : undefined;
+  const noun = typeof id === 'string' ? operations[id as OperationId].noun : 'pets';
+  return statusWords(contract, noun) ?? [];
 }
 
 /** Offers the groups of checks, and the check of each operation. */

@@ -1,5 +1,5 @@
 import { referenceFields } from '../api/nouns.ts';
-import { argument, choice, type Flag, flag, nameOf, value } from '../cli/flag.ts';
+import { argument, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
@@ -159,11 +159,11 @@ function createFieldFlags({ fields }: RecordNoun, isNew = false): Record<string,
 function toFlag(field: Field, summary: string): Flag {
   const noun = referenceFields[field.name];
   if (noun) return referenceFlag(noun, summary);
-  const { placeholder, choices, parse } = fieldKinds[field.kind];
+  const { placeholder, offers, parse } = fieldKinds[field.kind];
   const name = flagOf(field);
   if (placeholder === undefined) return flag(name, summary);
   const syntax = `${name} <${placeholder}>`;
-  return choices ? choice(syntax, summary, choices) : value(syntax, summary, { parse });
+  return value(syntax, summary, { parse, offers });
 }
 
 /** Splits the values of flags into the flags of a run, and the values of fields. Flags that are not given are left out. */

@@ -1,11 +1,14 @@
 import * as v from 'valibot';
 import { takesField } from '../api/contract.ts';
 import { type Operation, operations } from '../api/operations.ts';
-import { bodySchemas } from '../api/schemas.ts';
+import { type Bounds, bodySchemas } from '../api/schemas.ts';
 import { idRequirement } from '../api/values.ts';
-import { FieldError, UsageError } from '../process/errors.ts';
+import { ValueError } from '../config/setting-values.ts';
+import { FieldError, messageOf, UsageError } from '../process/errors.ts';
+import { parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { jsonOrText } from './parse-values.ts';
+import { toServiceValues } from './field-words.ts';
+import { parseTyped } from './parse-values.ts';
 import { type Body, columnOf, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 
 /** The input of a create or an update: the values of flags, or a file of records. */
@@ -25,19 +28,29 @@ export function flagFields({ fields }: RecordNoun, values: Body): Body {
 }
 
 /**
- * Returns the fields of `--field name=value`. A value that is not JSON is text.
+ * Returns the fields of `--field name=value`, each as the description has it, and of `--field name:=value`, which is JSON.
  *
- * @throws UsageError for a field that has a flag.
+ * @throws UsageError for a field that has a flag, and for a value of another type.
  */
-export function extraFields(noun: RecordNoun, texts: RecordFlags['fieldTexts'] = []): Body {
+export function extraFields(
+  { noun, operation }: Pick<Access, 'noun' | 'operation'>,
+  texts: RecordFlags['fieldTexts'] = [],
+): Body {
   const fields: Record<string, unknown> = {};
   for (const text of texts) {
     const at = text.indexOf('=');
-    const name = text.slice(0, at).trim();
+    const isJson = text[at - 1] === ':';
+    const name = text.slice(0, isJson ? at - 1 : at).trim();
     if (at < 1 || name === '') throw new UsageError(`--field '${text}': must be name=value`);
     const field = findField(noun, name);
     if (field) throw new UsageError(`--field '${text}': ${name} has its own flag`, `give ${flagOf(field)}`);
-    fields[name] = jsonOrText(text.slice(at + 1));
+    const value = text.slice(at + 1);
+    try {
+      fields[name] = isJson ? parseJson(value) : parseTyped(value, typeOfField(operation, name));
+    } catch (error) {
+      const why = error instanceof ValueError ? error.message : `must be JSON (${messageOf(error)})`;
+      throw new UsageError(`--field '${text}': ${name} ${why}`);
+    }
   }
   return fields;
 }
@@ -75,10 +88,17 @@ export async function noteUnknownFields(
     );
 }
 
-/** Returns the schemas of the fields in the body of a new record. */
-export function fieldSchemas({ operations: { create } }: RecordNoun): v.ObjectEntries {
+/** Returns the type that the description gives to a field of a body. Undefined if it states none. */
+export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
+  return body && Object.hasOwn(body.fields, name) ? body.fields[name]?.bounds?.type : undefined;
+}
+
+/** Returns the schemas of the fields in the body of a new record. The words of a status and dates are the description's. */
+export function fieldSchemas({ operations: { create }, fields }: RecordNoun): v.ObjectEntries {
   const { body } = operations[create] as Operation;
-  return body ? bodySchemas[body.name].entries : {};
+  const texts = fields.filter(({ kind }) => kind === 'status' || kind === 'date');
+  const textSchemas = Object.fromEntries(texts.map(({ name }) => [name, v.string('must be a string')]));
+  return body ? { ...bodySchemas[body.name].entries, ...textSchemas } : {};
 }
 
 /**
@@ -87,7 +107,11 @@ export function fieldSchemas({ operations: { create } }: RecordNoun): v.ObjectEn
  * @param missingNames the names of the required fields that are missing.
  * @throws FieldError that names each field that is missing or wrong.
  */
-export function checkFields(noun: RecordNoun, fields: Body, missingNames: readonly string[]): Body {
+export function checkFields(
+  { noun, client }: Pick<Access, 'noun' | 'client'>,
+  fields: Body,
+  missingNames: readonly string[],
+): Body {
   const entries = fieldSchemas(noun);
   const { output, issues = [] } = v.safeParse(v.partial(v.object(entries)), fields);
   const problems = new Map(missingNames.map((name) => [name, `${name} is required`]));
@@ -106,5 +130,5 @@ export function checkFields(noun: RecordNoun, fields: Body, missingNames: readon
     throw new FieldError(message, wrongNames[0] ?? '');
   }
   // The output of the schema lacks the fields that the schema does not have.
-  return { ...fields, ...values };
+  return toServiceValues(client.contract, noun, { ...fields, ...values });
 }

@@ -1,5 +1,6 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { askOptional, askParsed, type Prompt } from '../input/question.ts';
@@ -7,8 +8,9 @@ import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { shellWord } from '../process/text.ts';
 import { type Access, openAccess } from './access.ts';
-import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
+import { checkOfferedFields, extraFields, flagFields, type RecordFlags, typeOfField } from './body-fields.ts';
 import { fieldKinds } from './field-kinds.ts';
+import { statusWords, toServiceValues } from './field-words.ts';
 import type { Names } from './names.ts';
 import { parseIdOrName } from './parse-values.ts';
 import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
@@ -16,9 +18,11 @@ import { writeRecord } from './write-records.ts';
 
 /** Creates a record from flags, or a record for each record of a file. */
 export async function createRecords(context: Context, noun: RecordNoun, flags: RecordFlags): Promise<void> {
+  const contract = await context.contract();
+  const given = toServiceValues(contract, noun, flagFields(noun, flags.values), true);
   const access = await openAccess(context, noun, noun.operations.create);
-  const extra = extraFields(noun, flags.fieldTexts);
-  const fields = { ...flagFields(noun, flags.values), ...extra };
+  const extra = extraFields(access, flags.fieldTexts);
+  const fields = { ...given, ...extra };
   checkOfferedFields(access, fields);
   if (flags.from !== undefined) {
     const { createFromFile } = await import('./from-file.ts');
@@ -29,8 +33,9 @@ export async function createRecords(context: Context, noun: RecordNoun, flags: R
   const values: Record<string, unknown> = { ...flags.values };
   const prompt = await context.prompt();
   if (prompt)
-    for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access.names, field);
-  const body = await access.names.resolve({ ...flagFields(noun, values), ...extra });
+    for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
+  const all = toServiceValues(contract, noun, flagFields(noun, values), true);
+  const body = await access.names.resolve({ ...all, ...extra });
   await writeRecord(access, () => ({ operation: noun.operations.create, input: { body } }));
 }
 
@@ -55,30 +60,33 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Body): read
   if (hasFlags && canAsk(context)) return askableFields;
   const flagTexts = missingNames.map((name) => {
     const field = findField(noun, name);
-    return field
-      ? flagOf(field)
-      : `--field ${name}=${toArgument(operation.body?.fields[name]?.example ?? 'value')}`;
+    return field ? flagOf(field) : toFieldFlag(operation, name);
   });
   throw new UsageError(
     `create ${noun.singular}: ${flagTexts.join(' and ')} ${missingNames.length === 1 ? 'is' : 'are'} missing`,
     hasFlags
       ? `give ${missingNames.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file or ->; a terminal asks for what is missing`
-      : 'the service requires fields that have no flag: give each with --field name=value, as JSON or text',
+      : 'the service requires fields that have no flag: give each with --field name=value, or as JSON with --field name:=value',
   );
 }
 
-function toArgument(example: unknown): string {
-  return shellWord(typeof example === 'string' ? example : printJson(example));
+/** Writes the flag that gives an example to a field. Without a type a value that is no text is JSON. */
+function toFieldFlag(operation: Operation, name: string): string {
+  const example = operation.body?.fields[name]?.example ?? 'value';
+  if (typeof example === 'string') return `--field ${name}=${shellWord(example)}`;
+  const isTyped = typeOfField(operation, name) !== undefined;
+  return `--field ${name}${isTyped ? '=' : ':='}${shellWord(printJson(example))}`;
 }
 
 /** Asks for the value of a field in a new record. Undefined if the user leaves the field out. */
-async function askField(prompt: Prompt, names: Names, field: Field): Promise<unknown> {
+async function askField(prompt: Prompt, { names, noun, client }: Access, field: Field): Promise<unknown> {
   // `Ship date` for `shipDate`.
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const label = name.charAt(0).toUpperCase() + name.slice(1);
   const optional = `${label} (Enter for none)`;
   if (field.kind === 'reference') return askReference(prompt, names, field, label);
-  const { placeholder, choices, parse, isOptional } = fieldKinds[field.kind];
+  const { placeholder, parse, isOptional } = fieldKinds[field.kind];
+  const choices = field.kind === 'status' ? statusWords(client.contract, noun.name) : undefined;
   if (placeholder === undefined) return undefined;
   if (choices)
     return prompt.select(

@@ -53,7 +53,8 @@ async function toWrite(access: Access, id: bigint, before: Answer<JsonObject>, t
 }
 
 /** Returns the changes of an edited record. @throws UsageError that names each field that is wrong. */
-function checkRecord({ noun, operation }: Access, before: JsonObject, record: JsonObject): Body {
+function checkRecord(access: Access, before: JsonObject, record: JsonObject): Body {
+  const { noun, operation } = access;
   const old = before as Body;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
@@ -63,7 +64,7 @@ function checkRecord({ noun, operation }: Access, before: JsonObject, record: Js
       ([name, value]) => value !== null || !Object.hasOwn(fieldSchemas(noun), name),
     ),
   );
-  const fields = checkFields(noun, remaining, lackingFields(operation, remaining));
+  const fields = checkFields(access, remaining, lackingFields(operation, remaining));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
   const removedNames = Object.keys(old).filter((name) => name !== 'id' && !Object.hasOwn(fields, name));
   return Object.fromEntries([...changes, ...removedNames.map((name) => [name, undefined])]);

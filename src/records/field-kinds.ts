@@ -1,7 +1,6 @@
-import { petStatuses } from '../api/values.ts';
 import type { Column } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { parseDate, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
+import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
 
 /**
  * How people write the values of a field: as a flag, as an answer to a question, as a cell of a file. A `name` tells
@@ -12,8 +11,8 @@ export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 
 interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */
   readonly placeholder?: string;
-  /** The only values. */
-  readonly choices?: readonly string[];
+  /** What its completion looks up. */
+  readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
   /** Parses a cell of a file; by default as a flag. */
@@ -30,8 +29,8 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   name: { placeholder: 'name', parse: parseText, parseCell: asText },
   text: { placeholder: 'text', parse: asText, isOptional: true },
   reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
-  status: { placeholder: 'status', choices: petStatuses, parse: asText, column: { isStatus: true } },
+  status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isStatus: true } },
   quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
-  date: { placeholder: 'date', parse: parseDate, isOptional: true, column: { time: 'near' } },
+  date: { placeholder: 'date', parse: parseDay, isOptional: true, column: { time: 'near' } },
   truth: { parse: parseTruth },
 };

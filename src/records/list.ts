@@ -4,6 +4,7 @@ import type { Output } from '../output/print.ts';
 import { exitCodes } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Access, openAccess } from './access.ts';
+import { toStatusWords } from './field-words.ts';
 import { openView } from './print-records.ts';
 import type { Body, RecordNoun } from './record-nouns.ts';
 
@@ -32,15 +33,22 @@ export async function listRecords(
   noun: RecordNoun,
   query: ListQuery,
 ): Promise<Output | undefined> {
-  const { where, needs, limit, failIf, watch } = query;
+  const contract = await context.contract();
+  const status = toStatusWords(contract, noun.name, query.where.status as readonly string[] | undefined);
+  const where = status ? { ...query.where, status } : query.where;
   const access = await openAccess(context, noun, noun.operations.list);
+  const { needs, limit, failIf, watch } = query;
   checkFilters(access.operation, where, needs);
   if (watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
-    await watchRecords(access, { intervalMs: watch, limit, read: () => readPages(access, query) });
+    await watchRecords(access, {
+      intervalMs: watch,
+      limit,
+      read: () => readPages(access, { ...query, where }),
+    });
     return undefined;
   }
-  const pages = await readPages(access, query);
+  const pages = await readPages(access, { ...query, where });
   const { view, readNames } = await openView(access, true);
   // The first page and the names are read at the same time.
   const [first, note] = await Promise.all([pages.next(), readNames()]);

@@ -1,14 +1,15 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
-import { petStatuses } from '../api/values.ts';
 import type { Client } from '../client/client.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { errorSentence } from '../output/error.ts';
 import { CliError } from '../process/errors.ts';
+import { statusWords } from './field-words.ts';
 import { Names } from './names.ts';
 import { isOverdue } from './order-dates.ts';
+import { wordOf } from './parse-values.ts';
 
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
@@ -47,7 +48,8 @@ export async function readOverview(context: Context, client: Client, below: numb
   const orders = toList(ordersPart);
   if (pets && categories.note !== undefined) await context.warn(categories.note);
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
-  const isSold = ({ petId, status }: InventoryItem) => (status ?? petById.get(petId)?.status) === 'sold';
+  const isSold = ({ petId, status }: InventoryItem) =>
+    (status ?? petById.get(petId)?.status)?.toLowerCase() === 'sold';
   const lowEntries = inventory
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
@@ -56,7 +58,7 @@ export async function readOverview(context: Context, client: Client, below: numb
     pets: pets
       ? {
           total: pets.length,
-          byStatus: countStatuses(pets),
+          byStatus: countStatuses(pets, statusWords(client.contract, 'pets')),
           byCategory: countCategories(pets, categories.nameById),
         }
       : null,
@@ -112,11 +114,14 @@ function toList<Entity>(part: readonly Entity[] | CliError): readonly Entity[] |
   return part instanceof CliError ? undefined : part;
 }
 
-/** Counts the pets of each status. A bound service may have statuses that the program does not know. */
-function countStatuses(pets: readonly Pet[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = Object.fromEntries(petStatuses.map((status) => [status, 0]));
+/** Counts the pets of each status, those of the service's words first. */
+function countStatuses(
+  pets: readonly Pet[],
+  words: readonly string[] = [],
+): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = Object.fromEntries(words.map((word) => [word, 0]));
   for (const { status } of pets) {
-    const name = status ?? 'available';
+    const { value: name = status ?? 'available' } = wordOf(status ?? 'available', words);
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;

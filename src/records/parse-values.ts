@@ -1,8 +1,10 @@
-import { idRequirement, isDateTime, toChange, toId, toQuantity } from '../api/values.ts';
+import type { Bounds } from '../api/schemas.ts';
+import { idRequirement, isDateTime, isDay, toChange, toId, toQuantity } from '../api/values.ts';
 import { blankValue, ValueError } from '../config/setting-values.ts';
 import { parseRecordCondition, type ValueComparison } from '../input/condition.ts';
 import { UsageError } from '../process/errors.ts';
-import { type JsonValue, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { caseless, withArticle } from '../process/text.ts';
 
 /** The id of a record, or a name that is looked up. */
 export type IdOrName = bigint | string;
@@ -65,24 +67,55 @@ export function parseChange(text: string): bigint {
 }
 
 /**
- * Returns the date-time (RFC 3339) of a text: the text itself, or the first moment in UTC of a day, such as `2027-01-15`,
- * `today`, `tomorrow`, `+3d` or `+1w`.
+ * Returns the date-time (RFC 3339) of a text: the text itself, or the first moment in UTC of a day.
  *
  * @throws ValueError.
  */
 export function parseDate(text: string): string {
+  const date = parseDay(text);
+  return isDay(date) ? `${date}T00:00:00Z` : date;
+}
+
+/**
+ * Returns the day, `YYYY-MM-DD`, of a text such as `2027-01-15`, `today`, `tomorrow`, `+3d` or `+1w`, or the text itself if it
+ * is a date-time (RFC 3339).
+ *
+ * @throws ValueError.
+ */
+export function parseDay(text: string): string {
   const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(text) ?? [];
   const days =
     count === undefined ? ['today', 'tomorrow'].indexOf(text) : Number(count) * (unit === 'w' ? 7 : 1);
   if (days >= 0) {
     const now = new Date();
     const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days);
-    return new Date(day).toISOString().replace('.000Z', 'Z');
+    return new Date(day).toISOString().slice(0, 10);
   }
-  const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
-  if (!isDateTime(moment))
+  if (!isDateTime(isDay(text) ? `${text}T00:00:00Z` : text))
     throw new ValueError('must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, +3d or +1w');
-  return moment;
+  return text;
+}
+
+/** A value as the service has it, or the reason why it has no such value, a clause. */
+interface ServiceValue {
+  readonly value?: string;
+  readonly problem?: string;
+}
+
+/** Finds a word in the spelling of the service, without regard to case. */
+export function wordOf(text: string, choices: readonly string[] | undefined): ServiceValue {
+  if (choices === undefined || choices.includes(text)) return { value: text };
+  const match = choices.find((word) => caseless(word) === caseless(text));
+  return match === undefined ? { problem: `must be one of ${choices.join(', ')}` } : { value: match };
+}
+
+/** Writes a day or an instant in the form that the service has: a day has no time, and an instant begins a day. */
+export function inForm(text: string, bounds: Bounds | undefined): ServiceValue {
+  if (!isDay(text) && !isDateTime(text)) return { problem: 'must be an RFC 3339 date-time' };
+  if (bounds?.format !== 'date') return { value: isDay(text) ? `${text}T00:00:00Z` : text };
+  return isDay(text)
+    ? { value: text }
+    : { problem: 'must be a day such as 2027-01-15: the service has no times' };
 }
 
 /** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError. */
@@ -104,6 +137,29 @@ export function parseWaitGoal(text: string, flag: string): WaitGoal {
 export function parseText(text: string): string {
   if (text.trim() === '') throw new ValueError(blankValue);
   return text;
+}
+
+/**
+ * Parses a text as a value of the type that a description states. Without a type it is a text.
+ *
+ * @throws ValueError if it is no such value.
+ */
+export function parseTyped(text: string, type: Bounds['type']): JsonValue {
+  if (type === undefined || type === 'string') return text;
+  if (type === 'boolean') return parseTruth(text);
+  const value = jsonOrText(text);
+  const isOfType =
+    type === 'array'
+      ? Array.isArray(value)
+      : type === 'object'
+        ? isJsonObject(value)
+        : typeof value === 'bigint' ||
+          (type === 'integer' ? Number.isInteger(value) : typeof value === 'number');
+  if (!isOfType)
+    throw new ValueError(
+      `must be ${withArticle(type)}${type === 'array' || type === 'object' ? ' in JSON' : ''}`,
+    );
+  return value;
 }
 
 /** Returns the value of a JSON text, or the text itself if it is not JSON. */

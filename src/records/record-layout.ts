@@ -1,4 +1,5 @@
 import { lackingFields } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import { ValueError } from '../config/setting-values.ts';
 import { type NumberFault, noMarks, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-records.ts';
@@ -9,10 +10,10 @@ import { withoutGuard } from '../output/formats.ts';
 import { CliError, FieldError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { checkFields, fieldSchemas } from './body-fields.ts';
+import { checkFields, fieldSchemas, typeOfField } from './body-fields.ts';
 import { fieldKinds } from './field-kinds.ts';
 import { isName } from './names.ts';
-import { isIdText, jsonOrText } from './parse-values.ts';
+import { isIdText, parseTyped } from './parse-values.ts';
 import { type Body, columnOf, type Field, findField, type RecordNoun } from './record-nouns.ts';
 
 /** A record of a file. */
@@ -158,12 +159,8 @@ function validNumber<Value extends bigint | number>(
  * @param isOfTable whether the record is a row of CSV or TSV, whose cells are text.
  * @throws UsageError if a field is missing, not valid, or given twice.
  */
-function toFields(
-  { client, noun, operation }: Access,
-  values: RowFields,
-  isOfTable: boolean,
-  extra: Body,
-): Body {
+function toFields(access: Access, values: RowFields, isOfTable: boolean, extra: Body): Body {
+  const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // In JSON the id of a new order is part of its body. In a table, as `list -o csv` prints it, the id only tells rows apart.
   const keepsId = isNew && !isOfTable && Object.hasOwn(fieldSchemas(noun), 'id');
@@ -179,7 +176,7 @@ function toFields(
     const isText = isOfTable || (isReference && value !== null && !isJsonObject(value));
     const name = (isText || isReference) && field ? field.name : column;
     if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
-    fields[name] = isText ? fromText(field, String(value), column) : value;
+    fields[name] = isText ? fromText(operation, field, String(value), column) : value;
     if (!isText && !isReference && isName(name, value))
       throw new FieldError(`${name} must be an integer`, name);
   }
@@ -193,7 +190,7 @@ function toFields(
   const withIds = { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) };
   const withValues = Object.entries(withIds).filter(([, value]) => value !== null);
   const checked = {
-    ...checkFields(noun, Object.fromEntries(withValues), missing),
+    ...checkFields(access, Object.fromEntries(withValues), missing),
     ...Object.fromEntries(unset),
   };
   // To make the request checks the input by the contract.
@@ -201,8 +198,8 @@ function toFields(
   return { ...checked, ...Object.fromEntries(names) };
 }
 
-function fromText(field: Field | undefined, text: string, column: string): unknown {
-  if (!field) return jsonOrText(text);
+function fromText(operation: Operation, field: Field | undefined, text: string, column: string): unknown {
+  if (!field) return parseNamed(column, text, (cell) => parseTyped(cell, typeOfField(operation, column)));
   if (field.kind === 'quantity') return validNumber(column, text, readCount(text, noMarks));
   // A name stands for a category alone.
   if (field.kind === 'reference' && (field.name !== 'categoryId' || isIdText(text)))

@@ -51,7 +51,12 @@ export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
     fields: [
       { name: 'name', kind: 'name', summary: 'its name' },
       { name: 'categoryId', column: 'category', kind: 'reference', summary: 'its category' },
-      { name: 'status', kind: 'status', summary: 'its status', fallback: 'available' },
+      {
+        name: 'status',
+        kind: 'status',
+        summary: 'its status: available, pending or sold, or a word of the service',
+        fallback: 'available',
+      },
     ],
     reference: { field: 'categoryId', column: 'category' },
     title: ({ name }) => `${name}`,

@@ -6,6 +6,7 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { openAccess } from './access.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
+import { toServiceValues } from './field-words.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { type Body, flagOf, nameAll, namedNoun, type RecordNoun } from './record-nouns.ts';
 import type { Write } from './write.ts';
@@ -18,9 +19,10 @@ export async function updateRecords(
   idsOrNames: readonly IdOrName[],
   { fieldTexts, values }: Pick<RecordFlags, 'fieldTexts' | 'values'>,
 ): Promise<void> {
-  const body = { ...flagFields(noun, values), ...extraFields(noun, fieldTexts) };
-  checkUpdate(noun, idsOrNames, body);
+  const flagged = toServiceValues(await context.contract(), noun, flagFields(noun, values), true);
+  checkUpdate(noun, idsOrNames, { ...flagged, ...(fieldTexts && { fieldTexts }) });
   const access = await openAccess(context, noun, noun.operations.update);
+  const body = { ...flagged, ...extraFields(access, fieldTexts) };
   checkOfferedFields(access, body);
   const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });

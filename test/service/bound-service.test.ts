@@ -56,22 +56,17 @@ test('a service is called at its own paths, by its own methods, with its own nam
   expect(put?.body).toBe('{"quantity":5}');
 });
 
-test.each([
-  ['pets create --name Rex --category 1', '--status'],
-  ['pets create --name R --category 1 --status sold', 'name must have at least 2 characters'],
-  [`pets create --name ${'R'.repeat(41)} --category 1 --status sold`, 'at most 40 characters'],
-  ['pets create --name Rex --category 0 --status sold', 'categoryId must be at least 1'],
-  ['pets create --from -', 'stdin:2: name must have at most'],
-  ['pets get 0', 'id must be at least 1 (getPet)'],
-  ['inventory set 7 1000', 'quantity must be at most 999'],
-])('a service gets no request that it would refuse: %s', async (line, why) => {
+test('a service gets no request that lacks what it requires, and its bounds are its own to check', async () => {
   await using service = await warehouseServer();
   const { run } = await bindTo(service, warehouse);
-  const pet = (name: string) => `{"name":"${name}","categoryId":1,"status":"sold"}\n`;
-  const refused = await run(line, pet('ok') + pet('x'.repeat(200)));
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.words).toContain(why);
+  const refused = await run('pets create --name Rex --category 1');
+  expect([refused.code, refused.words]).toEqual([2, expect.stringContaining('--status')]);
   expect(service.calls()).toEqual([]);
+  await run('pets create --name R --category 0 --status sold');
+  await run('pets get 0');
+  await run('inventory set 7 1000');
+  const calls = ['POST /animals', 'GET /animals/0', 'PUT /stock/7'];
+  expect(service.calls().filter((call) => calls.includes(call))).toEqual(calls);
 });
 
 test('deprecated and beta operations cause one warning, from the description or the headers', async () => {

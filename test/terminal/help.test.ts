@@ -40,11 +40,13 @@ test('the help of a command fits 24 lines, except for a few commands', async () 
   }
 });
 
-test('flags of the command itself come first, and a choice lists its words', async () => {
+test('flags of the command itself come first, and a status names its words', async () => {
   const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
   const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
   expect(flags).toEqual(['--name', '--category', '--status', '--field', '--from', '--dry-run', '--confirm']);
-  expect(stdout.replace(/\s+/g, ' ')).toContain('(one of available, pending, sold)');
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    'its status: available, pending or sold, or a word of the service (default: available)',
+  );
 });
 
 describe('titles', () => {

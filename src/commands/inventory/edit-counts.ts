@@ -1,4 +1,3 @@
-import type { PetStatus } from '../../api/schemas.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import type { Value } from '../../bulk/decide.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
@@ -9,13 +8,14 @@ import { examplesOf } from '../../input/issues.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
+import { toStatusWords } from '../../records/field-words.ts';
 import { Names } from '../../records/names.ts';
 import type { SessionFlags } from '../runs/run-flags.ts';
 import { applyRun, toRun } from '../runs/run-input.ts';
 
 interface EditFilter {
   readonly below?: number | undefined;
-  readonly status?: readonly PetStatus[] | undefined;
+  readonly status?: readonly string[] | undefined;
 }
 
 const instructions = [
@@ -54,8 +54,9 @@ interface EditText {
   readonly counts: ReadonlyMap<bigint, Value>;
 }
 
-async function readText(context: Context, { below, status }: EditFilter): Promise<EditText> {
+async function readText(context: Context, { below, ...filter }: EditFilter): Promise<EditText> {
   const client = await context.client();
+  const status = toStatusWords(client.contract, 'inventory', filter.status);
   const { nameById, note } = await new Names(context, client).namesOf('pets');
   if (note) await context.warn(note);
   const counts = new Map<bigint, Value>();
@@ -64,7 +65,7 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
     for (const item of page) {
       const { petId, quantity } = item;
       if (below !== undefined && !(quantity < below)) continue;
-      if (status && !status.includes(item.status as PetStatus)) continue;
+      if (status && !status.includes(item.status ?? '')) continue;
       counts.set(petId, quantity);
       const name = sanitize(nameById.get(petId) ?? '').replaceAll('"', '""');
       lines.push(`${petId},"${name}",${quantity},${quantity},${item.status ?? ''}`);

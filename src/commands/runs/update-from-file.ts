@@ -30,8 +30,8 @@ export async function updateFromFile(
   { ids, from, fieldTexts, values, flags: commandFlags }: FileUpdate,
 ): Promise<void> {
   checkUpdate(noun, ids, flagFields(noun, values), from);
-  const extra = extraFields(noun, fieldTexts);
   const access = await openAccess(context, noun, noun.operations.update, 'bulk');
+  const extra = extraFields(access, fieldTexts);
   checkOfferedFields(access, extra);
   const { skipInvalid = false, shard = null } = commandFlags;
   const runFlags = { ...defaultFlags, skipInvalid, shard };

@@ -1,0 +1,302 @@
+import { expect, test } from 'vitest';
+import { bindTo } from '../helpers/bound.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+
+// The values of a field are the description's: a text stays text, a word is one of its enumeration, a day has no time.
+
+type Fields = Record<string, unknown>;
+const text = { type: 'string' };
+const integer = { type: 'integer' };
+
+/** A service of pets and orders that stores what it is sent. @param further the schemas of further fields of a pet */
+async function serve(
+  further: Fields = {},
+  records: Fields = {},
+  more: { order?: Fields; filter?: Fields } = {},
+) {
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const ok = (schema: object) => ({ 200: { description: 'ok', ...json(schema) } });
+  const paths: Record<string, object> = {};
+  for (const [noun, name] of [
+    ['pets', 'Pet'],
+    ['orders', 'Order'],
+  ] as const) {
+    const body = json(ref(name));
+    const list = ok({ type: 'array', items: ref(name) });
+    const parameters =
+      more.filter && noun === 'pets' ? [{ name: 'status', in: 'query', schema: more.filter }] : [];
+    paths[`/${noun}`] = {
+      get: { parameters, responses: list },
+      post: { requestBody: body, responses: ok(ref(name)) },
+    };
+    paths[`/${noun}/{id}`] = {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: integer }],
+      get: { responses: ok(ref(name)) },
+      put: { requestBody: body, responses: ok(ref(name)) },
+    };
+  }
+  const order = {
+    id: integer,
+    petId: integer,
+    quantity: integer,
+    shipDate: text,
+    complete: { type: 'boolean' },
+    ...more.order,
+  };
+  const schemas = {
+    Pet: { type: 'object', required: ['id', 'name'], properties: { id: integer, name: text, ...further } },
+    Order: { type: 'object', properties: order },
+  };
+  const description = {
+    openapi: '3.0.3',
+    info: { title: 'x', version: '1' },
+    paths,
+    components: { schemas },
+  };
+  const stored: Record<string, Fields[]> = {
+    pets: [{ id: 1, name: 'Luna', ...records }],
+    orders: [{ id: 1, petId: 1, quantity: 2, shipDate: '2027-01-15', complete: false }],
+  };
+  const server = await recordingServer({ '/openapi.json': description }, ({ method, path, body }) => {
+    const url = new URL(path, 'http://x');
+    const [, noun = '', id] = url.pathname.split('/');
+    const all = stored[noun] ?? [];
+    const status = url.searchParams.get('status');
+    if (method === 'POST') all.push({ ...JSON.parse(body), id: all.length + 1 });
+    if (method === 'POST') return { status: 201, body: all.at(-1) ?? {} };
+    const at = all.findIndex((record) => String(record.id) === id);
+    if (method === 'PUT') all[at] = { ...JSON.parse(body), id: Number(id) };
+    return {
+      body: id === undefined ? all.filter((record) => !status || record.status === status) : (all[at] ?? {}),
+    };
+  });
+  return Object.assign(server, { stored });
+}
+
+const cases: readonly (readonly [what: string, schema: object, old: unknown, text: string, sent: unknown])[] =
+  [
+    ['a text of digits', text, '4711', '67890', '67890'],
+    ['a text like a number', text, 'A', '12E4', '12E4'],
+    ['a text like null', text, 'A', 'null', 'null'],
+    ['a text like true', { ...text, nullable: true }, 'A', 'true', 'true'],
+    ['a text with zeros', text, '1', '007', '007'],
+    ['an integer', integer, 1, '42', 42],
+    ['an integer that is a text now', integer, '1', '42', 42],
+    ['a number', { type: 'number' }, 1, '1.5', 1.5],
+    ['a boolean', { type: 'boolean' }, false, 'TRUE', true],
+    ['a list', { type: 'array', items: text }, [], '["a"]', ['a']],
+    ['an object', { type: 'object' }, {}, '{"a":1}', { a: 1 }],
+    ['a number in place of a number', {}, 4711, '67890', 67890],
+    ['a text in place of a text', {}, '4711', '67890', '67890'],
+    ['a boolean in place of a boolean', {}, true, 'false', false],
+    ['a text that is no number in place of a number', {}, 4711, 'A', 'A'],
+    ['a new text', {}, undefined, '67890', '67890'],
+  ];
+
+test.each(cases)(
+  'a cell and --field have the type of the description, or of the value before: %s',
+  async (_, schema, old, cell, sent) => {
+    await using service = await serve({ sku: schema }, old === undefined ? {} : { sku: old });
+    const { done } = await bindTo(service);
+    const quoted = `"${cell.replaceAll('"', '""')}"`;
+    await done('pets update --from - --yes', `id,sku\n1,${quoted}\n`);
+    const isSame = (body: string) =>
+      expect(body.includes(JSON.stringify({ sku: sent }).slice(1, -1))).toBe(true);
+    isSame(service.seen.filter(({ method }) => method === 'PUT').at(-1)?.body ?? '');
+    service.stored.pets = [{ id: 1, name: 'Luna', ...(old === undefined ? {} : { sku: old }) }];
+    await done(['pets', 'update', '1', '--field', `sku=${cell}`]);
+    isSame(service.seen.filter(({ method }) => method === 'PUT').at(-1)?.body ?? '');
+  },
+);
+
+test.each([
+  [integer, 'sku=abc', 'sku must be an integer'],
+  [{ type: 'boolean' }, 'sku=2', 'sku must be true or false'],
+  [{ type: 'array' }, 'sku=a', 'sku must be an array in JSON'],
+  [{}, 'sku:=abc', 'sku must be JSON'],
+])('a value of another type is a usage error before any request: %j %s', async (schema, field, why) => {
+  await using service = await serve({ sku: schema });
+  const { run } = await bindTo(service);
+  const refused = await run(['pets', 'update', '1', '--field', field]);
+  expect([refused.code, refused.words, service.calls()]).toEqual([2, expect.stringContaining(why), []]);
+});
+
+test.each(['12', 'null', 'true', '["a"]', '"12"'])('--field name:=%s is JSON', async (json) => {
+  await using service = await serve({ sku: {} });
+  const { done } = await bindTo(service);
+  await done(['pets', 'create', '--name', 'Rex', '--field', `sku:=${json}`]);
+  expect(service.stored.pets?.at(-1)).toMatchObject({ sku: JSON.parse(json) });
+});
+
+test('the table of a list that is fed back unchanged changes nothing', async () => {
+  const fields = {
+    sku: '12E4',
+    code: '007',
+    word: 'null',
+    count: 3,
+    tags: ['a', 'b'],
+    size: { w: 1 },
+    free: 'true',
+    open: true,
+  };
+  const schemas = {
+    sku: text,
+    code: text,
+    word: text,
+    count: integer,
+    tags: {},
+    size: {},
+    free: {},
+    open: {},
+  };
+  await using service = await serve(schemas, fields);
+  const { done } = await bindTo(service);
+  const csv = await done(`pets list --fields id,name,${Object.keys(fields).join()} -o csv`);
+  expect(await done('pets update --from - --yes', csv)).toContain('nothing to do');
+  expect(await done('orders update --from - --yes', await done('orders list -o csv'))).toContain(
+    'nothing to do',
+  );
+  expect(service.calls().filter((call) => !call.startsWith('GET'))).toEqual([]);
+});
+
+const words = ['AVAILABLE', 'RESERVED', 'SOLD'];
+const status = { ...text, enum: words };
+
+test('a status has the words of the description: in flags, filters, files, questions and the overview', async () => {
+  await using service = await serve({ status }, { status: 'SOLD' }, { filter: status });
+  const { run, done } = await bindTo(service);
+  for (const word of ['sold', 'SOLD', 'Sold'])
+    expect(await done(`pets list --status ${word} -o ids`)).toBe('1\n');
+  expect(service.calls().filter((call) => call.includes('status='))).toEqual(
+    Array(3).fill('GET /pets?status=SOLD'),
+  );
+  await done('pets update 1 --status reserved');
+  expect(service.stored.pets?.[0]).toMatchObject({ status: 'RESERVED' });
+  await done('pets update --from - --yes', 'id,status\n1,Available\n');
+  expect(service.stored.pets?.[0]).toMatchObject({ status: 'AVAILABLE' });
+  await done('pets update --from - --yes', '[{"id":1,"status":"sold"}]');
+  await done('pets create --name Rex --status reserved');
+  expect(service.stored.pets?.map((pet) => pet.status)).toEqual(['SOLD', 'RESERVED']);
+  expect(JSON.parse(await done('overview -o json')).pets.byStatus).toEqual({
+    AVAILABLE: 0,
+    RESERVED: 1,
+    SOLD: 1,
+  });
+  expect(await done(['__complete', '--', 'pets', 'list', '--status', ''])).toBe(
+    'AVAILABLE\nRESERVED\nSOLD\n',
+  );
+  expect(await done(['__complete', '--', 'pets', 'update', '1', '--status', 'r'])).toBe('RESERVED\n');
+  service.seen.length = 0;
+  for (const line of [
+    'pets list --status pending',
+    'pets update 1 --status pending',
+    'pets create --name Rex --status pending',
+  ]) {
+    const refused = await run(line);
+    expect([line, refused.code, refused.words]).toEqual([
+      line,
+      2,
+      expect.stringContaining("--status 'pending': must be one of AVAILABLE, RESERVED, SOLD"),
+    ]);
+  }
+  expect((await run('pets update --from - --yes', 'id,status\n1,pending\n')).words).toContain(
+    'must be one of AVAILABLE, RESERVED, SOLD',
+  );
+  expect(service.calls()).toEqual([]);
+});
+
+test('a filter may spell the words otherwise than the records do, and a status without an enumeration is any word', async () => {
+  await using spelled = await serve(
+    { status },
+    { status: 'SOLD' },
+    { filter: { ...text, enum: ['sold', 'reserved'] } },
+  );
+  const { done, run } = await bindTo(spelled);
+  spelled.stored.pets?.push({ id: 2, name: 'Rex', status: 'sold' });
+  expect(await done('pets list --status Sold -o ids')).toBe('2\n');
+  expect(spelled.calls()).toEqual(['GET /pets?status=sold']);
+  expect((await run('pets list --status available -o ids')).code).toBe(0);
+  await using free = await serve({ status: text }, { status: 'asleep' });
+  const bound = await bindTo(free);
+  expect(await bound.done('pets list --status Asleep -o ids')).toBe('1\n');
+  await bound.done('pets update 1 --status awake');
+  expect(free.stored.pets?.[0]).toMatchObject({ status: 'awake' });
+});
+
+test('without a binding the words are those of the specification', async () => {
+  for (const line of [
+    'pets list --status gone',
+    'inventory list --status gone',
+    'pets create --name A --category 1 --status gone',
+  ])
+    expect(await runCli(`--offline ${line}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--status 'gone': must be one of available, pending, sold"),
+    });
+});
+
+test('a date field takes a day, and a date-time field an instant', async () => {
+  const day = { shipDate: { ...text, format: 'date' } };
+  await using days = await serve({}, {}, { order: day });
+  const { done, run } = await bindTo(days);
+  await done('orders update 1 --ship-date 2027-03-01');
+  expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01' });
+  const instant = await run('orders update 1 --ship-date 2027-03-01T09:00:00Z');
+  expect([instant.code, instant.words]).toEqual([
+    2,
+    expect.stringContaining('must be a day such as 2027-01-15'),
+  ]);
+  await done('orders update --from - --yes', 'id,shipDate\n1,2027-04-01\n');
+  expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-04-01' });
+  expect(
+    (await run('orders update --from - --yes', '[{"id":1,"shipDate":"2027-04-01T00:00:00Z"}]')).code,
+  ).toBe(2);
+
+  await using instants = await serve({}, {}, { order: { shipDate: { ...text, format: 'date-time' } } });
+  const other = await bindTo(instants);
+  await other.done('orders update 1 --ship-date 2027-03-01');
+  expect(instants.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01T00:00:00Z' });
+
+  // Without a format the form of the date that is replaced is kept.
+  await using unstated = await serve();
+  await (await bindTo(unstated)).done('orders update 1 --ship-date 2027-03-01');
+  expect(unstated.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01' });
+});
+
+test('a category that is null in a file is no name', async () => {
+  const run = await runCli('--offline pets create --from - --yes', {
+    stdin: '[{"name":"Rex","category":null}]',
+  });
+  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('categoryId is required')]);
+});
+
+test('an example of a required field has the type of the field, or is JSON', async () => {
+  const further = {
+    code: { ...text, example: 7 },
+    count: { ...integer, example: 7 },
+    tags: { example: ['a'] },
+  };
+  await using service = await serve(further);
+  const description = JSON.parse(JSON.stringify(await (await fetch(`${service.url}/openapi.json`)).json()));
+  description.components.schemas.Pet.required.push('code', 'count', 'tags');
+  const { run, done } = await bindTo(service, description);
+  const refused = await run('pets create --name Rex');
+  expect(refused.words).toContain(
+    `--field code=text and --field count=7 and --field tags:='["a"]' are missing`,
+  );
+  await done([
+    'pets',
+    'create',
+    '--name',
+    'Rex',
+    '--field',
+    'code=text',
+    '--field',
+    'count=7',
+    '--field',
+    'tags:=["a"]',
+  ]);
+  expect(service.stored.pets?.at(-1)).toMatchObject({ code: 'text', count: 7, tags: ['a'] });
+});
