@@ -12,7 +12,7 @@ import {
   requireProfile,
   toSection,
 } from '../config/edit.ts';
-import { readConfigFile } from '../config/file.ts';
+import { readConfigFile, unreadableConfigError } from '../config/file.ts';
 import { maskValue, valueProblem } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
@@ -161,6 +161,7 @@ async function readProfile(context: Context, chosen: string | undefined) {
 async function maskedValuesOf({ io }: Context, name: string): Promise<Readonly<Record<string, JsonValue>>> {
   if (name === offlineProfile) return {};
   const file = await readConfigFile(io);
+  if (file.problem !== undefined) throw unreadableConfigError(file);
   requireProfile(file, name);
   const entries = Object.entries(file.profiles[name] ?? {});
   return Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)]));

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { isMissing, systemReason } from '../process/system-error.ts';
 import { resolvePaths } from './paths.ts';
-import { checkTrusted } from './trusted-file.ts';
+import { checkTrusted, UntrustedFileError } from './trusted-file.ts';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
 export type Section = Readonly<JsonObject>;
@@ -20,6 +20,8 @@ export interface ConfigFile {
   readonly defaults: Section;
   /** The reason why the file could not be read, as a clause. The members above are empty then. A missing file is not a problem. */
   readonly problem: string | undefined;
+  /** What the user can do about the problem; empty without one. */
+  readonly remedy: string;
 }
 
 /** Reads the config file. It never throws; the reason for a failure is in `problem`. */
@@ -28,7 +30,10 @@ export async function readConfigFile(io: Io): Promise<ConfigFile> {
   try {
     return { ...empty, ...(await readContent(empty.path)) };
   } catch (error) {
-    return isMissing(error) ? empty : { ...empty, problem: systemReason(error) };
+    if (isMissing(error)) return empty;
+    const remedy =
+      error instanceof UntrustedFileError ? error.remedy : 'correct the file, or move it away to start again';
+    return { ...empty, problem: systemReason(error), remedy };
   }
 }
 
@@ -51,15 +56,12 @@ async function readContent(path: string): Promise<Partial<ConfigFile>> {
 /** Returns an empty config. Commands that do not read the file use it. */
 export function emptyConfigFile(io: Io): ConfigFile {
   const path = resolvePaths(io).configFile;
-  return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
+  return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined, remedy: '' };
 }
 
 /** Makes the error about a config file with a problem. @param outcome a clause about the file, such as `; it stays as it is`. */
-export function unreadableConfigError({ path, problem }: ConfigFile, outcome = ''): UsageError {
-  return new InputError(
-    `${path}: ${problem}${outcome}`,
-    'repair the file, its owner and its mode (0600), or move it away to start again',
-  );
+export function unreadableConfigError({ path, problem, remedy }: ConfigFile, outcome = ''): UsageError {
+  return new InputError(`${path}: ${problem}${outcome}`, remedy);
 }
 
 /** The path of a key in the config file: of the top level, or of a profile. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -51,6 +52,16 @@ describe.each(possible)('a config that %s', (_, spoil, says) => {
       expect(await runCli(line, { env })).toMatchObject({ code: 0, stderr: expect.stringMatching(says) });
     expect(existsSync(mark)).toBe(false);
   });
+});
+
+test('the hint has the command that makes a config private again', async () => {
+  const { folder, file } = configFolder('http://127.0.0.1:9');
+  chmodSync(file, 0o666);
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  const { stderr } = await runCli('pets list', { env });
+  const [, command = ''] = /hint: .*`(chmod 600 .*)`/.exec(stderr) ?? [];
+  execFileSync('sh', ['-c', command]);
+  expect((await runCli('config get base-url', { env })).stdout).toBe('http://127.0.0.1:9\n');
 });
 
 test('a contract that others may write is exit 2', async () => {

@@ -91,7 +91,12 @@ test.each([
   ['{\n  "timeout": "5s"\n', 'it ends too early'],
 ])('a file that does not parse is named with the line: %j', async (text, place) => {
   config.write(text);
-  for (const line of ['pets list', 'pets list --base-url http://127.0.0.1:9', 'config set timeout 5s']) {
+  for (const line of [
+    'pets list',
+    'pets list --base-url http://127.0.0.1:9',
+    'config set timeout 5s',
+    'profile show a',
+  ]) {
     const run = await config.run(line);
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain(`${config.path}: it is not valid JSON: ${place}`);
