@@ -10,7 +10,7 @@ import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawReply } from './check.ts';
 import { differenceTo } from './condition-difference.ts';
 import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
-import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
+import { detailsOf, guessInput, idParameter, reachOperation, wordsOf } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const loginHint = 'does the service want a login, and does the base URL belong to its API?';
@@ -56,7 +56,7 @@ function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(reply),
     expected: isSuccess ? `${operation.isList ? 'a list' : 'a record'} of the API` : undefined,
-    got: reply.text,
+    got: wordsOf(reply),
     exitCode,
     hint,
   });

@@ -88,6 +88,9 @@ async function checkBadRequest(context: CheckContext, operation: Operation): Pro
 function judgeError(reply: Reply, expectedStatus: string): Finding {
   const { responses } = reply.operation;
   const schema = responses ? undefined : errorSchema;
+  // A rate limit is 4xx too, and says nothing about the request.
+  if (reply.status === 429)
+    return faultOf(reply, `answered ${statusText(429)}`, { expected: expectedStatus });
   const { json } = judge(reply, { status: expectedStatus, schema });
   if (/html/.test(reply.mediaType)) return faultOf(reply, 'the error is a web page');
   const status = isJsonObject(json) ? json.status : undefined;

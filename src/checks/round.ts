@@ -3,6 +3,7 @@ import { type HttpHeaders, headerValue, requestIdOf, withoutParameters } from '.
 import type { Operation, Parameter } from '../api/operations.ts';
 import { type Attempt, retryAfter } from '../client/attempt.ts';
 import type { RawResponse } from '../client/client.ts';
+import { isMarkup, readMarkup } from '../client/markup.ts';
 import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
@@ -31,6 +32,9 @@ export function createRound(service: Service, tracker = new DeploymentTracker([]
   return { ...service, tracker, replies: new Map(), earlierForeignAnswers: tracker.foreignAnswers };
 }
 
+/** The pause after a rate limit that does not say how long to wait. */
+const defaultPauseMs = 1000;
+
 const smokeRetriedStatuses = [429, 502, 503, 504];
 
 /** Makes the context of one check, and a list that gets the attempts of its requests. */
@@ -53,6 +57,7 @@ export function createCheckContext(
         timeoutMs,
         retries,
         retriedStatuses: statuses,
+        leastBusyDelayMs: defaultPauseMs,
         skipsNotices: true,
         ...limits,
         afterAttempt(attempt) {
@@ -98,9 +103,6 @@ function parseBody({ headers, body }: RawResponse) {
   }
 }
 
-/** The pause after a rate limit that does not say how long to wait. */
-const defaultPauseMs = 1000;
-
 /**
  * Returns the time to wait after an answer that may come from a rate limit: 429, or 503, which nginx gives by default.
  * Undefined after any other answer.
@@ -124,9 +126,19 @@ export function cacheOf(headers: HttpHeaders): string | undefined {
   return texts.join(', ') || undefined;
 }
 
-/** Makes a failure from an answer. `got` is the body, unless the details have another value. */
+/** Makes a failure from an answer. `got` is what the body says, unless the details have another value. */
 export function faultOf(reply: Reply, reason: string, details: Details = {}): Finding {
-  return fail(reason, { ...detailsOf(reply), operation: reply.operation, got: reply.text, ...details });
+  return fail(reason, {
+    ...detailsOf(reply),
+    operation: reply.operation,
+    got: wordsOf(reply),
+    ...details,
+  });
+}
+
+/** Returns the text of an answer; of a web page its title, or else its visible text. */
+export function wordsOf({ text }: RawReply): string {
+  return isMarkup(text) ? readMarkup(text) : text;
 }
 
 /** Returns the GET operations, in the order of the contract. */

@@ -118,7 +118,12 @@ function addSteadyResult(results: readonly CheckResult[]): readonly CheckResult[
   const outcomes = [...new Set(flaky.map(({ first, findings }) => first ?? findings[0].reason))];
   const fault = fail(
     `${flaky.length} of ${count} checks are flaky: ${outcomes.slice(0, 3).join(', ')} first`,
-    { expected: 'at most a third of them' },
+    {
+      expected: 'at most a third of them',
+      hint: outcomes.includes(statusText(503))
+        ? 'a rate limit should answer 429 (nginx: limit_req_status 429)'
+        : undefined,
+    },
   );
   const result = { id: 'reach/steady', isPrerequisite: false, elapsedMs: 0, requests: 0 };
   return [...results, { ...result, findings: [fault] }];

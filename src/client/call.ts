@@ -62,6 +62,8 @@ export interface CallOptions {
   readonly retries?: number | undefined;
   /** The statuses after which another attempt is made, instead of `retriedStatuses`. */
   readonly retriedStatuses?: ReadonlySet<number> | undefined;
+  /** The shortest delay before a retry after 429 or 503 without Retry-After, in milliseconds. By default 0. */
+  readonly leastBusyDelayMs?: number | undefined;
   /** A credential in the query in place of the client's; null for none. */
   readonly parameter?: CredentialParameter | null | undefined;
   /** Sends an input that breaks the contract, to see whether the service refuses it. */

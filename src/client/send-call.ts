@@ -139,7 +139,8 @@ function planRetry(
   if (number > (options.retries ?? client.retries)) return undefined;
   const policy = { statuses: options.retriedStatuses, retriesUnreachable: client.retriesUnreachable };
   if (!shouldRetry(request.method, attempt, policy)) return undefined;
-  const nextDelayMs = retryDelay(number, retryAfterMs);
+  const isBusy = attempt.response?.status === 429 || attempt.response?.status === 503;
+  const nextDelayMs = retryDelay(number, retryAfterMs ?? (isBusy ? options.leastBusyDelayMs : 0));
   if (options.pace && retryAfterMs !== undefined)
     return retryAfterMs <= maxRetryWaitMs
       ? { nextDelayMs }

@@ -10,6 +10,7 @@ import { makeCertificate } from '../helpers/certificate.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { bindTo, type Description, newFolder, requireToken } from './run.ts';
 import {
+  asPage,
   type Change,
   changing,
   counting,
@@ -61,6 +62,21 @@ const withBodies =
 const eachNth = (nth: number, change: Change) => () => ({
   spoil: counting((count) => count % nth === 1, change),
 });
+
+/** A rate limit as nginx has it (`limit_req` with `burst` and `nodelay`): 429 as a web page, without Retry-After. */
+function limitedRate(requestsPerSecond: number, burst: number): ServiceOptions {
+  let tokens = burst;
+  let refilledAt = Date.now();
+  const change: Change = (answer) => {
+    const now = Date.now();
+    tokens = Math.min(burst, tokens + ((now - refilledAt) * requestsPerSecond) / 1000);
+    refilledAt = now;
+    if (tokens < 1) return { ...asPage(answer, '<title>429 Too Many Requests</title>'), status: 429 };
+    tokens -= 1;
+    return answer;
+  };
+  return { spoil: change };
+}
 
 const encoded = (name: string, compress: (body: Buffer) => Buffer) =>
   withBodies((answer) => ({
@@ -154,6 +170,10 @@ const variants: Readonly<Record<string, Variant>> = {
   'a strict rate limit': {
     service: eachNth(2, (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' })),
     without: ['strict', 'latency', 'write'],
+  },
+  "nginx's rate limit": {
+    service: () => limitedRate(8, 3),
+    without: ['strict', 'write'],
   },
   'a rate limit without Retry-After': {
     service: eachNth(5, refusing(429)),
