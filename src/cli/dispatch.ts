@@ -1,6 +1,7 @@
 import { version } from '../../package.json';
 import type { OutputFormat } from '../config/setting-values.ts';
 import { type Context, followUpCommand } from '../context.ts';
+import { printLong } from '../output/pager.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
@@ -69,11 +70,11 @@ function toHelpTask(line: ParsedLine, program: Program): Task {
   const near = findNearWord(line, problem, mayBeTopic ? topicNames : []);
   const error = wordsError(line, problem, near);
   if (!mayBeTopic || near !== undefined) throw error;
-  const run = async ({ io }: Context) => {
+  const run = async (context: Context) => {
     const { helpWidth, findHelpWith } = await import('./help.ts');
-    const text = await findHelpWith(operands[0] ?? '', program, helpWidth(io));
+    const text = await findHelpWith(operands[0] ?? '', program, helpWidth(context.io));
     if (text === undefined) throw error;
-    await io.stdout.write(text);
+    await printLong(context, text);
   };
   return { usesConfig: false, run };
 }
@@ -116,7 +117,8 @@ function toActionTask(line: ParsedLine): Task {
 async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<void> {
   const { helpWidth, formatCommandHelp } = await import('./help.ts');
   const { bold } = await context.style(stream);
-  await context.io[stream].write(formatCommandHelp(line, helpWidth(context.io), bold));
+  const text = formatCommandHelp(line, helpWidth(context.io), bold);
+  await (stream === 'stdout' ? printLong(context, text) : context.io.stderr.write(text));
 }
 
 /**

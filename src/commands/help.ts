@@ -2,6 +2,7 @@ import { argument } from '../cli/flag.ts';
 import { helpWidth } from '../cli/help.ts';
 import { formatTopic, readTopics, topicNames } from '../cli/topics.ts';
 import { action } from '../cli/verb.ts';
+import { printLong } from '../output/pager.ts';
 import { UsageError } from '../process/errors.ts';
 
 /** `petstore help <topic>`. For the words of a command, `cli/dispatch.ts` shows the help of that command instead. */
@@ -17,6 +18,6 @@ export const help = action({
         'help goes before all flags; see `petstore --help`',
       );
     const topics = await readTopics();
-    await context.io.stdout.write(formatTopic(topics[topic], helpWidth(context.io)));
+    await printLong(context, formatTopic(topics[topic], helpWidth(context.io)));
   },
 });
