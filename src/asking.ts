@@ -21,7 +21,11 @@ export async function confirmWrite(
   const name = nameToConfirm(settings);
   if (confirm !== undefined && confirm !== name) {
     const target = name === '' ? 'no profile is active' : `the target is ${name}`;
-    throw new UsageError(`--confirm ${confirm}: ${target}, nothing was written`);
+    throw new UsageError(
+      `--confirm ${confirm}: ${target}, nothing was written`,
+      undefined,
+      'confirmation_needed',
+    );
   }
   // Without a name there is no base URL either. The command reports that later, which is more useful.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';

@@ -163,6 +163,7 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
   throw new UsageError(
     `the service cannot filter by ${name}, and its records have no field ${name} (${operation.id})`,
     'see `petstore api operations`',
+    'unbound',
   );
 }
 

@@ -9,7 +9,7 @@ import type { Client } from '../client/client.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { withProgress } from '../output/progress.ts';
-import { UsageError } from '../process/errors.ts';
+import { InputError, UsageError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { counted } from '../process/text.ts';
@@ -138,7 +138,7 @@ function summarize({ categories, pets, orders, inventory }: PulledRecords): stri
 function storeFile(context: Context, command: string): string {
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore !== ':memory:') return offlineStore;
-  throw new UsageError(`${command}: PETSTORE_OFFLINE_STORE is :memory:, which keeps nothing`);
+  throw new InputError(`${command}: PETSTORE_OFFLINE_STORE is :memory:, which keeps nothing`);
 }
 
 export const examples = ['petstore offline pull --profile staging', 'petstore offline reset'];

@@ -67,7 +67,10 @@ async function answerTo<Value>(
   const inputEnd = new AbortController();
   // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An answer closes the reader too, but
   // the question settles before the next turn of the event loop.
-  const end = () => setImmediate(() => inputEnd.abort(new UsageError('no answer: the input has ended')));
+  const end = () =>
+    setImmediate(() =>
+      inputEnd.abort(new UsageError('no answer: the input has ended', undefined, 'declined')),
+    );
   const onHangup = () => inputEnd.abort(new InterruptedError('SIGHUP'));
   input.on('pause', end).on('end', end).on('error', onHangup);
   const stop = AbortSignal.any([signal, inputEnd.signal]);

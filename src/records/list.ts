@@ -69,12 +69,16 @@ export async function listRecords(
 /** Reads the records of a list that meet all conditions, page by page. */
 async function readPages(
   { context, client, noun, names }: Access,
-  { where, matches, limit }: ListQuery,
+  { where, matches, limit, failIf }: ListQuery,
 ): Promise<AsyncGenerator<JsonObject[]>> {
   const filters = await names.resolve(where);
   // A filter or an order of this program needs all records.
   const canStopEarly = !matches && context.flags.sort === undefined;
-  const list = client.list(noun.operations.list, filters, { limit: canStopEarly ? limit : undefined });
+  const list = client.list(noun.operations.list, filters, {
+    limit: canStopEarly ? limit : undefined,
+    // A list that may be cut says nothing about the records that it lacks.
+    whole: failIf !== undefined,
+  });
   async function* pages() {
     for await (const page of list) yield matches ? page.filter(matches) : page;
   }

@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { petStatuses, toId, toQuantity } from '../api/values.ts';
+import { toId, toQuantity } from '../api/values.ts';
 import { attemptsOf } from '../client/attempt.ts';
 import { readRecord } from '../client/read-record.ts';
 import { findUnmet } from '../input/condition.ts';
@@ -9,6 +9,7 @@ import { type Look, poll } from '../process/poll.ts';
 import { caseless, secondsText } from '../process/text.ts';
 import type { Access } from './access.ts';
 import type { FieldKind } from './field-kinds.ts';
+import { statusWords } from './field-words.ts';
 import type { IdOrName, WaitGoal } from './parse-values.ts';
 import { findField, namedNoun, type RecordNoun } from './record-nouns.ts';
 
@@ -38,7 +39,7 @@ export function checkWaitGoal(goal: WaitGoal, noun: RecordNoun, contract: Contra
       throw new UsageError(`--until: no field '${word}'; ${plural} have ${names.join(', ')}`);
     const { value, operator } = comparison;
     const kind = name === idField ? 'reference' : field?.kind;
-    const words = kind === 'status' ? statusesOf(noun, contract) : undefined;
+    const words = kind === 'status' ? statusWords(contract, noun.name) : undefined;
     const status = words?.find((candidate) => caseless(candidate) === caseless(value));
     const requirement =
       words && status === undefined ? `is one of ${words.join(', ')}` : kind && requirements[kind]?.(value);
@@ -46,12 +47,6 @@ export function checkWaitGoal(goal: WaitGoal, noun: RecordNoun, contract: Contra
       throw new UsageError(`--until ${word}${operator}${value}: ${name} of ${plural} ${requirement}`);
     return { ...comparison, value: status ?? value, pointer: `/${name}${rest}` };
   });
-}
-
-/** Returns the statuses of a service. Undefined if its description names none. */
-function statusesOf({ operations }: RecordNoun, contract: Contract): readonly string[] | undefined {
-  const write = contract.operations.get(operations.update) ?? contract.operations.get(operations.create);
-  return write?.hasFullSchema ? petStatuses : write?.body?.fields.status?.bounds?.enum;
 }
 
 const pauseMs = 2000;

@@ -50,9 +50,17 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
     expect(list).toMatchObject({ code: 0, stdout: '1\n2\n' });
     expect(list.words).toContain('warning: there may be more records:');
     expect((await run('pets list --limit 2 -o ids')).words).not.toContain('listPets');
-    const empty = await run('pets list -o json --fail-if none --name nobody');
-    expect(empty.code).toBe(8);
-    expect(empty.words).toContain('there may be more records');
+  });
+
+  test('is no answer to --fail-if', async () => {
+    await using service = await shapedService(shape);
+    const { run } = await bindTo(service);
+    for (const condition of ['none --name nobody', 'any']) {
+      const { code, stdout, words } = await run(`pets list -o json --fail-if ${condition}`);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(words).toContain('the list may be cut, and this needs every record');
+    }
+    expect((await run('pets list -o ids --fail-if any --limit 2')).code).toBe(8);
   });
 
   test('stops a command that needs every record, before it writes anything', async () => {

@@ -60,7 +60,13 @@ test.each([
   ['invalid_input', '--offline pets list', { PETSTORE_BASE_URL: 'x' }],
   ['invalid_input', '--offline pets update --from broken.csv', {}],
   ['no_target', 'pets list', {}],
+  ['no_target', 'api unbind', {}],
   ['confirmation_needed', '--offline pets delete 3', {}],
+  ['confirmation_needed', '--offline pets delete 3 --yes --confirm prod', {}],
+  ['invalid_input', '--offline pets create --from missing.csv', {}],
+  ['invalid_input', '--offline offline reset --yes', { PETSTORE_OFFLINE_STORE: ':memory:' }],
+  ['invalid_flag', '--offline pets list --fields colour', {}],
+  ['invalid_flag', '--offline pets lst', {}],
   ['insecure', 'pets list --base-url http://shop.example -H Authorization:x', {}],
   ['file_exists', 'offline pull --base-url http://127.0.0.1:9 --to broken.csv', {}],
 ])('the JSON of a usage error has the code %s: %s %j', async (code, line, env) => {

@@ -39,6 +39,7 @@ export async function bindDescription(
     const error = new UsageError(
       `api bind ${description.label}: it has none of the operations that this program knows; the previous binding is unchanged`,
       "name them with --map, as in --map listPets='GET /animals'",
+      'unbound',
     );
     return { pages, error };
   }
@@ -88,6 +89,7 @@ function noBaseUrl(command: string): UsageError {
   return new UsageError(
     `${command}: no base URL is set, and a binding belongs to an address`,
     'give --base-url <url>, or name a profile with --profile <name>',
+    'no_target',
   );
 }
 
