@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer, connect as openSocket, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { generate } from 'selfsigned';
@@ -138,6 +139,37 @@ describe('tls', () => {
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['tls/protocol']);
     expect(run.check('tls/protocol').reason).toBe('the service speaks TLSv1.1');
+  });
+
+  test('through a proxy the certificate of the service is checked, and a proxy that refuses is named', async () => {
+    const { service, trusting } = await secured(await makeCertificate(90, 'shop.example'));
+    await using _ = service;
+    let refused = false;
+    const proxy = createHttpServer().on('connect', (request: IncomingMessage, client: Socket) => {
+      client.on('error', () => {});
+      if (refused || request.url !== 'shop.example:443')
+        return client.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+      const upstream = openSocket(service.port, '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 OK\r\n\r\n');
+        upstream.pipe(client).pipe(upstream);
+      });
+      return upstream.on('error', () => client.destroy());
+    });
+    const env = { ...trusting.env, HTTPS_PROXY: `http://127.0.0.1:${await listenHere(proxy)}` };
+    const run = await smoke('https://shop.example', ['--only', 'tls,op/getCategory'], { env });
+    expect(run.code).toBe(0);
+    expect(run.check('reach/connect')).toMatchObject({ result: 'skip' });
+    expect(run.ids('pass')).toEqual([
+      ...['reach/http', 'tls/valid', 'tls/protocol', 'tls/expiry', 'op/getCategory'],
+    ]);
+    const untrusted = await smoke('https://shop.example', [], { env: { HTTPS_PROXY: env.HTTPS_PROXY } });
+    expect(untrusted.check('tls/valid').reason).toMatch(/^the certificate is self-signed/);
+    refused = true;
+    const stopped = await smoke('https://shop.example', [], { env });
+    expect(stopped.code).toBe(6);
+    expect(stopped.check('tls/valid').reason).toMatch(/the proxy http:.* answered CONNECT .* with 403/);
+    proxy.closeAllConnections();
+    proxy.close();
   });
 
   test('https on a port for http fails with a reason that says so', async () => {

@@ -77,7 +77,7 @@ export function reasonText({ reason, hint }: Pick<Finding, 'reason' | 'hint'>): 
 
 /** Returns the details of a finding, each with its label. */
 export function labelledDetails(finding: Finding): [label: string, text: string][] {
-  const { reason, expected, got, pointer, method, url, requestId, cache, leftovers = [] } = finding;
+  const { reason, expected, got, pointer, method, url, requestId, cache } = finding;
   const details: [string, string | undefined][] = [
     ['expected', expected],
     ['got', reason.includes(got ?? '\n') ? undefined : got],
@@ -85,7 +85,6 @@ export function labelledDetails(finding: Finding): [label: string, text: string]
     ['request', url === undefined ? undefined : `${method ?? 'GET'} ${url}`],
     ['request id', requestId],
     ['cache', cache],
-    ...leftovers.map((text): [string, string] => ['left', text]),
   ];
   return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }

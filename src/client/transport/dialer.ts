@@ -43,9 +43,10 @@ export class Dialer {
   /**
    * Opens a socket that is ready for a request: connected, tunnelled, secured.
    *
+   * @param isSecured false for a socket without the TLS of the origin.
    * @throws CliError.
    */
-  async dial(): Promise<Socket> {
+  async dial(isSecured = this.origin.protocol === 'https:'): Promise<Socket> {
     const opened: Socket[] = [];
     const track = (socket: Socket): Socket => {
       opened.push(socket);
@@ -58,7 +59,7 @@ export class Dialer {
     try {
       const limitMs = this.connectTimeoutMs;
       const timedOut = () => unansweredError('timeout', `no connection within ${secondsText(limitMs)}`);
-      return await withinLimits({ limitMs, timedOut }, () => this.open(track));
+      return await withinLimits({ limitMs, timedOut }, () => this.open(track, isSecured));
     } catch (error) {
       destroyAll(opened);
       throw transportError(error as Error);
@@ -69,14 +70,14 @@ export class Dialer {
     destroyAll(this.sockets);
   }
 
-  private async open(track: Track): Promise<Socket> {
+  private async open(track: Track, isSecured: boolean): Promise<Socket> {
     const { origin, proxy } = this;
     const host = bareHost(origin.hostname);
     const port = portOf(origin);
     const socket = proxy ? await this.reachProxy(proxy, track) : await openTcp(host, port, track);
     if (proxy && !this.isForwarded)
       await openTunnel(socket, proxy, `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
-    return origin.protocol === 'https:' ? await this.startTls(socket, host, track) : socket;
+    return isSecured ? await this.startTls(socket, host, track) : socket;
   }
 
   private async reachProxy(proxy: HttpProxy, track: Track): Promise<Socket> {
