@@ -138,13 +138,13 @@ export function readLayers(inputs: SettingInputs, profile: string | undefined): 
 
 function candidatesFor(key: SettingKey, layers: readonly Layer[], io: Io): readonly Setting<unknown>[] {
   const candidates = layers.flatMap((layer) => {
-    const found = layer.find(key);
-    return found?.raw === undefined ? [] : [toSetting(key, found, layer, io)];
+    const value = layer.find(key);
+    return value?.raw === undefined ? [] : [toSetting(key, value, layer, io)];
   });
-  return candidates.at(-1)?.source === 'default' ? candidates : [...candidates, unset];
+  return candidates.at(-1)?.source === 'default' ? candidates : [...candidates, noSetting];
 }
 
-const unset: Setting<undefined> = { value: undefined, text: '', source: 'default', givenBy: '' };
+const noSetting: Setting<undefined> = { value: undefined, text: '', source: 'default', givenBy: '' };
 
 /** Returns the settings of a key that have a value, in the order of their precedence. */
 export function validSettings<Key extends SettingKey>(candidates: Candidates, key: Key) {

@@ -75,6 +75,18 @@ describe('a write', () => {
     }
   });
 
+  test('of the config is whole after a kill, old or new', async () => {
+    const path = join(folder, 'config', 'config.json');
+    for (let turn = 0; turn < 8; turn += 1) {
+      const child = start('set', `killed${turn}`);
+      await sleep(60 + Math.random() * 60);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      if (existsSync(path)) expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveProperty('profiles');
+    }
+    rmSync(join(folder, 'config'), { recursive: true, force: true });
+  });
+
   test('goes through a pipe, which is not replaced', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
