@@ -1,4 +1,5 @@
 import { version } from '../../package.json';
+import { isSettingKey, variableName } from '../config/keys.ts';
 import type { OutputFormat } from '../config/setting-values.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { printLong } from '../output/pager.ts';
@@ -153,13 +154,18 @@ function wordsError(line: ParsedLine, { code, message }: Problem, near?: string)
     return new UsageError(`${name}: ${wrongFlag}: takes no value but true and false`, see);
   // The value of an unknown flag may be a token.
   const sentence = message.replace('error: ', '').replace(/^(unknown option '-[^=]*)=.*'$/s, "$1'");
-  const hint =
-    wrongFlag === '--token'
-      ? 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile'
-      : near === undefined
-        ? see
-        : `did you mean ${near}?`;
+  const hint = settingHint(wrongFlag) ?? (near === undefined ? see : `did you mean ${near}?`);
   return new UsageError(`${name}: ${sentence}`, hint);
+}
+
+/** Says how a setting is given that has no flag here. */
+function settingHint(flag = ''): string | undefined {
+  const key = flag.slice('--'.length);
+  if (key === 'token')
+    return 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile';
+  return isSettingKey(key)
+    ? `it is a setting: give it with ${variableName(key)}, or \`petstore config set ${key} <value>\``
+    : undefined;
 }
 
 /** Finds the command that a person means whose arguments do not fit. Undefined if there is none. */
