@@ -19,3 +19,10 @@ declare namespace NodeJS {
     execve?(file: string, args: readonly string[], env: Readonly<Record<string, string>>): never;
   }
 }
+
+declare module 'http' {
+  interface Agent {
+    /** Says whether a connection that a request has left is kept. Documented, but not in the types. */
+    keepSocketAlive(socket: import('node:net').Socket): boolean;
+  }
+}

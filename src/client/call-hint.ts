@@ -31,6 +31,9 @@ export function hintOfStatus(
   if (status === 403 && author === 'gateway')
     return 'look at the rules of what stands before the service: the addresses, the methods and the texts that it lets through';
   if (status !== 401 && status !== 403) return undefined;
+  // tinyproxy answers 401 in place of 407 to a wrong password.
+  if (status === 401 && author !== 'service' && call.client.transport.forwardProxy?.includes('@'))
+    return 'are the user name and password of the proxy right?';
   if (status === 401 && wantsBasic(call, response))
     return 'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token';
   if (credential === undefined)

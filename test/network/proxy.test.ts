@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
 import { findProxy } from '../../src/client/transport/proxy.ts';
+import { misbehave } from '../helpers/misbehaving-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { connect, transports } from './connect.ts';
+import * as mode from './modes.ts';
 
 const proxy = 'http://proxy.example:3128';
 
@@ -64,3 +68,37 @@ test.each(['proxy:3128', 'socks5://u:s3cret-word@proxy', 'http://', '//proxy', '
     expect(find).not.toThrow(/s3cret/);
   },
 );
+
+test.each(Object.entries(transports))(
+  'a proxy that closes each connection without a word, as tinyproxy does, costs no request over %s',
+  async (_, open) => {
+    await using server = await misbehave(
+      mode.always((exchange) => {
+        if (exchange.numberOnConnection > 1) exchange.socket.destroy();
+        else mode.wellBehaved(exchange);
+      }),
+    );
+    const client = await connect(open, 'http://pets.invalid', {
+      env: { HTTP_PROXY: server.url },
+      connections: 1,
+    });
+    for (const name of ['Dogs', 'Cats', 'Fish'])
+      expect((await client.call('createCategory', { body: { name } })).attempts).toHaveLength(1);
+    await client.close();
+    expect(server.connections).toBe(3);
+  },
+);
+
+test('401 of a proxy that has a password asks whether that is right', async () => {
+  const headers = { 'content-type': 'text/html', 'www-authenticate': 'Basic realm="Tinyproxy"' };
+  await using server = await misbehave(
+    mode.answers({ status: 401, headers, body: '<title>401 Unauthorized</title>' }),
+  );
+  const url = server.url.replace('//', '//me:s3cret-word@');
+  for (const [scheme, name] of Object.entries({ http: 'HTTP_PROXY', https: 'HTTPS_PROXY' })) {
+    const run = await runCli(['pets', 'list', '--base-url', `${scheme}://pets.invalid`], {
+      env: { [name]: url },
+    });
+    expect(run.stderr).toMatch(/hint: .*user name and password of (the proxy|HTTPS_PROXY)/);
+  }
+});

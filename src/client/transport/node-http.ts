@@ -33,6 +33,11 @@ class NodeHttpSender extends Agent implements Sender {
     );
   }
 
+  /** Node would use a connection again on which it has sent `Connection: close`, unless the answer says so too. */
+  override keepSocketAlive(socket: Socket): boolean {
+    return !this.dialer.isForwarded && super.keepSocketAlive(socket);
+  }
+
   async send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));

@@ -104,7 +104,7 @@ export function refusedByProxy(proxy: HttpProxy, what: string, status: number, r
   const hint = proxy.authorization
     ? `it does not accept the user name and password of ${proxy.source}`
     : `it wants a user name and a password, as in ${proxy.source}=http://user:password@${proxy.host}:${proxy.port}`;
-  const details = { retryable: status >= 500, hint: status === 407 ? hint : undefined };
+  const details = { retryable: status >= 500, hint: status === 407 || status === 401 ? hint : undefined };
   return proxyError(proxy, `${what} ${status} ${reason}`.trimEnd(), details);
 }
 

@@ -81,6 +81,7 @@ const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
 ];
 
 function clauseFor(error: Error, code: string, reason: UnavailableReason): string {
+  if (/OVERFLOW/.test(code)) return 'the headers of the answer are larger than 16 KiB';
   if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
   if (reason === 'tls') return tlsClause(error, code);
   const why = systemReason(error, 'connection');

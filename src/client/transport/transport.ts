@@ -28,7 +28,8 @@ export function createTransport(dialer: Dialer, sender: Sender): Transport {
     async send(request, options) {
       const { url, headers } = request;
       if (proxy && isForwarded) {
-        const allHeaders = { host: origin.host, ...headers, ...authorization };
+        // A proxy may close a connection without a word (tinyproxy does), and the next request on it would be lost.
+        const allHeaders = { host: origin.host, ...headers, ...authorization, connection: 'close' };
         const response = await sender.send(url, { ...request, headers: allHeaders }, options);
         if (response.status === 407) throw refusedByProxy(proxy, 'answered', response.status);
         return response;
