@@ -18,6 +18,8 @@ const jsonMarks: NumberMarks = { thousands: null, decimal: '.' };
 export interface NumberFault {
   readonly rule: string;
   readonly hint?: string | undefined;
+  /** A command that mends all such values of an input. */
+  readonly command?: string | undefined;
 }
 
 const idRule = 'must be a whole number from 0 to 9223372036854775807';
@@ -30,22 +32,22 @@ const unclearRule = (number: string, thousands: string) =>
 export function readId(text: string): bigint | NumberFault {
   const digits = withoutLeadingZeros(text.trim());
   const [, whole = digits] = /^(\d{1,15})[.,]0+$/.exec(digits) ?? [];
-  return toId(whole) ?? { rule: idRule, hint: idHint(digits) };
+  return toId(whole) ?? { rule: idRule, ...wayOn(digits) };
 }
 
-function idHint(text: string): string | undefined {
+function wayOn(text: string): Omit<NumberFault, 'rule'> {
   if (/^\d([.,]\d+)?e\+?\d+$/i.test(text) || /^\d{16,}[.,]0+$/.test(text))
-    return 'a spreadsheet or a script has rounded this id: import the column as text';
-  return markHint(text);
+    return { hint: 'a spreadsheet or a script has rounded this id: import the column as text' };
+  return markedAsText(text);
 }
 
-/** Returns the hint for digits that a spreadsheet has marked as text. */
-function markHint(text: string): string | undefined {
+/** Returns the way on from digits that a spreadsheet has marked as text. */
+function markedAsText(text: string): Omit<NumberFault, 'rule'> {
   if (/^="+\d+"+$/.test(text))
-    return `this is a formula that keeps digits as text: remove it with sed -E 's/"?="+([0-9]+)"+/\\1/g'`;
+    return { hint: 'a formula keeps these digits as text', command: `sed -E 's/"?="+([0-9]+)"+/\\1/g'` };
   if (/^'\d+$/.test(text))
-    return `a spreadsheet marks text so: remove the mark with sed -E "s/'([0-9])/\\1/g"`;
-  return undefined;
+    return { hint: 'an apostrophe marks these digits as text', command: `sed -E "s/'([0-9])/\\1/g"` };
+  return {};
 }
 
 /** Reads a count: digits up to 9007199254740991. */
@@ -56,7 +58,7 @@ export function readCount(text: string, marks: NumberMarks): number | NumberFaul
 function readDigits(text: string, marks: NumberMarks): number | NumberFault {
   const digits = wholeDigits(text, marks);
   if (typeof digits !== 'string') return digits;
-  return toQuantity(withoutLeadingZeros(digits)) ?? { rule: countRule, hint: markHint(text) };
+  return toQuantity(withoutLeadingZeros(digits)) ?? { rule: countRule, ...markedAsText(text) };
 }
 
 /** Reads a change of a count: a count with or without a sign before or behind it. SAP writes `3-`. */
@@ -103,10 +105,14 @@ export function marksOf({ json, values }: InputRecord, index: number, marks: Num
 }
 
 /** Makes the problem of a number in a record. */
-export function numberProblem(record: InputRecord, index: number, { rule, hint }: NumberFault): Problem {
+export function numberProblem(
+  record: InputRecord,
+  index: number,
+  { rule, hint, command }: NumberFault,
+): Problem {
   const name = record.names[index] ?? '';
   const value = valueText(record, index);
   const isEmpty = value.trim() === '';
   const subject = isEmpty ? `${name} is empty` : `${name} ${quoteValue(value)}`;
-  return { message: `${subject}: ${rule}`, kind: `${name} ${isEmpty} ${rule} ${hint ?? ''}`, hint };
+  return { message: `${subject}: ${rule}`, kind: `${name} ${isEmpty} ${rule} ${hint ?? ''}`, hint, command };
 }

@@ -1,5 +1,6 @@
 import { InputError } from '../process/errors.ts';
 import { counted, joinFirst } from '../process/text.ts';
+import { conversion } from './foreign-file.ts';
 import type { InputFile } from './input-file.ts';
 import { conflict, examplesOf, type Issue, invalidInputError, issueText } from './issues.ts';
 import {
@@ -11,6 +12,7 @@ import {
   readRecords,
   valueText,
 } from './read-records.ts';
+import type { Problem } from './record.ts';
 import { isRejectColumn } from './rejects.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
@@ -121,7 +123,7 @@ async function collectRows<Row extends InputRow>(
     for (const [{ line }, row] of page) {
       total += 1;
       if (isProblem(row)) {
-        issues.push({ ...row, line });
+        issues.push(toIssue(row, line, inputFile.name));
         if (stopsAtInvalid)
           return { format, isArray, total, rows, issues, conflicting, repeats: 0, additions };
         continue;
@@ -153,6 +155,12 @@ async function collectRows<Row extends InputRow>(
   issues.sort((a, b) => a.line - b.line);
   const counts = { total, repeats: pairs.length - conflicts.length, additions };
   return { format, isArray, rows, issues, conflicting, ...counts };
+}
+
+function toIssue({ command, hint, ...problem }: Problem, line: number, name: string): Issue {
+  if (command === undefined) return { ...problem, hint, line };
+  const mended = conversion(command, name);
+  return { ...problem, hint: hint === undefined ? mended : `${hint}; ${mended}`, line };
 }
 
 /** Two rows of one record. */

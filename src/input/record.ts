@@ -5,6 +5,8 @@ export interface Problem {
   /** A key that all problems of the same kind share, whatever the values are. By default the message. */
   readonly kind?: string | undefined;
   readonly hint?: string | undefined;
+  /** A command that mends all such records of the input. It reads a file that is named, or stdin. */
+  readonly command?: string | undefined;
   /** The values that the command reads, by column, as in the input. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -149,8 +149,9 @@ function validNumber<Value extends bigint | number>(
   value: Value | NumberFault,
 ): Value {
   if (typeof value !== 'object') return value;
-  const { rule, hint } = value;
-  throw new FieldError(`${column} '${text}': ${rule}`, column, `${column} ${rule}`, hint);
+  const { rule, hint, command } = value;
+  const remedy = [hint, command].filter((part) => part !== undefined).join(': ');
+  throw new FieldError(`${column} '${text}': ${rule}`, column, `${column} ${rule}`, remedy || undefined);
 }
 
 /**
