@@ -1,8 +1,8 @@
 import { version } from '../package.json';
-import { builtInContract, type Contract, type CredentialPlace } from './api/contract.ts';
+import { builtInContract, type Contract } from './api/contract.ts';
 import { embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
-import type { OperationId } from './api/operations.ts';
+import type { CredentialPlace, OperationId } from './api/operations.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
@@ -10,7 +10,7 @@ import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './clien
 import type { SocketAddress } from './client/transport/sockets.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { showWaiting } from './client/waiting.ts';
-import { type Credential, readCredential } from './config/credential.ts';
+import { type Credential, chooseCredentialPlace, isSamePlace, readCredential } from './config/credential.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import { type ClientUse, type Context, followUpCommand } from './context.ts';
@@ -25,18 +25,18 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
   const places = settings.offline ? undefined : contract.credentialPlaces;
-  const extras = await readExtras(context, { baseUrl, headers: flags.headers ?? [], places });
+  const extras = await readExtras(context, { baseUrl, headers: flags.headers ?? [], places, contract });
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
       )
     : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
-  return openClient(context, { baseUrl, contract, ...extras, transport, use });
+  const serverOrigin = new URL(address).pathname === '/' ? new URL(address).origin : undefined;
+  return openClient(context, { baseUrl, serverOrigin, contract, ...extras, transport, use });
 }
 
 /**
- * Makes a client for documents at any origin. It sends the credential only if `withToken` is set, and only to the origins that
- * the token belongs to. The headers of `--header` and the client certificate go only to the origin of the base URL. If no base
+ * Makes a client for documents at any origin. It sends the credential only if `withToken` is set. The headers of `--header` and the client certificate go only to the origin of the base URL. If no base
  * URL is set, the headers go to any origin.
  */
 export async function connectToDocuments(
@@ -49,7 +49,8 @@ export async function connectToDocuments(
   // An unreadable contract must not stop the user from binding again.
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
   const headers = isServiceOrigin || baseUrl === undefined ? (context.flags.headers ?? []) : [];
-  const extras = await readExtras(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
+  const places = bound?.credentialPlaces;
+  const extras = await readExtras(context, { baseUrl: origin, headers, places, isNamed: withToken });
   const { cert, key, ...trust } = await openTlsFiles(context, origin);
   const tls = isServiceOrigin ? { ...trust, cert, key } : trust;
   const transport = await openTransport(context, origin, tls, 'records');
@@ -59,6 +60,7 @@ export async function connectToDocuments(
 
 interface Connection extends RequestExtras {
   readonly baseUrl: string;
+  readonly serverOrigin?: string | undefined;
   readonly contract: Contract;
   readonly transport: Transport;
   readonly use: ClientUse;
@@ -123,7 +125,10 @@ const commonHeaders = [
 ];
 
 /** The headers and the credential that every request carries. */
-type RequestExtras = Pick<ClientOptions, 'headers' | 'parameter' | 'credential' | 'whyNoCredential'>;
+type RequestExtras = Pick<
+  ClientOptions,
+  'headers' | 'parameter' | 'credential' | 'whyNoCredential' | 'credentials'
+>;
 
 interface ExtrasInputs {
   readonly baseUrl: string;
@@ -131,12 +136,16 @@ interface ExtrasInputs {
   readonly headers: readonly string[];
   /** The places for a credential in the service's description; undefined if no credential is sent. */
   readonly places: readonly CredentialPlace[] | undefined;
+  /** Whether the user asked to send the token to this origin. */
+  readonly isNamed?: boolean | undefined;
+  /** The contract whose operations may each want the credential in another place. */
+  readonly contract?: Contract | undefined;
 }
 
 /** Collects the common headers, the credential, and the headers of the user. */
 async function readExtras(
   { secrets, mention, readToken, settings }: Context,
-  { baseUrl, headers, places }: ExtrasInputs,
+  { baseUrl, headers, places, isNamed, contract }: ExtrasInputs,
 ): Promise<RequestExtras> {
   const userHeaders = headers.map(parseHeaderFlag);
   const headerNames = (places ?? []).filter((place) => place.in === 'header').map(({ name }) => name);
@@ -150,14 +159,22 @@ async function readExtras(
     return mention(`warning: ${why}`);
   };
   const credential =
-    places && (await readCredential(settings, { baseUrl, places }, { readToken, secrets, withheld }));
-  const allHeaders = toHeaders([...commonHeaders, ...tokenHeader(credential), ...userHeaders]);
+    places &&
+    (await readCredential(settings, { baseUrl, places, isNamed }, { readToken, secrets, withheld }));
+  const extrasOf = (sent: Credential | undefined) => ({
+    headers: toHeaders([...commonHeaders, ...tokenHeader(sent), ...userHeaders]),
+    parameter: sent?.place.in === 'query' ? { name: sent.place.name, value: sent.value } : undefined,
+  });
+  const credentials = [...(contract?.operations.values() ?? [])].flatMap((operation) => {
+    const { id, credentialPlaces = [] } = operation;
+    const place = credentialPlaces.length > 0 && chooseCredentialPlace(settings, credentialPlaces);
+    if (!credential || !place || isSamePlace(place, credential.place)) return [];
+    return [[id, extrasOf({ ...credential, place, value: credential.valueAt(place) })] as const];
+  });
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
-  const parameter =
-    credential?.place.in === 'query' ? { name: credential.place.name, value: credential.value } : undefined;
   return {
-    headers: allHeaders,
-    parameter,
+    ...extrasOf(credential),
+    credentials: new Map(credentials),
     credential: isAdded ? '--header' : credential?.source,
     whyNoCredential,
   };

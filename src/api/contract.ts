@@ -12,17 +12,14 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { lowerFirst } from '../process/text.ts';
 import { nouns } from './nouns.ts';
-import { type NounName, type Operation, type OperationId, operations } from './operations.ts';
+import {
+  type CredentialPlace,
+  type NounName,
+  type Operation,
+  type OperationId,
+  operations,
+} from './operations.ts';
 import type { Bounds } from './schemas.ts';
-
-/** A place for a credential in a request. */
-export interface CredentialPlace {
-  readonly in: 'header' | 'query' | 'cookie';
-  /** In lower case for a header. */
-  readonly name: string;
-  /** The scheme of HTTP authentication, if it is not Bearer. */
-  readonly scheme?: 'Basic' | undefined;
-}
 
 /** The reason why a service lacks an operation. */
 export interface MissingReason {

@@ -23,6 +23,8 @@ export interface Operation {
   readonly method: Method;
   /** Template below the base URL, such as `/pets/{petId}`. */
   readonly path: string;
+  /** The path that takes the place of the contract's base path, if the operation has a server of its own. */
+  readonly basePath?: string | undefined;
   readonly tag: string;
   readonly summary: string;
   /** Additional information for documents and help. */
@@ -57,6 +59,10 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
   /** Whether the description requires a credential. False if the description says nothing about security. */
   readonly needsCredential: boolean;
+  /** The places of the token in its requests, the first of which is taken. Undefined or empty for that of the contract. */
+  readonly credentialPlaces?: readonly CredentialPlace[] | undefined;
+  /** The security schemes that it requires and that no token can serve, for messages. */
+  readonly unservedCredential?: string | undefined;
   readonly stability: Stability;
   readonly isDeprecated: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
@@ -70,6 +76,15 @@ export interface Operation {
   readonly provenance: 'stated' | 'chosen' | 'bound';
   /** Undefined if the operation is bound. */
   readonly example?: Example | undefined;
+}
+
+/** A place for a credential in a request. */
+export interface CredentialPlace {
+  readonly in: 'header' | 'query' | 'cookie';
+  /** In lower case for a header. */
+  readonly name: string;
+  /** The scheme of HTTP authentication, if it is not Bearer. */
+  readonly scheme?: 'Basic' | undefined;
 }
 
 export interface Parameter {

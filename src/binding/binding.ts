@@ -48,14 +48,15 @@ interface BindResult {
 /**
  * Finds the operations of the table in a description, and makes a contract from them.
  *
+ * @param origin the origin that the contract is for.
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
  *   operation, if no operation has a field of `--map`, if a credential has an impossible place, or if the
  *   work takes too long.
  */
-export function bind(description: Description, maps: Maps): BindResult {
+export function bind(description: Description, maps: Maps, origin: string): BindResult {
   return readWithin(description.label, () => {
     const { document } = description;
-    const documentOperations = operationsIn(description);
+    const documentOperations = operationsIn(description, origin);
     const table = operationIds.map((id): TableOperation => {
       const operation = operations[id];
       return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };

@@ -1,6 +1,5 @@
-import type { CredentialPlace } from '../api/contract.ts';
 import { isToken } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import type { CredentialPlace, Operation } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { DocumentOperation } from './document.ts';
@@ -13,6 +12,25 @@ import { listOf, objectOf } from './schema.ts';
 export function isSecured(operation: JsonObject, document: JsonObject): boolean {
   const ways = listOf(operation.security ?? document.security);
   return ways.length > 0 && ways.every((way) => Object.keys(objectOf(way)).length > 0);
+}
+
+/** The places of a token in the requests of one operation. */
+interface OperationPlaces {
+  /** Empty if the operation requires no credential, or none that a token can be. */
+  readonly places: readonly CredentialPlace[];
+  /** The security schemes that no token can serve, if there is no other way. */
+  readonly unserved?: string | undefined;
+}
+
+/** Finds the places of a token by the alternatives in `security`. An alternative of several schemes needs several tokens. */
+export function placesOf(operation: JsonObject, document: JsonObject): OperationPlaces {
+  const schemes = objectOf(objectOf(document.components).securitySchemes);
+  const ways = listOf(operation.security ?? document.security).map((way) => Object.keys(objectOf(way)));
+  const places = ways.flatMap(([name = '', ...others]) =>
+    others.length === 0 && Object.hasOwn(schemes, name) ? placeOfScheme(schemes[name]) : [],
+  );
+  if (places.length > 0 || ways.length === 0 || ways.some((names) => names.length === 0)) return { places };
+  return { places, unserved: ways.map((names) => names.join(' and ')).join(' or ') };
 }
 
 /**

@@ -1,6 +1,12 @@
 import { $RefParser } from '@apidevtools/json-schema-ref-parser';
 import { InputError, messageOf } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  printJson,
+} from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { whileKillable } from '../process/io.ts';
 import { secondsText } from '../process/text.ts';
@@ -16,8 +22,10 @@ export interface Description {
   /** The name of the document in messages, as the user wrote it. */
   readonly label: string;
   readonly document: JsonObject;
-  /** The version of Swagger that the document was converted from. */
-  readonly convertedFrom?: string | undefined;
+  /** A note for the user: the document was converted, or is read as another version. */
+  readonly note?: string | undefined;
+  /** The values in place of references to documents that are neither JSON nor YAML, with the addresses of these. */
+  readonly unreadable: ReadonlyMap<object, string>;
 }
 
 /** A parsed document with unresolved references, and access to the documents that it refers to. */
@@ -41,22 +49,32 @@ export const maxBytes = 64 * 1024 * 1024;
 /**
  * Converts a document to OpenAPI 3.1, and resolves its references.
  *
- * @throws InputError if the document is not OpenAPI 3.0, OpenAPI 3.1 or Swagger 2.0, if reading takes too
+ * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0, if reading takes too
  *   long, or if a reference leads nowhere or must not be followed.
  */
 export async function readDescription(source: UnresolvedDescription): Promise<Description> {
   const { url, label } = source;
-  const convertedFrom = swaggerVersion(source.document, label);
+  const note = versionNote(source.document, label);
   const document = await convert(source.document, label);
   if (!isJsonObject(document.paths)) throw new InputError(`description ${label}: has no paths`);
-  await dereference(document, source);
+  const unreadable = await dereference(document, source);
   const schemas = objectOf(objectOf(document.components).schemas);
   for (const [name, schema] of Object.entries(schemas)) addName(schema, name);
-  return { url, label, document, convertedFrom };
+  return { url, label, document, note, unreadable };
 }
 
-/** Replaces all references with the values that they refer to. */
-async function dereference(document: JsonObject, { url, label, read }: UnresolvedDescription): Promise<void> {
+/**
+ * Replaces all references with the values that they refer to.
+ *
+ * @returns the values of references to documents that are neither JSON nor YAML.
+ */
+async function dereference(
+  document: JsonObject,
+  { url, label, read }: UnresolvedDescription,
+): Promise<ReadonlyMap<object, string>> {
+  const unreadable = new Map<object, string>();
+  dropExtensions(document);
+  requireUrls(document, url, label);
   let readError: unknown;
   let count = 1;
   const readDocument = async (file: { url: string }) => {
@@ -70,7 +88,20 @@ async function dereference(document: JsonObject, { url, label, read }: Unresolve
       throw thrown;
     }
   };
-  const parse = (file: { data: unknown; url: string }) => parseDocument(String(file.data), file.url);
+  const parse = async (file: { data: unknown; url: string }) => {
+    try {
+      const other = await parseDocument(String(file.data), file.url);
+      dropExtensions(other);
+      requireUrls(other, file.url, label);
+      return other;
+    } catch (error) {
+      if (!(error instanceof InputError) || error instanceof ReferenceFault) throw error;
+      // The library refuses an empty value.
+      const placeholder = { 'x-unreadable': file.url };
+      unreadable.set(placeholder, file.url);
+      return placeholder;
+    }
+  };
   const onDereference = (reference: string, schema: unknown) => {
     requireTarget(reference, schema, label);
     addName(schema, lastPart(reference));
@@ -90,6 +121,35 @@ async function dereference(document: JsonObject, { url, label, read }: Unresolve
     });
   } catch (thrown) {
     throw readError ?? new InputError(`description ${label}: ${parserReason(thrown)}`);
+  }
+  return unreadable;
+}
+
+/** A reference that leads nowhere. */
+class ReferenceFault extends InputError {}
+
+/** @throws InputError for a reference that is not a URL, because the library does not name it. */
+function requireUrls(value: JsonValue | undefined, url: string, label: string): void {
+  if (Array.isArray(value)) for (const item of value) requireUrls(item, url, label);
+  if (!isJsonObject(value)) return;
+  const { $ref: reference } = value;
+  if (typeof reference === 'string' && !URL.canParse(reference, url))
+    throw new ReferenceFault(`description ${label}: the reference ${reference} is not a URL`);
+  for (const member of Object.values(value)) requireUrls(member, url, label);
+}
+
+/** Objects whose members have names of their own, which may begin with `x-`. */
+const namedMembers =
+  /^(properties|patternProperties|headers|schemas|parameters|responses|requestBodies|\$defs)$/;
+
+/** Removes the extensions that have references, because these may lead to anything, such as a sample in C#. */
+function dropExtensions(value: JsonValue | undefined, name = ''): void {
+  if (Array.isArray(value)) for (const item of value) dropExtensions(item);
+  if (!isJsonObject(value)) return;
+  for (const [key, member] of Object.entries(value)) {
+    const isExtension = key.startsWith('x-') && !namedMembers.test(name);
+    if (isExtension && typeof member === 'object' && /"\$ref"/.test(printJson(member))) delete value[key];
+    else dropExtensions(member, key);
   }
 }
 
@@ -167,13 +227,16 @@ export function readWithin<Value>(label: string, work: () => Value): Value {
 }
 
 /**
- * Returns the version of Swagger, or undefined for OpenAPI.
+ * Returns a note about the version of a document. Undefined for OpenAPI 3.0 and 3.1.
  *
  * @throws InputError for an unsupported version.
  */
-function swaggerVersion({ openapi, swagger }: JsonObject, label: string): string | undefined {
-  if (/^2(\.|$)/.test(String(swagger))) return String(swagger);
+function versionNote({ openapi, swagger }: JsonObject, label: string): string | undefined {
+  if (/^2(\.|$)/.test(String(swagger)))
+    return `note: the description is Swagger ${swagger}: converted to OpenAPI 3.1`;
   if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return undefined;
+  if (typeof openapi === 'string' && /^3\.2(\.|$)/.test(openapi))
+    return `note: the description is OpenAPI ${openapi}: read as 3.1`;
   const version = openapi ?? swagger;
   const isText = typeof version === 'string' || typeof version === 'number';
   throw new InputError(

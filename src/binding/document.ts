@@ -39,21 +39,26 @@ export interface DocumentOperation {
   readonly operationObject: JsonObject;
   /** The Path Item Object of the document. */
   readonly pathItem: JsonObject;
+  /** The path of its own server, if that is another one of the same origin. */
+  readonly basePath?: string | undefined;
+  /** The reason why the operation cannot be called, whatever it is. */
+  readonly obstacle?: Obstacle | undefined;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Lists the operations below the description's own servers, in the order of the document. */
-export function operationsIn({ document, url }: Description): DocumentOperation[] {
-  const documentServers = serversOf(document, url);
+/**
+ * Lists the operations of a description, in the order of the document.
+ *
+ * @param origin the origin that is bound.
+ */
+export function operationsIn(description: Description, origin: string): DocumentOperation[] {
+  const { document } = description;
   return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
       const operationObject = pathItem[method.toLowerCase()];
       if (!isJsonObject(operationObject)) return [];
-      // The base URL does not reach an operation that has other servers.
-      const nearest = [operationObject, pathItem].find(({ servers }) => listOf(servers).length > 0);
-      if (nearest && !serversOf(nearest, url).some((server) => documentServers.includes(server))) return [];
       const { operationId, requestBody } = operationObject;
       const responses = objectOf(operationObject.responses);
       const { content } = objectOf(requestBody);
@@ -68,9 +73,57 @@ export function operationsIn({ document, url }: Description): DocumentOperation[
         responses,
         operationObject,
         pathItem,
+        ...ownServer([operationObject, pathItem], description, origin),
+        ...unreadablePart(
+          [operationObject.parameters, pathItem.parameters, requestBody, responses],
+          description,
+        ),
       };
     });
   });
+}
+
+/** Finds the server of an operation that has servers of its own. */
+function ownServer(
+  objects: readonly JsonObject[],
+  { document, url }: Description,
+  origin: string,
+): Pick<DocumentOperation, 'basePath' | 'obstacle'> {
+  const nearest = objects.find(({ servers }) => listOf(servers).length > 0);
+  if (!nearest) return {};
+  const originOf = (server: string) => new URL(server).origin;
+  const pathOf = (server: string | undefined) =>
+    server === undefined ? '' : new URL(server).pathname.replace(/\/$/, '');
+  const documentServers = serversOf(document, url, origin);
+  const servers = serversOf(nearest, url, origin);
+  const own = servers.find((server) => originOf(server) === origin);
+  if (own !== undefined) {
+    const usual = documentServers.find((server) => originOf(server) === origin);
+    return pathOf(own) === pathOf(usual) ? {} : { basePath: pathOf(own) };
+  }
+  // A copy of the service, such as a mock server, has all operations at its own address.
+  const origins = documentServers.map(originOf);
+  if (servers.some((server) => origins.includes(originOf(server)))) return {};
+  return { obstacle: { why: `it is at another address, ${servers[0] ?? 'which is not valid'}` } };
+}
+
+/** Finds a reference, in parts of an operation, to a document that is neither JSON nor YAML. */
+function unreadablePart(
+  parts: readonly (JsonValue | undefined)[],
+  { unreadable }: Description,
+): Pick<DocumentOperation, 'obstacle'> {
+  if (unreadable.size === 0) return {};
+  const visited = new Set<object>();
+  const find = (value: JsonValue | undefined): string | undefined => {
+    if (typeof value !== 'object' || value === null || visited.has(value)) return undefined;
+    visited.add(value);
+    const members = Array.isArray(value) ? value : Object.values(value);
+    return unreadable.get(value) ?? members.map(find).find((url) => url !== undefined);
+  };
+  const url = parts.map(find).find((found) => found !== undefined);
+  return url === undefined
+    ? {}
+    : { obstacle: { why: `it refers to ${url}, which is neither JSON nor YAML` } };
 }
 
 /** Whether a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */

@@ -25,7 +25,8 @@ export function obstacleTo(
 }
 
 function callObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
-  const { body, bodyTypes, parameters } = operation;
+  const { body, bodyTypes, parameters, obstacle } = operation;
+  if (obstacle) return obstacle;
   const { id } = tableOperation;
   const { unknownParameter } = toParameters(operation, id);
   if (unknownParameter) {

@@ -1,5 +1,4 @@
-import type { CredentialPlace } from '../api/contract.ts';
-import type { Operation } from '../api/operations.ts';
+import type { CredentialPlace, Operation } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';

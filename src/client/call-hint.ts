@@ -27,7 +27,8 @@ export function hintOfStatus(
       ? 'an earlier attempt may have changed it: read it again, then decide'
       : 'it was changed in the meantime: read it again, then decide';
   if (status === 400 || status === 431) return hintOfBadRequest(call, response);
-  if ((status === 404 || status === 410) && kind === 'unavailable') return urlHint(call);
+  if ((status === 404 || status === 410) && kind === 'unavailable')
+    return basePathHint(call) ?? urlHint(call);
   if (status === 403 && author === 'gateway')
     return 'look at the rules of what stands before the service: the addresses, the methods and the texts that it lets through';
   if (status !== 401 && status !== 403) return undefined;
@@ -44,6 +45,13 @@ export function hintOfStatus(
   return status === 401
     ? `is the token of ${credential} that of this service, and still valid?`
     : `the token of ${credential} may not do this`;
+}
+
+/** Names the path that the description gives to a service that has nothing there. */
+function basePathHint({ operation, client: { contract, baseUrl } }: Call): string | undefined {
+  const { basePath } = contract;
+  if (operation?.provenance !== 'bound' || basePath === '' || !baseUrl.endsWith(basePath)) return undefined;
+  return `the description says that its operations lie below ${basePath}; if they do not, bind again with --base-path /`;
 }
 
 /** Whether Basic is the only scheme that a 401 names, and the request used another or none. @see RFC 9110, 11.6.1 */

@@ -1,6 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import type { Operation, OperationId } from '../api/operations.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './attempt.ts';
 import type { Pace } from './pace.ts';
@@ -22,10 +22,14 @@ export interface ClientOptions {
   readonly contract: Contract;
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
+  /** The origin of operations with a server of their own. Undefined if the user named the path below which all lie. */
+  readonly serverOrigin?: string | undefined;
   /** The headers of every request: the user agent, the headers of `--header`, the credential. */
   readonly headers: HttpHeaders;
   /** A credential in the query of every request. */
   readonly parameter?: CredentialParameter | undefined;
+  /** The headers and the credential in the query of operations that want the credential in another place. */
+  readonly credentials?: ReadonlyMap<OperationId, Pick<ClientOptions, 'headers' | 'parameter'>> | undefined;
   /** The source of the credential, for messages; undefined if there is none. */
   readonly credential?: string | undefined;
   /** Why a token that the settings name is not sent, a sentence. */

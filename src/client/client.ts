@@ -106,18 +106,21 @@ export interface RawResponse extends HttpResponse {
 
 /** Creates the client of one service. The client owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
-  const { contract, baseUrl, headers, parameter, transport, secrets } = options;
+  const { contract, baseUrl, serverOrigin, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
     const { ifMatch, isUnchecked } = callOptions;
     const operation = offeredOperation(contract, id);
     const wireInput = toWireInput(operation, input);
+    const own = options.credentials?.get(id);
+    const client = own ? { ...options, ...own } : options;
+    const { headers } = client;
     const allHeaders = ifMatch === undefined ? headers : Object.assign({}, headers, { 'if-match': ifMatch });
     if (!isUnchecked) checkRequired(operation, wireInput, allHeaders);
-    const request = toRequest(operation, wireInput, { baseUrl, headers: allHeaders });
-    return { client: options, operation, request, options: callOptions };
+    const request = toRequest(operation, wireInput, { baseUrl, serverOrigin, headers: allHeaders });
+    return { client, operation, request, options: callOptions };
   };
-  const masked = (request: HttpRequest): HttpRequest =>
+  const masked = (request: HttpRequest, { parameter }: ClientOptions = options): HttpRequest =>
     withMaskedParameter({ ...request, headers: secrets.maskHeaders(request.headers) }, parameter);
   const noted = new Set<string>();
   const note = (line: string) => {
@@ -142,7 +145,10 @@ export function createClient(options: ClientOptions): Client {
         ListRecord<K>[]
       >;
     },
-    toRequest: (id, input, callOptions = {}) => masked(prepare(id, input, callOptions).request),
+    toRequest: (id, input, callOptions = {}) => {
+      const { request, client } = prepare(id, input, callOptions);
+      return masked(request, client);
+    },
     async send(id, input, callOptions = {}, changes = {}) {
       const { request, ...call } = prepare(id, input, callOptions);
       return fetchRaw({

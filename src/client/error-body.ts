@@ -2,6 +2,7 @@ import { type HttpResponse, headerValue, withoutParameters } from '../api/http.t
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
+import { inputFaults } from './input-faults.ts';
 import { isMarkup, readMarkup } from './markup.ts';
 
 // This file reads the body of an error: whose answer it is, and what it says.
@@ -74,9 +75,10 @@ export function messageIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
   const { message, detail, error_description, title, error, errors } = value;
-  return (
-    [message, detail, error_description, title, error].find(isWords) ?? messageIn(error) ?? messageIn(errors)
-  );
+  const words = [message, detail, error_description, title, error].find(isWords);
+  const faults = inputFaults(value);
+  if (faults === undefined) return words ?? messageIn(error) ?? messageIn(errors);
+  return words === undefined || faults.includes(words) ? faults : `${words.replace(/[.:]$/, '')}: ${faults}`;
 }
 
 function codeIn(value: JsonValue | undefined): string | undefined {

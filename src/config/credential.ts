@@ -1,5 +1,5 @@
-import type { CredentialPlace } from '../api/contract.ts';
 import { bareHost, isLoopbackHost } from '../api/http.ts';
+import type { CredentialPlace } from '../api/operations.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
@@ -10,6 +10,8 @@ interface TokenDestination {
   readonly baseUrl: string;
   /** The places for a credential in the service's description; empty if it names none. */
   readonly places: readonly CredentialPlace[];
+  /** Whether the user asked to send the token to this origin, whatever origins it belongs to. */
+  readonly isNamed?: boolean | undefined;
 }
 
 /** Whether and where the token is sent. This is decided before the token is read. */
@@ -30,13 +32,13 @@ type TokenUse =
  */
 export function decideTokenUse(
   settings: Settings,
-  { baseUrl, places }: TokenDestination,
+  { baseUrl, places, isNamed = false }: TokenDestination,
 ): TokenUse | undefined {
   const { token: source } = settings;
   if (source === undefined) return undefined;
   const { origin, protocol, hostname } = new URL(baseUrl);
   const { origins } = source;
-  if (origins.length > 0 && !origins.includes(origin))
+  if (!isNamed && origins.length > 0 && !origins.includes(origin))
     return {
       kind: 'withheld',
       source,
@@ -93,6 +95,8 @@ export interface Credential {
   readonly value: string;
   /** Its source, such as `token file /run/token`. */
   readonly source: string;
+  /** Returns the text at another place. */
+  valueAt(place: CredentialPlace): string;
 }
 
 interface CredentialReader {
@@ -134,7 +138,8 @@ export async function readCredential(
   reader.secrets.add(secret);
   // The header has the token as base64 if the scheme is Basic.
   reader.secrets.add(toBasic(secret));
-  return { place: use.place, value: credentialText(use.place, secret, settings), source };
+  const valueAt = (place: CredentialPlace) => credentialText(place, secret, settings);
+  return { place: use.place, value: valueAt(use.place), source, valueAt };
 }
 
 /** Writes the token as the place needs it. The setting auth-scheme applies only to the header that auth-header names. */

@@ -57,6 +57,12 @@ describe('a binding', () => {
     expect(result.words).toContain('stored for http://service.test');
   });
 
+  test('is one line if every operation is as built in', async () => {
+    const result = await run(['api', 'bind', await file('built-in.json', toOpenApi())]);
+    expect([result.code, result.stdout]).toEqual([0, '']);
+    expect(result.words).toContain('all 20 operations bound as built in; stored for http://service.test');
+  });
+
   test('is stored: operations come from it until `api unbind`', async () => {
     await run(['api', 'bind', await file('openapi.json', toOpenApi({ sunset: '2027-12-31' }))]);
     expect(rows(await run('api operations -o json')).getPet).toEqual({
@@ -220,6 +226,55 @@ describe('the servers of a description', () => {
     expect(await run('orders list', server.url)).toMatchObject({ code: 0 });
     expect(await run('orders list', `${server.url}/own`)).toMatchObject({ code: 0 });
     expect(server.calls()).toEqual(['GET /v1/store/orders', 'GET /own/store/orders']);
+  });
+
+  test('are overridden by --base-path, which a 404 advises', async () => {
+    await using server = await recordingServer({}, ({ path }) =>
+      path.startsWith('/v1/') ? { status: 404 } : { body: [{ id: 1 }] },
+    );
+    const path = await file('v1.json', { ...sparse, servers: [{ url: '/v1' }] });
+    await run(['api', 'bind', path], server.url);
+    const refused = await run('orders list', server.url);
+    expect([refused.code, refused.words]).toEqual([
+      6,
+      expect.stringContaining('lie below /v1; if they do not'),
+    ]);
+    const bound = await run(['api', 'bind', path, '--base-path', '/'], server.url);
+    expect(bound.words).toContain(`its operations lie below ${server.url}, as --base-path says`);
+    expect(await run('orders list', server.url)).toMatchObject({ code: 0 });
+    await run(['api', 'bind', path, '--base-path', '/v2/'], server.url);
+    expect(await run('orders get 1 --dry-run', server.url)).toMatchObject({ code: 2 });
+    await run('orders list', server.url);
+    expect(server.calls().at(-1)).toBe('GET /v2/store/orders');
+    for (const wrong of ['v2', '/a?b', '/../x', ''])
+      expect((await run(['api', 'bind', path, '--base-path', wrong], server.url)).code).toBe(2);
+    const own = await run(['api', 'bind', path, '--base-path', '/v2'], `${server.url}/own`);
+    expect([own.code, own.words]).toEqual([2, expect.stringContaining('has a path of its own')]);
+  });
+
+  test('of one operation count if they are of the same origin', async () => {
+    await using server = await recordingServer({}, () => ({ body: [{ id: 1 }] }));
+    const get = { responses: {} };
+    const path = await file('own.json', {
+      openapi: '3.0.3',
+      servers: [{ url: '/v1' }],
+      paths: {
+        '/orders': { get: { ...get, servers: [{ url: '/v2' }] } },
+        '/pets': { servers: [{ url: 'https://elsewhere.test/v1' }], get },
+        '/categories': { get },
+      },
+    });
+    const bound = await run(['api', 'bind', path], server.url);
+    expect(bound.stdout).toMatch(
+      /listPets +unbindable +GET +\/pets +it is at another address, https:\/\/elsewhere/,
+    );
+    await run('orders list', server.url);
+    await run('categories list', server.url);
+    await run('orders list', `${server.url}/own`);
+    expect([...new Set(server.calls())]).toEqual(['GET /v2/orders', 'GET /v1/categories', 'GET /own/orders']);
+    await run(['api', 'bind', path, '--base-path', '/'], server.url);
+    await run('orders list', server.url);
+    expect(server.calls().at(-1)).toBe('GET /orders');
   });
 });
 

@@ -90,6 +90,51 @@ describe('a service that takes its key in the query', () => {
   });
 });
 
+test('each operation gets the token in its own place, and one that no token can serve is named', async () => {
+  const document = toOpenApi() as { paths: Record<string, Record<string, object>> };
+  const operation = (path: string, method: string, security: object[]) => ({
+    [path]: { ...document.paths[path], [method]: { ...document.paths[path]?.[method], security } },
+  });
+  const both = operation('/pets/{petId}', 'get', [{ key: [] }]);
+  Object.assign(both['/pets/{petId}']?.delete ?? {}, { security: [{ tls: [] }] });
+  const paths = {
+    ...document.paths,
+    ...both,
+    ...operation('/pets', 'get', [{ oauth: ['read'] }]),
+    ...operation('/store/orders', 'get', [{ inQuery: [] }, { key: [] }]),
+  };
+  const securitySchemes = {
+    oauth: { type: 'oauth2', flows: {} },
+    key: { type: 'apiKey', in: 'header', name: 'api_key' },
+    inQuery: { type: 'apiKey', in: 'query', name: 'k' },
+    tls: { type: 'mutualTLS' },
+  };
+  const components = { ...(document as { components?: object }).components, securitySchemes };
+  await using server = await recordingServer(
+    { '/openapi.json': { ...document, paths, components } },
+    ({ path }) => ({ body: path.startsWith('/pets/') ? rex : [] }),
+  );
+  const { run } = await bindTo(server, undefined, { PETSTORE_TOKEN: token });
+  const { words } = await run('api bind --dry-run');
+  expect(words).toContain('of getPet the token is sent in the header api_key');
+  expect(words).toContain('of listOrders the token is sent in the query parameter k');
+  expect(words).toContain('no token serves deletePet: the description requires tls of it');
+  server.seen.length = 0;
+  for (const line of ['categories list', 'pets get 1', 'orders list']) await run(line);
+  const sent = server.seen.map(({ path, headers: { authorization, api_key: key } }) => [
+    path.split(/[?/]/)[1],
+    path.includes('k=a%20secret'),
+    authorization,
+    key,
+  ]);
+  const bearer = `Bearer ${token}`;
+  expect(sent).toContainEqual(['categories', false, bearer, undefined]);
+  expect(sent).toContainEqual(['pets', false, undefined, token]);
+  expect(sent).toContainEqual(['store', true, undefined, undefined]);
+  expectNoToken(await run('orders list -vv'));
+  expectNoToken(await run('pets get 1 -vv'));
+});
+
 test.each<[what: string, schemes: Record<string, unknown>, setting: string, headers: object]>([
   [
     'Authorization, if the service accepts it',

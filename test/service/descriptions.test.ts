@@ -184,6 +184,37 @@ test('an operation with another server is not bound', async () => {
   expect(bound).toEqual(['listOrders']);
 });
 
+test('a reference in an extension is not read, and one to a text costs only the operations that need it', async () => {
+  const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  const samples = { 'x-codeSamples': [{ lang: 'C#', source: { $ref: './missing.cs' } }] };
+  const list = listOf(schema);
+  const text = { $ref: './order.txt' };
+  const { bound, stdout } = await bind(
+    {
+      ...head,
+      paths: {
+        '/pets': { get: { ...list.get, ...samples } },
+        '/orders': listOf(text),
+        '/orders/{id}': { delete: {} },
+      },
+      components: { schemas: { Pet: pet } },
+    },
+    { 'order.txt': 'an order has an id' },
+  );
+  expect(bound).toEqual(['listPets', 'deleteOrder']);
+  expect(stdout).toMatch(/it refers to \S*order\.txt, which is neither JSON nor YAML/);
+});
+
+test('a reference that is no URL is named', async () => {
+  const { message } = await bind({ ...head, paths: { '/pets': listOf({ $ref: 'http://[' }) } });
+  expect(message).toContain('the reference http://[ is not a URL');
+});
+
+test('OpenAPI 3.2 is read as 3.1, with a note', async () => {
+  const { bound, stderr } = await bind({ ...head, openapi: '3.2.0', paths: { '/orders': { get: {} } } });
+  expect([bound, stderr]).toEqual([['listOrders'], expect.stringContaining('OpenAPI 3.2.0: read as 3.1')]);
+});
+
 function bomb(): string {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
   for (let level = 1; level < 10; level += 1) {

@@ -72,6 +72,14 @@ test('without a description, the error lists what was tried; another origin is n
   expect(other.seen).toEqual([]);
 });
 
+test('an address that names a file leads to no other file', async () => {
+  await using server = await recordingServer({ '/openapi.json': sparse });
+  const refused = await bind(`${server.url}/v2/openapi.json`);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('/v2/openapi.json (404)');
+  expect(server.calls()).toEqual(['GET /v2/openapi.json']);
+});
+
 test('without an argument and a base URL, the command is refused', async () => {
   const refused = await bind();
   expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -102,7 +110,7 @@ describe('a document from a URL', () => {
     expect(other.seen).toEqual([]);
   });
 
-  test('is asked with the credential only with --with-token, and only on the origin of the service', async () => {
+  test('is asked with the credential only with --with-token, on another origin too', async () => {
     await using docs = await recordingServer({ '/openapi.json': sparse });
     const env = { PETSTORE_TOKEN: 'secret', PETSTORE_CONFIG_DIR: temporaryFolder() };
     const run = (line: string) => runCli(line, { env });
@@ -114,7 +122,8 @@ describe('a document from a URL', () => {
     await run(`api bind ${url} --base-url http://127.0.0.1:9 --with-token`);
     await run(`api bind ${url} --profile near --with-token`);
     const sent = docs.seen.map(({ headers }) => headers.authorization);
-    expect(sent).toEqual([undefined, undefined, undefined, 'Bearer secret']);
+    const bearer = 'Bearer secret';
+    expect(sent).toEqual([bearer, undefined, bearer, bearer]);
   });
 
   test('gets headers of -H only on the origin of the service, --with-token or not', async () => {

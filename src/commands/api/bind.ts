@@ -1,6 +1,12 @@
-import type { CredentialPlace } from '../../api/contract.ts';
+import type { Contract } from '../../api/contract.ts';
 import { nouns } from '../../api/nouns.ts';
-import type { NounName, OperationId } from '../../api/operations.ts';
+import {
+  type CredentialPlace,
+  type NounName,
+  type OperationId,
+  operationIds,
+  operations,
+} from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import type { Description } from '../../binding/description.ts';
 import { mapFlag, obstacleText, type Route, serversOf } from '../../binding/document.ts';
@@ -18,6 +24,13 @@ import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
+interface BindFlags {
+  readonly map: readonly string[];
+  /** The path below which the operations lie, whatever the description says. */
+  readonly basePath: string | undefined;
+  readonly withToken: boolean;
+}
+
 /**
  * Binds the active profile or an origin to a description. Stores nothing if a part of the description or of
  * `--map` is invalid.
@@ -25,15 +38,16 @@ import { readDescriptionAt } from './read-description.ts';
 export async function bindDescription(
   context: Context,
   location: string | undefined,
-  map: readonly string[],
-  withToken: boolean,
-): Promise<Output> {
+  { map, basePath: basePathFlag, withToken }: BindFlags,
+): Promise<Output | undefined> {
   requireOnline(context, 'api bind');
   const maps = readMaps(map);
   const description = await readDescriptionAt(context, location, withToken);
-  if (description.convertedFrom !== undefined)
-    await context.warn(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
-  const { matches, contract } = bind(description, maps);
+  if (description.note !== undefined) await context.warn(description.note);
+  const { settings } = context;
+  const address = addressOf(settings, description, basePathFlag);
+  const { origin, basePath, note } = address;
+  const { matches, contract } = bind(description, maps, origin);
   const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
     const error = new UsageError(
@@ -43,20 +57,32 @@ export async function bindDescription(
     );
     return { pages, error };
   }
-  const { settings } = context;
-  const { origin, basePath, note } = addressOf(settings, description);
   if (note !== undefined) await context.warn(note);
   const { profile } = settings;
   const scope = profile ? profileScope(profile.value) : originScope(origin);
   const { dryRun } = context.flags;
   if (!dryRun) {
     const boundAt = context.now().toISOString();
-    const bound = { ...contract, basePath };
+    const bound = {
+      ...contract,
+      basePath,
+      operations: basePathFlag === undefined ? contract.operations : withoutServers(contract),
+    };
     await writeContract(context.io, scope, { contract: bound, origin, source: description.url, boundAt });
   }
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
-  const tokenNote = credentialNote(settings, contract.credentialPlaces);
-  const notes = [`${summary(matches)}; ${outcome}`, ...(tokenNote === undefined ? [] : [tokenNote])];
+  const isAsBuiltIn = operationIds.every((id) => {
+    const { method, path } = contract.operations.get(id) ?? {};
+    return method === operations[id].method && path === operations[id].path;
+  });
+  const found = isAsBuiltIn ? `all ${operationIds.length} operations bound as built in` : summary(matches);
+  const notes = [`${found}; ${outcome}`, ...credentialNotes(settings, contract)];
+  // A table of what is built in tells a person nothing.
+  const isShort = isAsBuiltIn && settings.get('output') === 'table' && context.flags.fields === undefined;
+  if (isShort) {
+    for (const line of notes) await context.warn(line);
+    return undefined;
+  }
   return { pages, notes, error: tieError(matches) };
 }
 
@@ -141,6 +167,14 @@ function requireNounOfField(noun: string, field: string): NounName {
   throw new UsageError(`--map ${noun}.${field}: ${noun} have no such field`, `one of ${fields.join(', ')}`);
 }
 
+/** With --base-path all operations lie below the same path. */
+function withoutServers({ operations }: Contract): Contract['operations'] {
+  const entries = [...operations.values()].map(
+    ({ basePath: _, ...operation }) => [operation.id, operation] as const,
+  );
+  return new Map(entries);
+}
+
 /** The address that a binding is for. */
 interface BindingAddress {
   readonly origin: string;
@@ -156,7 +190,11 @@ interface BindingAddress {
  *
  * @throws UsageError if there is no address.
  */
-function addressOf(settings: Settings, description: Description): BindingAddress {
+function addressOf(
+  settings: Settings,
+  description: Description,
+  basePathFlag: string | undefined,
+): BindingAddress {
   const baseUrl = settings.get('base-url');
   const { url } = description;
   const servers = serversOf(description.document, url, baseUrl ?? url).filter(
@@ -167,10 +205,17 @@ function addressOf(settings: Settings, description: Description): BindingAddress
   const { origin } = new URL(address);
   const server = servers.find((url) => new URL(url).origin === origin);
   const hasPath = baseUrl !== undefined && pathOf(baseUrl) !== '';
-  const basePath = server === undefined || hasPath ? '' : pathOf(server);
+  if (hasPath && basePathFlag !== undefined)
+    throw new UsageError(
+      `--base-path ${basePathFlag}: the base URL ${baseUrl} has a path of its own`,
+      'give --base-url without a path, or leave --base-path out',
+    );
+  const stated = server === undefined || hasPath ? '' : pathOf(server);
+  const basePath = basePathFlag?.replace(/\/$/, '') ?? stated;
   const notes = [
     baseUrl === undefined && `note: no base URL is set: petstore config set base-url ${address}`,
-    basePath !== '' && `its operations lie below ${origin}${basePath}, as the description says`,
+    (basePath !== '' || stated !== '') &&
+      `its operations lie below ${origin}${basePath}, as ${basePathFlag === undefined ? 'the description' : '--base-path'} says`,
     servers.length > 0 &&
       !servers.includes(address) &&
       `note: the description is that of ${servers.join(', ')}; commands go to ${address}`,
@@ -181,6 +226,26 @@ function addressOf(settings: Settings, description: Description): BindingAddress
 /** Returns the path of a URL without a trailing slash. */
 function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
+}
+
+/** Makes notes about the places of the token: the usual one, and those of operations that want it elsewhere or want more. */
+function credentialNotes(settings: Settings, { credentialPlaces, operations }: Contract): string[] {
+  const usual = chooseCredentialPlace(settings, credentialPlaces);
+  const usualNote = credentialNote(settings, credentialPlaces);
+  const others = new Map<string, OperationId[]>();
+  for (const { id, credentialPlaces: places = [] } of operations.values()) {
+    const place = places.length > 0 ? chooseCredentialPlace(settings, places) : usual;
+    if (isSamePlace(place, usual)) continue;
+    others.set(describePlace(place), [...(others.get(describePlace(place)) ?? []), id]);
+  }
+  const unserved = [...operations.values()].flatMap(({ id, unservedCredential: schemes }) =>
+    schemes === undefined ? [] : [`note: no token serves ${id}: the description requires ${schemes} of it`],
+  );
+  return [
+    ...(usualNote === undefined ? [] : [usualNote]),
+    ...[...others].map(([place, ids]) => `note: of ${ids.join(', ')} the token is sent in ${place}`),
+    ...unserved,
+  ];
 }
 
 /**

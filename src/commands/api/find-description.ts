@@ -25,7 +25,7 @@ const accept = 'application/openapi+json, application/json, application/yaml, */
 
 /**
  * Finds and reads the description of the service at a URL. Tries the URL itself, then the link in its answer,
- * then the usual paths below the URL and its origin. Sends nothing to another origin.
+ * then the usual paths below the URL and its origin, unless it names a file. Sends nothing to another origin.
  *
  * @throws UsageError that lists the attempts.
  * @throws CliError if the service does not answer.
@@ -52,8 +52,9 @@ export async function findDescription(
     const { url: from, headers } = typeof first === 'string' ? { url: href, headers: {} } : first;
     const link = linkTarget(headerValue(headers, 'link'), 'service-desc');
     const linked = link !== undefined && URL.canParse(link, from) ? [new URL(link, from).href] : [];
-    const bases = new Set([origin + pathname.replace(/\/+$/, ''), origin]);
-    const below = [...bases].flatMap((base) => usualPaths.map((path) => base + path));
+    const isFile = /\.\w+$/.test(pathname);
+    const bases = isFile ? [] : [...new Set([origin + pathname.replace(/\/+$/, ''), origin])];
+    const below = bases.flatMap((base) => usualPaths.map((path) => base + path));
     const failures: string[] = [];
     for (const url of new Set([href, ...linked, ...below])) {
       const document = await documentIn(url === href ? first : await tryUrl(client, url), url);
@@ -68,7 +69,7 @@ export async function findDescription(
     throw new UsageError(
       `api bind ${location}: no description found; tried ${failures.join('; ')}`,
       status === 401 || status === 403
-        ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
+        ? 'the service wants a credential: --with-token sends the token to it'
         : 'name the URL of the OpenAPI document itself, or a file',
     );
   } finally {

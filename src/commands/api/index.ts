@@ -1,12 +1,19 @@
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/request.ts';
+import { ValueError } from '../../config/setting-values.ts';
 
 export const examples = [
   'petstore api operations',
   'petstore api bind https://shop.example --profile staging',
   'petstore api request GET /pets -f status=available',
 ];
+
+/** Parses an absolute path without a query. @throws ValueError. */
+function parseBasePath(text: string): string {
+  if (/^\/[\w\-.~%!$&'()*+,;=:@/]*$/.test(text) && !/\/(\.|%2e){1,2}(\/|$)/i.test(text)) return text;
+  throw new ValueError('must be a path such as /v3, or / for none');
+}
 
 const operations = verb({
   name: 'operations',
@@ -39,7 +46,7 @@ const bind = verb({
   name: 'bind',
   summary: "Follow a service's own OpenAPI description",
   description: [
-    'Reads an OpenAPI 3.0, 3.1 or Swagger 2.0 description, JSON or YAML, finds the operations that this program knows, and stores the binding for the active profile, or without one for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not.',
+    'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that this program knows, and stores the binding for the active profile, or without one for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not.',
     'The URL of a service leads to its description by a link or a well-known path; without an argument the base URL does. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
   ],
   examples: [
@@ -61,15 +68,24 @@ const bind = verb({
       '--map <name=value>',
       'name the operation of the description to bind, or the name of a field there; can be repeated',
     ),
+    basePath: value(
+      '--base-path <path>',
+      'the path below which the operations lie, whatever the description says; / for none',
+      { parse: parseBasePath },
+    ),
     withToken: flag(
       '--with-token',
-      "send the profile's token to its own origins when looking for the description",
+      'send the token to the origin of the description, also if it is another one',
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },
   view: async () => (await import('./bind.ts')).matchesView,
-  run: async (context, { location, map = [], withToken }) =>
-    (await import('./bind.ts')).bindDescription(context, location, map, withToken === true),
+  run: async (context, { location, map = [], basePath, withToken }) =>
+    (await import('./bind.ts')).bindDescription(context, location, {
+      map,
+      basePath,
+      withToken: withToken === true,
+    }),
 });
 
 const unbind = verb({

@@ -84,7 +84,8 @@ export async function printSpec(context: Context): Promise<void> {
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
   const { settings } = context;
   const { toOpenApi } = await import('../../api/openapi.ts');
-  const document = toOpenApi({ serverUrl: settings.service });
+  const { localSunset } = await import('../../server/app.ts');
+  const document = toOpenApi({ serverUrl: settings.service, sunset: localSunset });
   const isYaml = settings.get('output') === 'yaml';
   const { stdout } = context.io;
   await stdout.write(

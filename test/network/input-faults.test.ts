@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { messageIn } from '../../src/client/error-body.ts';
+import type { JsonValue } from '../../src/process/exact-json.ts';
+
+// Frameworks list what is wrong with a request beside a title. The message has both.
+
+test.each<[framework: string, body: JsonValue, message: string]>([
+  [
+    'ASP.NET',
+    {
+      title: 'One or more validation errors occurred.',
+      status: 400,
+      errors: { Name: ['The Name field is required.'] },
+    },
+    'One or more validation errors occurred: The Name field is required.',
+  ],
+  [
+    'Laravel',
+    {
+      message: 'The given data was invalid.',
+      errors: { age: ['must be at least 1.'], name: ['The name is taken.'] },
+    },
+    'The given data was invalid: age: must be at least 1.; The name is taken.',
+  ],
+  [
+    'Spring',
+    { error: 'Bad Request', errors: [{ field: 'name', defaultMessage: 'must not be blank' }] },
+    'Bad Request: name: must not be blank',
+  ],
+  [
+    'Quarkus',
+    { title: 'Constraint Violation', violations: [{ field: 'create.name', message: 'must not be blank' }] },
+    'Constraint Violation: create.name: must not be blank',
+  ],
+  [
+    'API Platform',
+    {
+      title: 'An error occurred',
+      violations: [{ propertyPath: 'name', message: 'This value is too short.' }],
+    },
+    'An error occurred: name: This value is too short.',
+  ],
+  ['FastAPI', { detail: [{ loc: ['body', 'name'], msg: 'field required' }] }, 'name: field required'],
+  [
+    'NestJS',
+    { message: ['name must be a string', 'age must be a number'], error: 'Bad Request' },
+    'Bad Request: name must be a string; age must be a number',
+  ],
+  [
+    'RFC 9457',
+    { title: 'Bad', 'invalid-params': [{ name: 'age', reason: 'must be positive' }] },
+    'Bad: age: must be positive',
+  ],
+  [
+    'JSON:API',
+    { errors: [{ title: 'Invalid', detail: 'is too short', source: { pointer: '/name' } }] },
+    '/name: is too short',
+  ],
+  ['a list of texts', { message: 'no', errors: ['a', 'b', 'a'] }, 'no: a; b'],
+  ['many', { errors: ['1', '2', '3', '4', '5', '6', '7'] }, '1; 2; 3; 4; 5; and 2 more'],
+  ['one error with a message', { errors: [{ message: 'it is taken' }] }, 'it is taken'],
+  ['the specification', { code: 'x', message: 'name is required', status: 422 }, 'name is required'],
+])('a message has what is wrong: %s', (_, body, message) => {
+  expect(messageIn(body)).toBe(message);
+});
