@@ -208,8 +208,7 @@ async function openTransport(
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     const warning =
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
-    // --quiet does not hide it.
-    await (context.quiet ? io.stderr.write(`${warning}\n`).catch(() => {}) : context.warn(warning));
+    await (context.quiet ? context.tell(warning) : context.warn(warning));
   }
   const options = {
     baseUrl,

@@ -10,6 +10,8 @@ export interface Notices {
    * stderr must not change what the command does.
    */
   print(line: string): Promise<void>;
+  /** Prints a line that --quiet does not hide: a plan, a summary, a danger. It never rejects. */
+  tell(line: string): Promise<void>;
   /**
    * Prints a notice about what the command does. If errors are printed as JSON, stderr may hold only the error object: the
    * notice is then kept, and the error object carries it.
@@ -58,11 +60,13 @@ export function createNotices(options: NoticesOptions): Notices {
       ending.map((notice) => ({ ...notice, stability: undefined })),
     );
   };
+  const tell = (line: string) => io.stderr.write(`${toProse(io, line)}\n`).catch(() => {});
   const print = async (line: string) => {
-    if (!isQuiet) await io.stderr.write(`${toProse(io, line)}\n`).catch(() => {});
+    if (!isQuiet) await tell(line);
   };
   return {
     print,
+    tell,
     async warn(line) {
       if (hasJsonErrors) keptNotices.push(line);
       else await print(line);

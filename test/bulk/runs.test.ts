@@ -96,14 +96,12 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
   });
 });
 
-test('-q prints no summary and no notes, and -o json still prints its document', async () => {
+test('-q prints plan and summary but no notes, and -o json still prints its document', async () => {
   await using shop = await stockShop(shelves(3, () => 1));
   shop.write('stock.csv', toCsv(shelves(3, () => 2)));
-  expect(await shop.run('inventory apply stock.csv --yes -q')).toEqual({
-    code: 0,
-    stdout: '',
-    stderr: '',
-  });
+  const run = await shop.run('inventory apply stock.csv --yes -q');
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied 3 of 3 rows') });
+  expect(run.stderr).toBe('plan: 3 of 3 rows to write: 3 pets up +3\n');
   const { stdout } = await shop.run('undo --yes -qo json');
   expect(JSON.parse(stdout)).toMatchObject({ run: 'r2', applied: 3 });
 });

@@ -123,11 +123,10 @@ async function printSummary(
   totals: RunTotals,
   next: NextCommands,
 ): Promise<void> {
-  const { io, quiet } = context;
+  const { io } = context;
   const printer = await context.printer();
   const { fields, sort } = context.flags;
   if (printer.format === 'table' && fields === undefined && sort === undefined) {
-    if (quiet) return;
     const { width } = io.stdout;
     await io.stdout.write(summaryText(report, totals, await context.style('stdout'), width ?? 80));
   } else await printer.record(toSummaryJson(report, totals, next), summaryView);

@@ -105,7 +105,8 @@ export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry
   if (kind === 'diff' && plan.changes.length + problems > 0) context.setExitCode(exitCodes.differs);
   if (kind === 'dry run' && problems > 0) context.setExitCode(exitCodes.partial);
   await printPlan(context, run, plan);
-  await printTotals(context, header, plan);
+  // stdout has the plan itself.
+  await printTotals(context, header, plan, context.print);
   checkGuards(run, plan);
 }
 

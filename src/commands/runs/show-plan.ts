@@ -124,15 +124,14 @@ function toPlannedRow({ noun }: RunHeader, row: Row, names: ReadonlyMap<bigint, 
 
 /** Shows the largest changes on stderr, before the question. */
 export async function showLargestChanges(context: Context, header: RunHeader, plan: Plan): Promise<void> {
-  const { io, quiet } = context;
-  if (quiet) return;
+  const { io } = context;
   const largest = largestChanges(plan);
   const names = await readPetNames(context, header, largest);
   const printed = largest.map((row) => toPlannedRow(header, row, names));
   const columns = pickColumns(createPlanView(header.noun, true, false), undefined);
   await io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
   if (plan.changes.length > largest.length)
-    await context.print(
+    await context.tell(
       `and ${groupDigits(plan.changes.length - largest.length)} more; --dry-run shows all of them`,
     );
 }
@@ -159,11 +158,16 @@ async function readPetNames(
   return names;
 }
 
-/** Prints the totals of the plan on stderr, and the reasons of rows that cannot be written. */
+/**
+ * Prints the totals of the plan on stderr, and the reasons of rows that cannot be written.
+ *
+ * @param tell prints a line; by default also with --quiet.
+ */
 export async function printTotals(
   context: Context,
   { noun }: RunHeader,
   { changes, rows }: Plan,
+  tell = context.tell,
 ): Promise<void> {
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
@@ -173,13 +177,13 @@ export async function printTotals(
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
-  await context.print(
+  await tell(
     `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
   );
   for (const [message, count] of reasonsOfUnchanged(rows))
     await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}`);
   for (const { count, example } of groupFailures(rows))
-    await context.print(
+    await tell(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
 }
