@@ -11,6 +11,8 @@ import { Names } from './names.ts';
 import { isOverdue } from './order-dates.ts';
 import { wordOf } from './parse-values.ts';
 
+/** The status of pets whose counts do not matter. */
+const soldStatus = 'sold';
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
 
@@ -48,8 +50,13 @@ export async function readOverview(context: Context, client: Client, below: numb
   const orders = toList(ordersPart);
   if (pets && categories.note !== undefined) await context.warn(categories.note);
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
+  const words = statusWords(client.contract, 'pets');
+  if (inventory && words?.every((word) => word.toLowerCase() !== soldStatus))
+    await context.warn(
+      `note: pets have no status ${soldStatus} here, so the lowest counts are those of all pets`,
+    );
   const isSold = ({ petId, status }: InventoryItem) =>
-    (status ?? petById.get(petId)?.status)?.toLowerCase() === 'sold';
+    (status ?? petById.get(petId)?.status)?.toLowerCase() === soldStatus;
   const lowEntries = inventory
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
@@ -58,7 +65,7 @@ export async function readOverview(context: Context, client: Client, below: numb
     pets: pets
       ? {
           total: pets.length,
-          byStatus: countStatuses(pets, statusWords(client.contract, 'pets')),
+          byStatus: countStatuses(pets, words),
           byCategory: countCategories(pets, categories.nameById),
         }
       : null,

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
+import { bindTo } from '../helpers/bound.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -152,4 +153,25 @@ test('counts the statuses that only a bound service has', async () => {
   expect(JSON.parse(run.stdout).pets.byStatus).toEqual({ available: 0, pending: 0, sold: 0, lost: 1 });
   const overview = await runAt(server, 'overview', { env });
   expect(overview.stdout).toMatch(/^available +0\n(.*\n)*lost +1 /m);
+});
+
+test('says that all pets count if the service has no status sold', async () => {
+  const text = JSON.stringify(toOpenApi()).replaceAll('"available","pending","sold"', '"IN","OUT"');
+  await using server = await recordingServer({}, ({ path }) => ({
+    body: path.startsWith('/pets')
+      ? [{ id: 1, name: 'Luna', categoryId: 1, status: 'OUT' }]
+      : path.includes('inventory')
+        ? [{ petId: 1, quantity: 2, status: 'OUT' }]
+        : [],
+  }));
+  const { run } = await bindTo(server, text);
+  const { code, stdout, stderr } = await run('overview -o json');
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'note: pets have no status sold here, so the lowest counts are those of all pets\n',
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    pets: { byStatus: { IN: 0, OUT: 1 } },
+    inventory: { lowest: [{ petId: 1, name: 'Luna', quantity: 2 }] },
+  });
 });
