@@ -4,7 +4,9 @@ import { smokeFlags } from './smoke-flags.ts';
 
 export const smoke = action({
   description:
-    'Checks that a deployment is reachable and does what its description says: one check after another, each with a stable id. Read-only unless --write is given. A call ends within --timeout (10s by default); a request without an answer is sent once more, unless --retries says otherwise. Exits 0 if every check that ran has passed, 7 if a check failed, 6 if the service cannot be reached, 4 if the service refused the credential, 2 if no check ran.',
+    'Checks that a deployment is reachable and does what its description says; read-only unless --write is given. A call ' +
+    'ends within --timeout (10s by default). Exits 0 if every check that ran has passed, 7 if one failed, 6 if the service ' +
+    'cannot be reached, 4 if it refused the credential, 2 if no check ran. `petstore help checks` lists the checks.',
   examples: [
     'petstore smoke',
     'petstore smoke --wait 2m --report junit=out/smoke.xml --report github',
