@@ -18,7 +18,7 @@ export interface CheckResult {
   /** The number of requests that were sent. */
   readonly requests: number;
   /** The status or the error of the first attempt that was repeated; undefined if none was. */
-  readonly first?: string | undefined;
+  readonly repeatedOutcome?: string | undefined;
   /** The reason why the check did not begin, a short clause; undefined if it began. */
   readonly obstacle?: string | undefined;
 }
@@ -37,7 +37,7 @@ export function resultOf(
   if (findings.length === 0) return undefined;
   const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   const { response, error } = repeated ?? {};
-  const first = response ? statusText(response.status) : (error?.message ?? 'no answer');
+  const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
   return {
     id,
     operation,
@@ -45,7 +45,7 @@ export function resultOf(
     elapsedMs,
     findings: findings.map((finding) => toSafe(finding, mask)),
     requests: attempts.length,
-    first: repeated && mask(first),
+    repeatedOutcome: repeated && mask(outcome),
   };
 }
 

@@ -39,6 +39,8 @@ export interface Finding {
   readonly readings?: string | undefined;
   /** The records that the check left in the service, or may have left, a clause each. JSON has them as `left`. */
   readonly leftovers?: readonly string[] | undefined;
+  /** Whether the failure does not pass with time, so that `--wait` ends: a refused credential, or a TLS error. */
+  readonly isLasting?: boolean | undefined;
   /** The exit code of the failure; 7 if undefined. */
   readonly exitCode?: ExitCode | undefined;
 }
@@ -82,11 +84,12 @@ export function findingOfError(error: unknown): Finding {
   if (error instanceof InterruptedError) throw error;
   if (error instanceof FindingError) return error.finding;
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
-  const { method, url, status, requestId, hint } = error.details;
+  const { method, url, status, requestId, hint, reason: cause } = error.details;
   const { kind, exitCode } = error;
   const reason = errorMessage(error);
   const state = kind === 'unavailable' || status !== undefined ? 'fail' : 'error';
-  return { state, reason, hint, method, url, status, requestId, exitCode };
+  const isLasting = cause === 'tls' || undefined;
+  return { state, reason, hint, method, url, status, requestId, exitCode, isLasting };
 }
 
 /** Returns a status with its reason phrase: `404 Not Found`. */

@@ -52,13 +52,12 @@ function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
   const otherBody = isSuccess ? describeOtherBody(reply, operation) : wordsOfGateway(reply);
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(reply));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const { exitCode, hint } = consequenceOf(reply);
+  const consequence = consequenceOf(reply);
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(reply),
     expected: isSuccess ? `${operation.isList ? 'a list' : 'a record'} of the API` : undefined,
     got: wordsOf(reply),
-    exitCode,
-    hint,
+    ...consequence,
   });
 }
 
@@ -89,7 +88,7 @@ function wordsOfGateway({ error }: RawReply): string | undefined {
 function consequenceOf(reply: RawReply): Details {
   const { status, isRedirected, error } = reply;
   const errorHint = error?.details.hint;
-  if (status === 401 || status === 403) return { exitCode: auth, hint: errorHint };
+  if (status === 401 || status === 403) return { exitCode: auth, hint: errorHint, isLasting: true };
   if (status >= 502 && status <= 504)
     return { exitCode: unavailable, hint: 'nothing answers behind the gateway; --wait waits for it' };
   if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };

@@ -80,7 +80,7 @@ async function timeOnce(context: CheckContext, operation: Operation, input: Call
     const { status, attempts } = reply;
     if (!operation.success.includes(status))
       return { ...unanswered(`answered ${statusText(status)}`), pauseMs: rateLimitPauseMs(reply) };
-    return { durationMs: attempts[0]?.elapsedMs ?? 0 };
+    return { durationMs: attempts[0]?.latencyMs ?? 0 };
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof CliError && attemptsOf(error).length > 0) return unanswered(error.message);

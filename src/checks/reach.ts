@@ -63,7 +63,7 @@ async function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<
     const { message, details } = transportError(error as Error, { namesPlace: false });
     const isPlainHttp = isPlainHttpError(error as Error);
     const hint = details.hint ?? (isPlainHttp ? 'is the base URL http:// instead?' : undefined);
-    return fail(`the TLS handshake failed: ${message}`, { hint, exitCode });
+    return fail(`the TLS handshake failed: ${message}`, { hint, exitCode, isLasting: true });
   }
 }
 
@@ -76,12 +76,17 @@ export const tlsChecks: readonly Check[] = [
 
 function judgeTrust({ fault, hint }: Handshake, { address: { host } }: SocketContext): Finding {
   if (!fault) return pass('trusted');
-  return fail(fault, { expected: `a certificate for ${host} that is trusted`, hint, exitCode });
+  return fail(fault, {
+    expected: `a certificate for ${host} that is trusted`,
+    hint,
+    exitCode,
+    isLasting: true,
+  });
 }
 
 function judgeProtocol({ protocol }: Handshake): Finding {
   if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') return pass(protocol);
-  return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode });
+  return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode, isLasting: true });
 }
 
 /** A certificate that expires in fewer days is a warning. */
@@ -95,5 +100,9 @@ function judgeExpiry({ validTo }: Handshake, { now }: SocketContext): Finding {
   const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
   if (days >= warnDays) return pass(reason);
   const [judge, leastDays] = days < failDays ? [fail, failDays] : [warn, warnDays];
-  return judge(reason, { expected: `at least ${leastDays} days`, hint: 'renew the certificate' });
+  return judge(reason, {
+    expected: `at least ${leastDays} days`,
+    hint: 'renew the certificate',
+    isLasting: true,
+  });
 }

@@ -15,7 +15,7 @@ export interface RunnerOptions<Context> {
   /** Aborted when the checks are stopped; the reason is a StoppedError with a clause. */
   readonly stopped: AbortSignal;
   /** The results of checks that these checks may need. */
-  readonly earlier?: readonly CheckResult[];
+  readonly earlierResults?: readonly CheckResult[];
   /** Returns a reason for which the next check must not begin, a clause. */
   findObstacle?(): string | undefined;
   /** Called when a check begins. @param number its number, from 1, of `count`. */
@@ -34,10 +34,10 @@ export async function runChecks<Context>(
   checks: readonly Check<Context>[],
   options: RunnerOptions<Context>,
 ): Promise<CheckResult[]> {
-  const { earlier = [], stopped, findObstacle, onBegin, onResult } = options;
+  const { earlierResults = [], stopped, findObstacle, onBegin, onResult } = options;
   const results: CheckResult[] = [];
   for (const [index, check] of checks.entries()) {
-    const failed = [...earlier, ...results].find(
+    const failed = [...earlierResults, ...results].find(
       (result) => (result.isPrerequisite || check.needs?.includes(result.id)) && hasFailed(result),
     );
     const obstacle = failed

@@ -72,14 +72,14 @@ function runRoundChecks(
   { observer, stopped, createSignal }: SmokeSetup,
   round: Round,
   checks: readonly Check[],
-  earlier: readonly CheckResult[],
+  earlierResults: readonly CheckResult[],
   findObstacle: () => string | undefined,
 ): Promise<CheckResult[]> {
   return runChecks(checks, {
     open: () => createCheckContext(round, stopped, createSignal),
     mask: round.mask,
     stopped,
-    earlier,
+    earlierResults,
     findObstacle,
     onBegin: observer.showCheck,
   });
@@ -113,9 +113,13 @@ const minFlakyChecks = 3;
 function addSteadyResult(results: readonly CheckResult[]): readonly CheckResult[] {
   const verdicts = results.map((result) => verdictOf(result, false));
   const count = verdicts.filter(({ state }) => state !== 'skip').length;
-  const flaky = verdicts.filter(({ state, first }) => state === 'flaky' && first !== statusText(429));
+  const flaky = verdicts.filter(
+    ({ state, repeatedOutcome }) => state === 'flaky' && repeatedOutcome !== statusText(429),
+  );
   if (flaky.length < minFlakyChecks || flaky.length * 3 <= count) return results;
-  const outcomes = [...new Set(flaky.map(({ first, findings }) => first ?? findings[0].reason))];
+  const outcomes = [
+    ...new Set(flaky.map(({ repeatedOutcome, findings }) => repeatedOutcome ?? findings[0].reason)),
+  ];
   const fault = fail(
     `${flaky.length} of ${count} checks are flaky: ${outcomes.slice(0, 3).join(', ')} first`,
     {

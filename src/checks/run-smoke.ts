@@ -20,7 +20,7 @@ import {
   runReadChecks,
   type SmokeSetup,
 } from './run-round.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { verdictOf } from './verdict.ts';
 
 /** A pending create may still be answered for this long after the checks were stopped. */
 const createMs = 2000;
@@ -103,7 +103,7 @@ async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
       last = { ...round, rounds };
       return { value: last, isFinal: true };
     }
-    const isFinal = isLasting(failure);
+    const isFinal = failure.findings[0].isLasting === true;
     const results = isFinal ? round.results : withWait(round.results, waitMs);
     last = { ...round, results, rounds, obstacle: 'the read checks did not pass' };
     const waiting = `waiting up to ${durationText(waitMs)} for the service`;
@@ -116,11 +116,6 @@ async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
     if (last && stopped.aborted) return last;
     throw error;
   });
-}
-
-/** Whether a failure does not pass with time: a refused credential, or a TLS error. */
-function isLasting({ id, findings }: Verdict): boolean {
-  return groupOf(id) === 'tls' || (groupOf(id) === 'reach' && findings[0].exitCode === exitCodes.auth);
 }
 
 /** Says in the failures of reach how long smoke has waited. */

@@ -20,16 +20,17 @@ export interface Verdict extends Omit<CheckResult, 'findings'> {
 export function verdictOf(result: CheckResult, strict: boolean): Verdict {
   const hasPassed = result.findings.every(({ state }) => state === 'pass');
   const weighed = result.findings.map((finding) => {
-    const { first } = result;
-    const ofRetries: Finding =
-      first !== undefined && hasPassed
-        ? { ...finding, state: 'flaky', reason: `${first} first, then: ${finding.reason}` }
-        : finding;
-    return strict ? weighStrictly(ofRetries) : weighStability(ofRetries, result.operation);
+    const weighedFinding = hasPassed ? weighRetries(finding, result) : finding;
+    return strict ? weighStrictly(weighedFinding) : weighStability(weighedFinding, result.operation);
   });
   const sorted = states.flatMap((state) => weighed.filter((finding) => finding.state === state));
   const findings = sorted as unknown as Verdict['findings'];
   return { ...result, findings, state: findings[0].state };
+}
+
+function weighRetries(finding: Finding, { repeatedOutcome }: CheckResult): Finding {
+  if (repeatedOutcome === undefined) return finding;
+  return { ...finding, state: 'flaky', reason: `${repeatedOutcome} first, then: ${finding.reason}` };
 }
 
 function weighStability(finding: Finding, checked: Operation | undefined): Finding {

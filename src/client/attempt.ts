@@ -20,6 +20,8 @@ export interface Attempt {
   /** 1 for the first. */
   readonly number: number;
   readonly elapsedMs: number;
+  /** The time from the first byte that was sent to the last byte that was read, without the time to connect. */
+  readonly latencyMs: number;
   /** Whether the service may have received a byte of the request. */
   readonly isSent: boolean;
   /** The response, with its content encodings decoded. Undefined if there is none. */

@@ -87,8 +87,10 @@ async function tryOnce(
     let error: Error | undefined;
     let next: HttpRequest | undefined;
     let isSent = false;
+    let sentMs = monotonicMs();
     const onSending = () => {
       isSent = true;
+      sentMs = monotonicMs();
     };
     try {
       const limits = {
@@ -106,13 +108,15 @@ async function tryOnce(
       // A proxy that fails has not passed the request on.
       if (error instanceof CliError && error.details.reason === 'proxy') isSent = false;
     }
-    const elapsedMs = monotonicMs() - startMs;
+    const endMs = monotonicMs();
+    const elapsedMs = endMs - startMs;
     const requestId = response && requestIdOf(response.headers);
     const attempt: Attempt = {
       request: withMaskedParameter(request, parameter),
       isRedirected: redirects > 0,
       number,
       elapsedMs,
+      latencyMs: endMs - sentMs,
       isSent,
       response,
       error,

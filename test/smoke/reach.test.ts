@@ -99,9 +99,10 @@ describe('tls', () => {
       expect(run.code).toBe(6);
       expect(run.ids('fail')).toEqual(['tls/valid']);
       expect(run.check('tls/valid').reason).toMatch(reason);
-      const skipped = await smoke(service.url, ['--skip', 'tls'], options);
+      const skipped = await smoke(service.url, ['--skip', 'tls', '--wait', '30s'], options);
       expect(skipped.code).toBe(6);
       expect(skipped.ids('fail')).toEqual(['reach/http']);
+      expect([run.rounds, skipped.rounds]).toEqual([1, 1]);
       expect(service.requests).toEqual([]);
     },
   );

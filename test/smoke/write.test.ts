@@ -483,7 +483,7 @@ describe.concurrent('a signal', () => {
       return request.method === 'DELETE' ? second(answer, request) : first(answer, request);
     });
     expect(run.code).toBe(130);
-    expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/left .*pet petstore-smoke-\S+ \(id \d+\)/);
+    expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/left: .*pet petstore-smoke-\S+ \(id \d+\)/);
   });
 
   test('a create that is answered soon after the signal is removed by its id', async () => {

@@ -151,6 +151,7 @@ test('a repeated attempt is named with its reason', async () => {
     isSent: true,
     number: 1,
     elapsedMs: 10,
+    latencyMs: 10,
     nextDelayMs: 2000,
   };
   observe({ kind: 'attempt', attempt });

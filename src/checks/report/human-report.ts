@@ -81,9 +81,9 @@ function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): str
 
 /** Returns the reasons of the findings that the part about failures does not have. */
 function summaryText({ state, findings }: Verdict): string {
-  const telling = findings.filter((finding) => !isRed(finding) && finding.state !== 'pass');
-  const told = telling.length > 0 || isRed({ state }) ? telling : findings;
-  return [...new Set(told.map(reasonText))].join('; ');
+  const notable = findings.filter((finding) => !isRed(finding) && finding.state !== 'pass');
+  const summarized = notable.length > 0 || isRed({ state }) ? notable : findings;
+  return [...new Set(summarized.map(reasonText))].join('; ');
 }
 
 function stateCell(state: State, style: Style): string {

@@ -39,7 +39,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 }
 
 /** Turns a verdict into its JSON form: its gravest finding, and all findings if there are several. */
-function toCheck({ id, elapsedMs, operation, first, findings }: Verdict) {
+function toCheck({ id, elapsedMs, operation, repeatedOutcome, findings }: Verdict) {
   const group = groupOf(id);
   const { result, ...gravest } = toFinding(findings[0]);
   return {
@@ -49,13 +49,13 @@ function toCheck({ id, elapsedMs, operation, first, findings }: Verdict) {
     result,
     seconds: seconds(elapsedMs),
     operation: operation?.id,
-    first,
+    first: repeatedOutcome,
     ...gravest,
     findings: findings.length > 1 ? findings.map(toFinding) : undefined,
   };
 }
 
-function toFinding({ state, operation, leftovers, exitCode, ...details }: Finding) {
+function toFinding({ state, operation, leftovers, exitCode, isLasting, ...details }: Finding) {
   return { result: state, ...(operation && { operation: operation.id }), ...details, left: leftovers };
 }
 

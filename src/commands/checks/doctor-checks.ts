@@ -36,7 +36,7 @@ export async function runDoctorChecks(
   const round = await openService(context).then(createRound, () => undefined);
   await runChecks(checks, {
     ...options,
-    earlier: results,
+    earlierResults: results,
     open() {
       // Without a service, the check of the config has failed, and no further check begins.
       if (!round) throw new Error('there is no service');
