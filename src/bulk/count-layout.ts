@@ -171,7 +171,7 @@ function createParser(
       return { ...numberProblem(record, index, fault), fields };
     };
     const { line } = record;
-    const id = readId(valueText(record, petId));
+    const id = readId(valueText(record, petId), 'pets');
     if (typeof id === 'object') return invalid(petId, id);
     const text = valueText(record, quantity);
     const quantityMarks = marksOf(record, quantity, marks);

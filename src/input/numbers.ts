@@ -1,3 +1,4 @@
+import type { NounName } from '../api/operations.ts';
 import { toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
 import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import { type InputRecord, quoteValue, valueText } from './read-records.ts';
@@ -28,14 +29,20 @@ const changeRule = 'must be a whole number with or without a sign, such as 24, +
 const unclearRule = (number: string, thousands: string) =>
   `can be ${number} with a fraction of zeros, or ${thousands} with a separator of thousands`;
 
-/** Reads an id: digits up to 9223372036854775807. A fraction of zeros is dropped while a double is exact, up to 2^53. */
-export function readId(text: string): bigint | NumberFault {
+/**
+ * Reads an id: digits up to 9223372036854775807. A fraction of zeros is dropped while a double is exact, up to 2^53.
+ *
+ * @param noun the noun whose list has the ids, for the hint at a name.
+ */
+export function readId(text: string, noun: Exclude<NounName, 'inventory'>): bigint | NumberFault {
   const digits = withoutLeadingZeros(text.trim());
   const [, whole = digits] = /^(\d{1,15})[.,]0+$/.exec(digits) ?? [];
-  return toId(whole) ?? { rule: idRule, ...wayOn(digits) };
+  return toId(whole) ?? { rule: idRule, ...wayOn(digits, noun) };
 }
 
-function wayOn(text: string): Omit<NumberFault, 'rule'> {
+function wayOn(text: string, noun: NounName): Omit<NumberFault, 'rule'> {
+  if (/^\p{L}/u.test(text))
+    return { hint: `a file needs ids in place of names: \`petstore ${noun} list\` shows both` };
   if (/^\d([.,]\d+)?e\+?\d+$/i.test(text) || /^\d{16,}[.,]0+$/.test(text))
     return { hint: 'a spreadsheet or a script has rounded this id: import the column as text' };
   return markedAsText(text);

@@ -46,7 +46,7 @@ export function openScreen({ stdout }: Io): Screen {
     async close() {
       if (!isOpen) return;
       isOpen = false;
-      await stdout.write(showCursor).catch(() => {});
+      await stdout.write(`\r${eraseRestOfLine}${showCursor}`).catch(() => {});
     },
   };
 }

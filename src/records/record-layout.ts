@@ -1,4 +1,5 @@
 import { lackingFields } from '../api/contract.ts';
+import { referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { ValueError } from '../config/setting-values.ts';
 import { type NumberFault, noMarks, readCount, readId } from '../input/numbers.ts';
@@ -42,7 +43,7 @@ export function createRecordLayout(access: Access, extra: Body): RowLayout<Recor
     isHeader: (cells) => cells.every((cell) => fieldNames.includes(cell.trim()) || isRejectColumn(cell)),
     parserOf: createParserOf(noun, fieldNames, (values, isOfTable) => {
       const fields = toFields(access, values, isOfTable, extra);
-      return { id: isNew ? undefined : idFrom(values), values, fields };
+      return { id: isNew ? undefined : idFrom(values, noun), values, fields };
     }),
     noun: noun.singular,
     mayRepeat: true,
@@ -59,7 +60,7 @@ export function createIdLayout(noun: RecordNoun): RowLayout<IdRow> {
     columnsWithoutHeader: ([cell = '', ...others]) =>
       others.length > 0 || columns.includes(cell.trim()) || cell.startsWith('{') ? undefined : ['id'],
     parserOf: createParserOf(noun, fieldNamesOf(noun), (values) => ({
-      id: idFrom(values),
+      id: idFrom(values, noun),
       values,
       fields: {},
     })),
@@ -137,9 +138,9 @@ function objectFields({ names, value = null }: InputRecord): RowFields {
 }
 
 /** Returns the id of a record. @throws FieldError if it is missing or not valid. */
-function idFrom({ id = null }: RowFields): bigint {
+function idFrom({ id = null }: RowFields, { name }: RecordNoun): bigint {
   if (id === null) throw new FieldError('id is required', 'id');
-  return validNumber('id', String(id), readId(String(id)));
+  return validNumber('id', String(id), readId(String(id), name === 'inventory' ? 'pets' : name));
 }
 
 /** Returns a number that was read. @throws FieldError that names the column and the text if it is none. */
@@ -204,7 +205,7 @@ function fromText(operation: Operation, field: Field | undefined, text: string, 
   if (field.kind === 'quantity') return validNumber(column, text, readCount(text, noMarks));
   // A name stands for a category alone.
   if (field.kind === 'reference' && (field.name !== 'categoryId' || isIdText(text)))
-    return validNumber(column, text, readId(text));
+    return validNumber(column, text, readId(text, referenceFields[field.name] ?? 'pets'));
   const { parse, parseCell = parse } = fieldKinds[field.kind];
   return parseNamed(column, text, parseCell);
 }
