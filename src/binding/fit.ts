@@ -109,6 +109,7 @@ function recordObstacle(
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;
   const label = shape.names[0] ?? 'record';
+  if (isRead && !tableOperation.isList && shape.kind === 'array') return { why: 'it answers a list' };
   const obstacle = obstacleInTypes(tableOperation, shape, label);
   if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;

@@ -97,7 +97,9 @@ function placeOfRecord(query: PlaceQuery): Place | undefined {
  */
 function placeWithoutId({ tableOperation, operation, form, facts }: PlaceQuery): Place | undefined {
   const { id, noun } = tableOperation;
-  const hasId = tableOperation.body && operation.body && isRecord(tableOperation, operation.body.shape);
+  // A PATCH of a collection may change all its records.
+  const isReplaced = operation.method === 'PUT' && operation.body !== undefined;
+  const hasId = isReplaced && isRecord(tableOperation, operation.body.shape);
   const isOfCollection = facts.collections.includes(form.collection);
   if (hasId && isOfCollection && form.outerNames.length === 0)
     return facts.idFields.isSingle ? {} : undefined;
