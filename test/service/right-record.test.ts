@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest';
+import { bind } from '../../src/binding/binding.ts';
+import { readDescription } from '../../src/binding/description.ts';
+import type { JsonObject } from '../../src/process/exact-json.ts';
+import { createRandom, pick as pickFrom } from '../../src/server/seed.ts';
+import { bindTo } from '../helpers/bound.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+
+// No write is ever bound to a record that is not the one named. Random services find their records by a key of their own:
+// our id, or another field of the record. The parameter in the path has a name that such a key may have, the list may be in
+// any envelope or missing, and its schema may say everything or nothing. Each record has another value in each field.
+
+type Fields = Record<string, number | string | boolean>;
+type Noun = 'pets' | 'orders' | 'categories' | 'inventory';
+
+/** The fields of a noun by which a service may find a record, and the names of the path parameter for each. */
+const keys: Readonly<Record<Noun, Readonly<Record<string, readonly string[]>>>> = {
+  pets: {
+    id: ['id', 'petId', 'pet_id', 'pet', 'key'],
+    chip: ['chip', 'chipNumber', 'number', 'petNumber', 'key', 'pet'],
+    petId: ['petId', 'pet_id'],
+  },
+  orders: {
+    id: ['id', 'orderId', 'order_id', 'order'],
+    orderNumber: ['orderNumber', 'order_number', 'number', 'no', 'reference', 'order'],
+    petId: ['petId', 'pet_id', 'pet'],
+  },
+  categories: {
+    id: ['id', 'categoryId', 'category'],
+    rank: ['rank', 'position', 'number', 'key', 'category'],
+  },
+  inventory: {
+    petId: ['petId', 'pet_id'],
+    id: ['id', 'inventoryId', 'inventory_id', 'itemId', 'entryId', 'number', 'inventoryNumber'],
+    shelf: ['shelf', 'shelfId', 'position', 'inventory', 'stockId'],
+  },
+};
+
+/** The field that is our id: `petId` of an entry, and of a pet that has no `id`. */
+function ourKeyOf({ noun, fields }: Pick<Scene, 'noun' | 'fields'>): string {
+  const isByPet = noun === 'inventory' || (noun === 'pets' && !fields.includes('id'));
+  return isByPet ? 'petId' : 'id';
+}
+/** The other fields of a noun. */
+const further: Readonly<Record<Noun, readonly string[]>> = {
+  pets: ['name', 'status'],
+  orders: ['petId', 'quantity', 'complete'],
+  categories: ['name', 'description'],
+  inventory: ['petId', 'quantity'],
+};
+
+interface Scene {
+  readonly noun: Noun;
+  /** The fields of its records. */
+  readonly fields: readonly string[];
+  /** The field by which the service finds a record. */
+  readonly key: string;
+  readonly description: JsonObject;
+  /** The name of the parameter, for messages. */
+  readonly parameter: string;
+}
+
+function makeScene(seed: number): Scene {
+  const random = createRandom(seed);
+  const pick = <Item>(items: readonly Item[]): Item => pickFrom(random, items);
+  const noun = pick<Noun>(['pets', 'orders', 'categories', 'inventory', 'inventory']);
+  const key = pick(Object.keys(keys[noun]));
+  const otherKeys = Object.keys(keys[noun]).filter(() => random() < 0.6);
+  // A service that finds its records by another field mostly has an id beside it.
+  const fields = [
+    ...new Set([
+      key,
+      ...otherKeys,
+      ...further[noun],
+      ...(random() < 0.8 ? [noun === 'inventory' ? 'petId' : 'id'] : []),
+    ]),
+  ];
+  const parameter = pick(keys[noun][key] ?? []);
+  const properties = Object.fromEntries(
+    fields.map((name) => {
+      const type = ['name', 'status', 'description'].includes(name)
+        ? 'string'
+        : name === 'complete'
+          ? 'boolean'
+          : 'integer';
+      return [name, { type }];
+    }),
+  );
+  const record = { type: 'object', properties };
+  const word = pick(
+    noun === 'inventory' ? ['inventory'] : [noun, noun === 'categories' ? 'category' : noun.slice(0, -1)],
+  );
+  const prefix = pick(['', '', '/v1', '/api', '/store']);
+  const schemaName = pick([
+    'Record',
+    { pets: 'Pet', orders: 'Order', categories: 'Category', inventory: 'InventoryItem' }[noun],
+  ]);
+  const ref: JsonObject = { $ref: `#/components/schemas/${schemaName}` };
+  // `/pets/{petId}` without a word about a pet is that of the specification.
+  const isDescribed = random() < 0.8 || (noun === 'pets' && key === 'petId');
+  const json = (schema: JsonObject) => ({ content: { 'application/json': { schema } } });
+  const one = isDescribed ? ref : pick([{}, { type: 'object' }]);
+  const many: JsonObject = { type: 'array', items: one };
+  const list = pick<JsonObject>([
+    many,
+    { type: 'object', properties: { data: many } },
+    { type: 'object', properties: { items: many, total: { type: 'integer' } } },
+  ]);
+  const queries = ['status', 'id', key, 'force', 'notify'].filter(() => random() < 0.2);
+  const parameters = [
+    {
+      name: parameter,
+      in: 'path',
+      required: true,
+      schema: pick<JsonObject>([
+        { type: 'integer' },
+        { type: 'integer', format: 'int64' },
+        {},
+        { type: 'string' },
+      ]),
+    },
+    ...[...new Set(queries)].map((name) => ({
+      name,
+      in: 'query',
+      schema: { type: pick(['string', 'integer']) },
+    })),
+  ];
+  const answers =
+    random() < 0.5 ? { 200: { description: 'ok', ...json(one) } } : { 204: { description: 'done' } };
+  const body = noun === 'inventory' ? { type: 'object', properties: { quantity: { type: 'integer' } } } : one;
+  const operationId =
+    random() < 0.3
+      ? { operationId: pick(['update', 'set_it', 'replaceRecord', 'adjustStock', 'updateInventory']) }
+      : {};
+  const update = { ...operationId, requestBody: json(body), responses: answers };
+  const collection = {
+    ...(random() < 0.8 && { get: { responses: { 200: { description: 'ok', ...json(list) } } } }),
+    ...(random() < 0.5 && { post: { requestBody: json(one), responses: { 201: { description: 'made' } } } }),
+    ...(random() < 0.2 && { put: { requestBody: json(ref), responses: answers } }),
+    ...(random() < 0.2 && { patch: { requestBody: json(ref), responses: answers } }),
+  };
+  const record2 = {
+    parameters,
+    ...(random() < 0.6 && { get: { responses: { 200: { description: 'ok', ...json(one) } } } }),
+    [pick(['put', 'put', 'patch'])]: update,
+    delete: { responses: { 204: { description: 'gone' } } },
+  };
+  const place = pick(['', '', '', '/archive']);
+  const description = {
+    openapi: '3.0.3',
+    info: { title: 'x', version: '1' },
+    paths: { [`${prefix}/${word}`]: collection, [`${prefix}${place}/${word}/{${parameter}}`]: record2 },
+    components: { schemas: { [schemaName]: record } },
+  };
+  return { noun, fields, key, description, parameter };
+}
+
+const seeds = (count: number, from = 1) => Array.from({ length: count }, (_, at) => from + at);
+
+test('a write on one record is bound only if the service finds the record by our id', async () => {
+  let bound = 0;
+  // A body that replaces a record names it by all its keys, so only a path can name another one.
+  for (const seed of seeds(1500)) {
+    const { noun, fields, key, description, parameter } = makeScene(seed);
+    const source = {
+      url: 'file:///x.json',
+      label: 'x',
+      document: structuredClone(description),
+      read: async () => '',
+    };
+    const maps = { operations: new Map(), fields: new Map() };
+    const { contract } = bind(await readDescription(source), maps, 'http://service.test');
+    const writes = [...contract.operations.values()].filter(
+      ({ method, path }) => method !== 'GET' && path.includes('{'),
+    );
+    bound += writes.length;
+    if (key !== ourKeyOf({ noun, fields }))
+      expect({
+        seed,
+        key,
+        parameter,
+        fields,
+        writes: writes.map(({ id, path }) => `${id} ${path}`),
+      }).toMatchObject({ writes: [] });
+  }
+  // The test can fail: many writes are bound.
+  expect(bound).toBeGreaterThan(300);
+});
+
+/** Three records, each of which has other numbers in its fields. */
+function recordsOf({ fields }: Scene): Fields[] {
+  return [0, 1, 2].map((at) =>
+    Object.fromEntries(
+      fields.map((name, index) => {
+        const number = 1 + ((at + index) % 3);
+        if (name === 'status') return [name, 'sold'];
+        return [
+          name,
+          name === 'complete' ? false : ['name', 'description'].includes(name) ? `text ${at}` : number,
+        ];
+      }),
+    ),
+  );
+}
+
+const lines: Readonly<Record<Noun, readonly string[]>> = {
+  pets: ['pets update 2 --name changed', 'pets delete 2 --yes'],
+  orders: ['orders update 2 --complete', 'orders delete 2 --yes'],
+  categories: ['categories update 2 --name changed', 'categories delete 2 --yes'],
+  inventory: ['inventory set 2 41', 'inventory adjust 2 +1', 'inventory delete 2 --yes'],
+};
+
+test.each(seeds(40, 5000))(
+  'a command changes the record that it names, or none: service %i',
+  async (seed) => {
+    const scene = makeScene(seed);
+    const { noun, key, description } = scene;
+    const records = recordsOf(scene);
+    const touched = new Set<Fields>();
+    const server = await recordingServer({ '/openapi.json': description }, ({ method, path, body }) => {
+      const segments = new URL(path, 'http://x').pathname.split('/').filter(Boolean);
+      const last = segments.at(-1) ?? '';
+      const fields: Fields = body === '' ? {} : JSON.parse(body);
+      const value = /^\d+$/.test(last)
+        ? Number(last)
+        : method === 'GET' || method === 'POST'
+          ? undefined
+          : fields[key];
+      if (value === undefined) return { body: method === 'GET' ? records : {} };
+      const record = records.find((each) => each[key] === value);
+      if (!record)
+        return { status: 404, body: { code: 'not_found', message: 'no such record', status: 404 } };
+      if (method === 'GET') return { body: record };
+      touched.add(record);
+      if (method === 'DELETE') records.splice(records.indexOf(record), 1);
+      else Object.assign(record, fields);
+      return { status: 204 };
+    });
+    await using service = server;
+    const { run } = await bindTo(service).catch(() => ({ run: undefined }));
+    for (const line of run ? lines[noun] : []) {
+      touched.clear();
+      const named = records.find((record) => record[ourKeyOf(scene)] === 2);
+      await run?.(line);
+      for (const record of touched) expect({ seed, line, record }).toEqual({ seed, line, record: named });
+    }
+  },
+);
