@@ -119,7 +119,11 @@ function readQuotedRecord(
     const cell = text[at] === '"' ? readQuotedCell(text, at, delimiter) : readCell(text, at, delimiter);
     if (!cell) return { quoteLine: line };
     if (cell.end === text.length) return {};
-    if (cell.isBroken) problem ??= { message: 'text follows a closing quote' };
+    if (cell.isBroken)
+      problem ??= {
+        message: 'text follows a closing quote',
+        hint: 'within quotes, a quote is written twice',
+      };
     cells.push(cell.value);
     line += cell.value.match(/\r\n|\n|\r/g)?.length ?? 0;
     at = cell.end;

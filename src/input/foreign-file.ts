@@ -24,8 +24,11 @@ const signatures: readonly (readonly [RegExp, ForeignFile])[] = [
   [/^\xfd7zXZ/, { what: 'a file compressed by xz', hint: (name) => conversion('xz -dc', name) }],
   [/^\x28\xb5\x2f\xfd/, { what: 'a file compressed by zstd', hint: (name) => conversion('zstd -dc', name) }],
   [/^%PDF-/, { what: 'a PDF', hint: () => 'export the table as CSV from the program that made the PDF' }],
-  [/^PK\x03\x04.{26}mimetypeapplication\/vnd\.oasis/s, spreadsheet('an OpenDocument spreadsheet')],
-  [/^PK\x03\x04.{26}(\[Content_Types\]|_rels\/|docProps\/|xl\/)/s, spreadsheet('an Excel workbook')],
+  [
+    /^PK\x03\x04.*(vnd\.oasis\.opendocument|content\.xml|META-INF\/manifest)/s,
+    spreadsheet('an OpenDocument file'),
+  ],
+  [/^PK\x03\x04.*(\[Content_Types\]|_rels\/|docProps\/|xl\/)/s, spreadsheet('an Excel workbook')],
   [/^PK[\x03\x05]/, { what: 'a ZIP archive', hint: (name) => conversion('unzip -p', name) }],
   [/^\xd0\xcf\x11\xe0/, spreadsheet('an Excel workbook of the old format')],
   [/^(\xef\xbb\xbf)?\s*<\?xml/, spreadsheet('XML')],

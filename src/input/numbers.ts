@@ -43,7 +43,7 @@ export function readId(text: string, noun: Exclude<NounName, 'inventory'>): bigi
 function wayOn(text: string, noun: NounName): Omit<NumberFault, 'rule'> {
   if (/^\p{L}/u.test(text))
     return { hint: `a file needs ids in place of names: \`petstore ${noun} list\` shows both` };
-  if (/^\d([.,]\d+)?e\+?\d+$/i.test(text) || /^\d{16,}[.,]0+$/.test(text))
+  if (/^\d([.,]\d+)?e\+?\d+$/i.test(text) || /^\d{16,}[.,]0+$|^\d{16,}000$/.test(text))
     return { hint: 'a spreadsheet or a script has rounded this id: import the column as text' };
   return markedAsText(text);
 }

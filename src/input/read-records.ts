@@ -106,7 +106,7 @@ export async function readRecords<Row extends InputRow>(
         if (header.isInInput) rows = rows.slice(1);
       }
       yield rows.map((split) => {
-        const record = header ? tableRecord(split, header) : objectRecord(split, layout);
+        const record = header ? tableRecord(split, header) : objectRecord(split, layout, format);
         return [record, parse(record)];
       });
     }
@@ -243,7 +243,11 @@ function tableRecord(
   return { ...record, problem: { message: `the row has ${size}, ${whole}`, kind: 'size' } };
 }
 
-function objectRecord<Row extends InputRow>(split: SplitRecord, layout: RowLayout<Row>): InputRecord {
+function objectRecord<Row extends InputRow>(
+  split: SplitRecord,
+  layout: RowLayout<Row>,
+  { kind }: InputFormat,
+): InputRecord {
   const { line, text = '', problem } = split;
   const record = { line, names: [], values: [], json: text };
   if (problem) return { ...record, problem };
@@ -251,7 +255,9 @@ function objectRecord<Row extends InputRow>(split: SplitRecord, layout: RowLayou
   try {
     value = parseJson(text);
   } catch (error) {
-    return { ...record, problem: { message: `not valid JSON: ${messageOf(error)}`, kind: 'no JSON' } };
+    // The message has the place within the record, which is none in a document.
+    const reason = kind === 'json' ? messageOf(error).replace(/ at line .*/, '') : messageOf(error);
+    return { ...record, problem: { message: `not valid JSON: ${reason}`, kind: 'no JSON' } };
   }
   if (!isJsonObject(value)) {
     const names = layout.columnsWithoutHeader?.([text]);

@@ -234,5 +234,6 @@ async function findHint<Row extends InputRow>(
     if (isRight) flags.push(alternative.flag);
   }
   if (flags.length > 0) return `add ${flags.join(', or ')}`;
-  return canSkip && hasInvalid ? '--skip-invalid applies the other rows' : undefined;
+  const isExplained = issues.some(({ hint }) => hint !== undefined);
+  return canSkip && hasInvalid && !isExplained ? '--skip-invalid applies the other rows' : undefined;
 }

@@ -275,6 +275,30 @@ test.each<[text: string, options: Options, hint: string | undefined]>([
   expect(details.hint).toBe(hint);
 });
 
+test.each([
+  [
+    'petId,quantity\n1.23456789012346E+018,5\n',
+    'a spreadsheet or a script has rounded this id: import the column as text',
+  ],
+  [
+    'petId,quantity\n9223372036854776000,5\n',
+    'a spreadsheet or a script has rounded this id: import the column as text',
+  ],
+  [
+    'petId,quantity\n9007199254740990,5\n9007199254740990,6\n',
+    'a spreadsheet or a script may have rounded these ids: import the column as text',
+  ],
+  [
+    'petId,quantity\n="1",5\n',
+    `a formula keeps these digits as text; convert it: sed -E 's/"?="+([0-9]+)"+/\\1/g' stock.csv > converted.csv`,
+  ],
+  ['petId,quantity\n"1"x,5\n', 'within quotes, a quote is written twice'],
+])('an id of %j says what happened to it', async (text, hint) => {
+  const error = await refusal(text);
+  const [first = error] = error instanceof ManyError ? error.errors : [];
+  expect(first.details.hint).toBe(hint);
+});
+
 test('people read the first problem of each kind and the number of its like, conflicts first; programs all of them', async () => {
   const text = `petId,quantity\n${'1,x\n'.repeat(330)}2,\n3,4\n3,5\n`;
   const error = await refusal(text);
