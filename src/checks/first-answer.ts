@@ -79,9 +79,9 @@ function isPage({ mediaType, text }: RawReply): boolean {
   return /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100));
 }
 
-/** Says what an answer means that may come from a gateway. Undefined for an answer of the service itself. */
+/** Says what an answer means that may come from a gateway or a proxy. Undefined for an answer of the service itself. */
 function wordsOfGateway({ error }: RawReply): string | undefined {
-  return error && error.details.author === 'gateway' ? `: ${error.message}` : undefined;
+  return error && error.details.author !== 'service' ? `: ${error.message}` : undefined;
 }
 
 /** Returns the exit code and the hint for an answer that is not one of the API. */

@@ -36,24 +36,22 @@ export async function runChecks<Context>(
 ): Promise<CheckResult[]> {
   const { earlierResults = [], stopped, findObstacle, onBegin, onResult } = options;
   const results: CheckResult[] = [];
-  for (const [index, check] of checks.entries()) {
+  const skipIfNeeded = (check: Check<Context>): CheckResult | undefined => {
     const failed = [...earlierResults, ...results].find(
       (result) => (result.isPrerequisite || check.needs?.includes(result.id)) && hasFailed(result),
     );
-    const obstacle = failed
-      ? `${failed.id} failed`
-      : (check.obstacle ?? stopReasonOf(stopped) ?? findObstacle?.());
-    if (obstacle === undefined) onBegin?.(check.id, index + 1, checks.length);
-    const result =
-      obstacle === undefined
-        ? await runCheck(check, options)
-        : check.isOptional
-          ? undefined
-          : skippedResult(
-              check,
-              obstacle,
-              failed && `${obstacle}: ${verdictOf(failed, false).findings[0].reason}`,
-            );
+    if (failed) {
+      const obstacle = `${failed.id} failed`;
+      return skippedResult(check, obstacle, `${obstacle}: ${verdictOf(failed, false).findings[0].reason}`);
+    }
+    const obstacle = check.obstacle ?? stopReasonOf(stopped) ?? findObstacle?.();
+    return obstacle === undefined ? undefined : skippedResult(check, obstacle);
+  };
+  for (const [index, check] of checks.entries()) {
+    const skipped = skipIfNeeded(check);
+    if (skipped && check.isOptional) continue;
+    if (!skipped) onBegin?.(check.id, index + 1, checks.length);
+    const result = skipped ?? (await runCheck(check, options));
     if (!result) continue;
     results.push(result);
     await onResult?.(result);

@@ -18,10 +18,10 @@ export interface Verdict extends Omit<CheckResult, 'findings'> {
  * @param strict whether warnings, flaky passes, and failures of operations that are not stable are failures.
  */
 export function verdictOf(result: CheckResult, strict: boolean): Verdict {
-  const hasPassed = result.findings.every(({ state }) => state === 'pass');
+  const hasPassed = result.findings.every(({ state }) => state === 'pass' || state === 'skip');
   const weighed = result.findings.map((finding) => {
-    const weighedFinding = hasPassed ? weighRetries(finding, result) : finding;
-    return strict ? weighStrictly(weighedFinding) : weighStability(weighedFinding, result.operation);
+    const withRetries = hasPassed ? weighRetries(finding, result) : finding;
+    return strict ? weighStrictly(withRetries) : weighStability(withRetries, result.operation);
   });
   const sorted = states.flatMap((state) => weighed.filter((finding) => finding.state === state));
   const findings = sorted as unknown as Verdict['findings'];
@@ -29,7 +29,7 @@ export function verdictOf(result: CheckResult, strict: boolean): Verdict {
 }
 
 function weighRetries(finding: Finding, { repeatedOutcome }: CheckResult): Finding {
-  if (repeatedOutcome === undefined) return finding;
+  if (repeatedOutcome === undefined || finding.state !== 'pass') return finding;
   return { ...finding, state: 'flaky', reason: `${repeatedOutcome} first, then: ${finding.reason}` };
 }
 

@@ -181,7 +181,7 @@ test('a token that cannot be read exits 4, and nothing is sent', async () => {
   const run = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN_FILE: '/nonexistent/token' });
   expect({ code: run.code, ...run.states }).toMatchObject({
     code: 4,
-    config: 'error',
+    config: 'fail',
     permissions: 'pass',
     'reach/http': 'skip',
   });
@@ -199,7 +199,7 @@ test('a token is named by its source, and its value is never shown', async () =>
 test('without a base URL doctor exits 2 and names the remedies', async () => {
   const { code, findings } = await examine('');
   expect(code).toBe(2);
-  expect(findings.config).toMatchObject({ state: 'error', hint: containing('--offline') });
+  expect(findings.config).toMatchObject({ state: 'fail', hint: containing('--offline') });
   expect(findings['reach/http']).toMatchObject({ state: 'skip', reason: 'config failed' });
 });
 
@@ -212,7 +212,7 @@ test('a wrong config is a failure of its check', async () => {
   writeConfig({ timeout: 'often' });
   const { code, findings } = await examine('--offline');
   expect(code).toBe(2);
-  expect(findings.config).toMatchObject({ state: 'error', reason: containing("'often'") });
+  expect(findings.config).toMatchObject({ state: 'fail', reason: containing("'often'") });
   expect(findings['reach/http']?.state).toBe('skip');
 });
 

@@ -4,7 +4,7 @@ import { bareHost, headerValue, isLoopbackHost } from '../../api/http.ts';
 import type { Check, CheckContext } from '../../checks/check.ts';
 import type { CheckResult } from '../../checks/check-result.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
-import { type Finding, pass, skip, warn } from '../../checks/finding.ts';
+import { type Finding, findingOfError, pass, skip, warn } from '../../checks/finding.ts';
 import { askFirst } from '../../checks/first-answer.ts';
 import { createCheckContext, createRound } from '../../checks/round.ts';
 import { type RunnerOptions, runChecks } from '../../checks/run-checks.ts';
@@ -47,6 +47,15 @@ export async function runDoctorChecks(
 
 /** Checks that the config can be read, its settings resolve, the token can be read, and every variable is known. */
 async function checkConfig(context: Context): Promise<Finding[]> {
+  try {
+    return await inspectConfig(context);
+  } catch (error) {
+    return [{ ...findingOfError(error), state: 'fail' }];
+  }
+}
+
+/** @throws CliError if a command could not run with this config. */
+async function inspectConfig(context: Context): Promise<Finding[]> {
   const { settings, io } = context;
   const { problems, warnings, offline, profile, get } = settings;
   if (problems[0]) throw problems[0];
