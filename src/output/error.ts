@@ -5,7 +5,7 @@ import { plainStyle } from './style.ts';
 
 /**
  * Prints an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each
- * different hint.
+ * different hint. A failure that several records share is one line.
  *
  * @param show makes a message safe to print, and folds it so that further lines begin at the given column.
  */
@@ -16,8 +16,18 @@ export function errorText(
 ): string {
   const errors = error instanceof ManyError ? error.examples : [error];
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
+  const sentences = new Map<string, { readonly first: CliError; more: number }>();
+  for (const each of errors) {
+    const same = sentences.get(errorMessage(each));
+    if (same) same.more += 1;
+    else sentences.set(errorMessage(each), { first: each, more: 0 });
+  }
   const lines = [
-    ...errors.map((each) => `${style.red('error:')} ${show(errorSentence(each), 'error: '.length)}\n`),
+    ...Array.from(sentences.values(), ({ first, more }) => {
+      const sentence =
+        more === 0 ? errorSentence(first) : `${errorSentence(first)}, and the same for ${more} more`;
+      return `${style.red('error:')} ${show(sentence, 'error: '.length)}\n`;
+    }),
     ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${show(hint, 'hint: '.length)}\n`),
   ];
   return lines.join('');

@@ -13,7 +13,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   [['pets', 'get', ''], noId('')],
   [['pets', 'get', ' 1'], noId(' 1')],
   ['categories get 1.5', noId('1.5')],
-  ['pets get 1 --until status', "--until 'status': must be <field>=<value>"],
+  ['pets get 1 --until status', "--until 'status': this is not a condition on a field"],
   ['pets create --status sold', 'create pet: --name and --category are missing\n'],
   ['pets create --from - --name Rex', '--from'],
   ['pets create --name Rex --category 1 --fields colour', "--fields: no field 'colour'"],

@@ -41,6 +41,15 @@ test('many errors are printed one a line, and as one object in JSON', async () =
   expect(JSON.parse(json.stderr).error).toMatchObject({ kind: 'partial', errors });
 });
 
+test('a failure that several records share is told once, and JSON has it for each', async () => {
+  const { stderr } = await runCli('pets get 1 2 3 --base-url http://127.0.0.1:9');
+  expect(stderr).toMatch(
+    /^error: 127\.0\.0\.1:9: connection refused \(GET \S+\/pets\/1\), and the same for 2 more\nhint: .*\n$/,
+  );
+  const json = await runCli('pets get 1 2 3 --base-url http://127.0.0.1:9 -o json');
+  expect(JSON.parse(json.stderr).error.errors).toHaveLength(3);
+});
+
 test('foreign text in an error becomes visible escapes', async () => {
   const message = 'bad \x1b[2J\nname\u202e';
   await using server = await recordingServer({}, () => ({ status: 422, body: { ...gone.body, message } }));
