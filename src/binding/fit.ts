@@ -12,6 +12,7 @@ import {
   type TableOperation,
 } from './record-format.ts';
 import { objectOf, type Shape, shapeOf, statedText } from './schema.ts';
+import { addingWordIn } from './words.ts';
 
 // The parameters, the body and the answer of an operation show whether the program can call it as an operation of the table.
 // These rules hold for a route of --map too.
@@ -84,8 +85,9 @@ function lackOf(
   const candidates = [...shape.fields].flatMap(([name, schema]) => {
     const { kind } = shapeOf(schema);
     const isSameType = isNumber(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
-    // The own id of an entry is never that of its pet.
-    return isSameType && !usedNames.has(name) && name.toLowerCase() !== 'id' ? [name] : [];
+    // The own id of an entry is never that of its pet, and a delta is no count.
+    const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
+    return isSameType && !usedNames.has(name) && !isOther ? [name] : [];
   });
   const [name] = candidates;
   if (fields.length > 1 || name === undefined || obstacleInTypes(tableOperation, shape, label))

@@ -48,9 +48,9 @@ export function hintOfStatus(
 }
 
 /** Names the path that the description gives to a service that has nothing there. */
-function basePathHint({ operation, client: { contract, baseUrl } }: Call): string | undefined {
+function basePathHint({ client: { contract, baseUrl } }: Call): string | undefined {
   const { basePath } = contract;
-  if (operation?.provenance !== 'bound' || basePath === '' || !baseUrl.endsWith(basePath)) return undefined;
+  if (basePath === '' || !baseUrl.endsWith(basePath)) return undefined;
   return `the description says that its operations lie below ${basePath}; if they do not, bind again with --base-path /`;
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { bind } from '../../src/binding/binding.ts';
+import type { NounName, OperationId } from '../../src/api/operations.ts';
+import { bind, type Maps } from '../../src/binding/binding.ts';
 import { readDescription } from '../../src/binding/description.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 
@@ -786,10 +787,14 @@ function describe([kind, schemas, operations]: Row) {
 
 const url = 'file:///openapi.json';
 
+async function bindTo(document: JsonObject, maps: Partial<Maps> = {}) {
+  const source = { url, label: 'x', document: structuredClone(document), read: async () => '' };
+  const allMaps = { operations: new Map(), fields: new Map(), ...maps };
+  return bind(await readDescription(source), allMaps, 'http://service.test');
+}
+
 async function boundRoutes(document: JsonObject): Promise<Record<string, string>> {
-  const description = await readDescription({ url, label: 'x', document, read: async () => '' });
-  const { contract } = bind(description, { operations: new Map(), fields: new Map() }, 'http://service.test');
-  const { operations } = contract;
+  const { operations } = (await bindTo(document)).contract;
   return Object.fromEntries(
     [...operations.values()].map(({ id, method, path }) => [id, `${method} ${path}`]),
   );
@@ -798,6 +803,21 @@ async function boundRoutes(document: JsonObject): Promise<Record<string, string>
 test.each(corpus)('what is certain of a description is bound, and nothing else: %s', async (...row) => {
   const { document, expected } = describe(row);
   expect(await boundRoutes(document)).toEqual(expected);
+});
+
+test.each(corpus)('each --map line that is printed binds: %s', async (...row) => {
+  const { document } = describe(row);
+  for (const [id, { state, remedy = '' }] of (await bindTo(document)).matches) {
+    if (state === 'bound' || remedy === '') continue;
+    const [, mappedId = '', method = '', path = ''] = /--map (\w+)='(\w+) (\S+)'/.exec(remedy) ?? [];
+    const [, noun = '', field = '', name = ''] = /--map (\w+)\.(\w+)=(\S+)/.exec(remedy) ?? [];
+    const maps: Partial<Maps> =
+      mappedId === ''
+        ? { fields: new Map([[noun as NounName, new Map([[field, name]])]]) }
+        : { operations: new Map([[mappedId as OperationId, { method, path }]]) };
+    const { contract } = await bindTo(document, maps);
+    expect([id, remedy, [...contract.operations.keys()]]).toEqual([id, remedy, expect.arrayContaining([id])]);
+  }
 });
 
 test('the corpus has sixty descriptions', () => {
