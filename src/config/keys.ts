@@ -126,7 +126,7 @@ const rules = {
     isOfPlace: true,
   },
   contract: {
-    summary: 'file of the binding to a description of the service, which `petstore api bind` writes',
+    summary: 'binding of the service, a file that `petstore api bind` writes',
     ...pathRule,
     isOfPlace: true,
   },
@@ -137,33 +137,32 @@ const rules = {
     isOfPlace: true,
   },
   'import-map': {
-    summary: 'columns of a bulk file: the default of --map',
+    summary: 'default of --map: columns of a bulk file',
     parse: parse.parseColumnMaps,
     separator: ',',
     placeholder: '<field=column>',
     isOfPlace: true,
   },
   'import-thousands': {
-    summary: 'thousands separator of a bulk file: the default of --thousands',
+    summary: 'default of --thousands in a bulk file',
     ...choiceRule(parse.thousandsSeparators),
     placeholder: '<separator>',
     isOfPlace: true,
   },
   'import-decimal': {
-    summary: 'mark that ends the whole number in a bulk file: the default of --decimal',
+    summary: 'default of --decimal in a bulk file',
     ...choiceRule(parse.decimalMarks),
     placeholder: '<mark>',
     isOfPlace: true,
   },
   tenant: {
-    summary: 'name of the tenant, if a token or a tunnel decides which records an address has',
+    summary: 'name of the tenant, if several share an address',
     parse: parse.parseName,
     placeholder: '<name>',
     isOfPlace: true,
   },
   etags: {
-    summary:
-      'whether writes send the ETag of a record as If-Match; false for a service whose ETags are of no use',
+    summary: 'whether writes send the ETag of a record as If-Match',
     ...switchRule,
     defaultText: 'true',
     isOfPlace: true,
