@@ -113,13 +113,21 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       send(response, toRefusal(error, onDefect).toResponse());
     }
   };
-  const turns = new WeakMap<Socket, Turns>();
-  server.on('connection', (socket) => turns.set(socket, new Turns(socket)));
+  const turnsBySocket = new WeakMap<Socket, Turns>();
   server.on('request', (request, response) => {
-    turns.get(request.socket)?.take({ request, response, work: () => respond(request, response) });
+    const { socket } = request;
+    let turns = turnsBySocket.get(socket);
+    if (!turns) {
+      turns = new Turns(respond);
+      turnsBySocket.set(socket, turns);
+    }
+    turns.take(request, response);
   });
   server.on('clientError', (error, socket) => {
-    turns.get(socket as Socket)?.breakOff(() => answerMalformed(error, socket as Socket));
+    const end = () => answerMalformed(error, socket as Socket);
+    const turns = turnsBySocket.get(socket as Socket);
+    if (turns) turns.breakOff(end);
+    else end();
   });
   await once(server.listen({ host, port }), 'listening').catch((error) => {
     throw toListenError(error, `${host}:${port}`);
@@ -138,56 +146,62 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
 /** A client that reads its answers never has more requests than this waiting on one connection. */
 const mostWaiting = 1000;
 
-/** A request and its response; neither for bytes that are no request. */
-interface Turn {
-  readonly request?: IncomingMessage;
-  readonly response?: ServerResponse;
-  /** Writes the response. */
-  work(): void;
-}
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A request that waits for its turn, or the end of the connection because of bytes that are no request. */
+type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse } | { end(): void };
 
 /**
  * The requests of one connection, answered one at a time: the next when the answer before it has left this process. A client
  * that sends requests and reads no answers would otherwise fill the memory with answers.
  */
 class Turns {
-  private readonly socket: Socket;
-  private current: Turn | undefined;
-  private readonly waiting: Turn[] = [];
+  private readonly respond: Respond;
+  private request: IncomingMessage | undefined;
+  private response: ServerResponse | undefined;
+  private readonly waiting: Waiting[] = [];
 
-  constructor(socket: Socket) {
-    this.socket = socket;
+  constructor(respond: Respond) {
+    this.respond = respond;
   }
 
-  take(turn: Turn): void {
-    const { current, waiting } = this;
-    if (waiting.length === 0 && (!current?.response || current.response.writableFinished)) {
-      this.begin(turn);
-      return;
-    }
-    waiting.push(turn);
-    if (waiting.length === 1) current?.response?.once('finish', () => this.next());
-    if (waiting.length > mostWaiting) this.socket.destroy();
+  take(request: IncomingMessage, response: ServerResponse): void {
+    if (this.isIdle()) this.begin(request, response);
+    else this.wait({ request, response });
+    if (this.waiting.length > mostWaiting) request.socket.destroy();
   }
 
-  /** Does the work in place of a request that is broken off, or after all requests that have come whole. */
-  breakOff(work: () => void): void {
-    const isCut = (turn: Turn | undefined) => turn?.request?.complete === false;
-    if (isCut(this.waiting.at(-1))) this.waiting.pop();
-    if (isCut(this.current)) work();
-    else this.take({ work });
+  /** Ends the connection in place of the answer to a request that is cut, or after the answers to all whole requests. */
+  breakOff(end: () => void): void {
+    const last = this.waiting.at(-1);
+    if (last && 'request' in last && !last.request.complete) this.waiting.pop();
+    if (this.isIdle() || this.request?.complete === false) end();
+    else this.wait({ end });
+  }
+
+  private isIdle(): boolean {
+    return this.waiting.length === 0 && (this.response === undefined || this.response.writableFinished);
+  }
+
+  private wait(turn: Waiting): void {
+    if (this.waiting.push(turn) === 1) this.response?.once('finish', () => this.next());
   }
 
   private next(): void {
     const turn = this.waiting.shift();
     if (!turn) return;
-    if (this.waiting.length > 0) turn.response?.once('finish', () => this.next());
-    this.begin(turn);
+    if ('end' in turn) {
+      turn.end();
+      return;
+    }
+    if (this.waiting.length > 0) turn.response.once('finish', () => this.next());
+    this.begin(turn.request, turn.response);
   }
 
-  private begin(turn: Turn): void {
-    this.current = turn;
-    turn.work();
+  private begin(request: IncomingMessage, response: ServerResponse): void {
+    this.request = request;
+    this.response = response;
+    this.respond(request, response);
   }
 }
 
