@@ -45,6 +45,7 @@ export async function toManual(program: Program, version: string): Promise<strin
     ...topicLines('BULK INVENTORY', topics.bulk),
     ...topicLines('SMOKE CHECKS', topics.checks),
     ...topicLines('CONTINUOUS INTEGRATION', topics.ci),
+    ...topicLines('GATEWAYS', topics.gateways),
     ...topicLines('EXIT STATUS', topics['exit-codes']),
     ...topicLines('ENVIRONMENT', topics.environment),
     ...topicLines('FILES', topics.files),

@@ -13,6 +13,7 @@ export const topicNames = [
   'bulk',
   'checks',
   'ci',
+  'gateways',
   'files',
 ] as const;
 type TopicName = (typeof topicNames)[number];
