@@ -77,8 +77,8 @@ export interface CheckContext {
   readonly reads: readonly Operation[];
   /** The address of the service, for the checks of its socket. */
   readonly address: SocketAddress;
-  /** The place of the credential in requests. */
-  readonly credentialPlace: CredentialPlace;
+  /** Returns the place of the credential in the requests of an operation, or in requests of no operation. */
+  credentialPlaceOf(operation: Operation | undefined): CredentialPlace;
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
   /** Aborted a little later than `signal`, so that the answer to a create can still name the record to remove. */

@@ -105,9 +105,10 @@ function hintOf(reply: RawReply): string {
 }
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */
-function tokenClause({ client, credentialPlace }: CheckContext): string {
+function tokenClause({ client, credentialPlaceOf, reads }: CheckContext): string {
   if (client.credential === undefined) return 'no token was sent';
-  return `the token of ${client.credential} was sent in ${describePlace(credentialPlace)}`;
+  const place = describePlace(credentialPlaceOf(reachOperation(reads)));
+  return `the token of ${client.credential} was sent in ${place}`;
 }
 
 /** Makes a check for each `--expect`: `expect/1` and so on, in the order of the flags. */

@@ -119,10 +119,14 @@ export function createAuthChecks(contract: Contract, hasToken: boolean): Check[]
     return [{ id: 'auth/missing', operation, run: (context) => checkWithoutToken(context, operation) }];
   if (securedReads.length === 0) return [];
   const reason = 'the service takes no credential that a request can leave out, such as with mutual TLS';
+  const places = [
+    ...contract.credentialPlaces,
+    ...securedReads.flatMap(({ credentialPlaces = [] }) => credentialPlaces),
+  ];
   return Object.entries({ missing: undefined, wrong: wrongCredential }).map(([name, credential]) => ({
     id: `auth/${name}`,
     run: async (context) =>
-      contract.credentialPlaces.length === 0 ? skip(reason) : checkAuth(context, securedReads, credential),
+      places.length === 0 ? skip(reason) : checkAuth(context, securedReads, credential),
   }));
 }
 
@@ -195,10 +199,15 @@ function askWithCredential(
   input: CallInput,
   credential: string | undefined,
 ): Promise<Reply> {
-  const { client, credentialPlace } = context;
+  const { client, credentialPlaceOf } = context;
   const changes: Record<string, string | undefined> = {};
   let parameter: CredentialParameter | null = null;
-  for (const { in: place, name } of [...client.contract.credentialPlaces, credentialPlace]) {
+  const places = [
+    ...client.contract.credentialPlaces,
+    ...(operation.credentialPlaces ?? []),
+    credentialPlaceOf(operation),
+  ];
+  for (const { in: place, name } of places) {
     const header = place === 'cookie' ? 'cookie' : name.toLowerCase();
     const prefix = place === 'cookie' ? `${name}=` : header === 'authorization' ? 'Bearer ' : '';
     if (place !== 'query') changes[header] = credential && prefix + credential;

@@ -13,7 +13,7 @@ import { type Details, type Finding, FindingError, fail, skip } from './finding.
 
 /** The service under test, and the limits of each call. */
 export interface Service
-  extends Pick<CheckContext, 'client' | 'address' | 'credentialPlace' | 'now' | 'mask'> {
+  extends Pick<CheckContext, 'client' | 'address' | 'credentialPlaceOf' | 'now' | 'mask'> {
   /** The time limit of one call, with its retries. */
   readonly timeoutMs: number;
   readonly retries: number;

@@ -88,7 +88,7 @@ export async function currentRecord(
 ): Promise<{ readonly record: JsonObject; readonly cache?: string | undefined } | undefined> {
   const { get } = noun;
   if (get) {
-    const reply = await context.ask(get, { id });
+    const reply = await context.ask(get, { id }, { changes: { 'cache-control': 'no-cache' } });
     const record = recordOf(reply);
     if (!reply.error) {
       if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.headers) };

@@ -230,6 +230,33 @@ describe('auth', () => {
     for (const id of run.ids('fail')) expect(run.check(id).reason).toMatch(reason);
   });
 
+  test('each operation is asked without the credential at its own place', async () => {
+    // A list wants a bearer token, and everything else a key in a header.
+    await using service = await startService({
+      spoil(answer, { target, headers }) {
+        const isList = !/\/[\w-]+\/\d|not-a-number/.test(target.replace('/store', ''));
+        const isRight = isList
+          ? headers.authorization === 'Bearer right-token'
+          : headers['x-key'] === 'right-token';
+        return isRight ? answer : refusal(answer, 401);
+      },
+    });
+    const env = await bindTo(service.url, (document) => {
+      document.components.securitySchemes = {
+        bearer: { type: 'http', scheme: 'bearer' },
+        key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+      };
+      for (const [path, item] of Object.entries(document.paths))
+        for (const operation of Object.values(item))
+          Object.assign(operation, { security: [path.includes('{') ? { key: [] } : { bearer: [] }] });
+    });
+    const token = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
+    const run = await smoke(service.url, [], { env: { ...env, ...token } });
+    expect(run.ids('fail')).toEqual([]);
+    for (const id of ['auth/missing', 'auth/wrong'])
+      expect(run.check(id)).toMatchObject({ result: 'pass', reason: '401 or 403 at 8 operations' });
+  });
+
   test('a service that answers without the given token is a warning', async () => {
     await using service = await startService();
     const env = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };

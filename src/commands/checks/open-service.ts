@@ -27,6 +27,10 @@ export async function openService(context: Context): Promise<Service> {
     now,
     timeoutMs,
     retries: retries.source === 'default' ? defaults.retries : retries.value,
-    credentialPlace: chooseCredentialPlace(settings, client.contract.credentialPlaces),
+    credentialPlaceOf(operation) {
+      const { credentialPlaces = [] } = operation ?? {};
+      const places = credentialPlaces.length > 0 ? credentialPlaces : client.contract.credentialPlaces;
+      return chooseCredentialPlace(settings, places);
+    },
   };
 }
