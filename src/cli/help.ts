@@ -123,7 +123,7 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   const topicFlags = Object.values(commandFlags(command)).filter(({ topic }) => topic !== undefined);
   const names = topicFlags.map(({ syntax }) => syntax.split(' ')[0]).join(', ');
   const also = names === '' ? '' : `also ${names}: petstore help ${topicFlags[0]?.topic}\n`;
-  return `${also}also -o, --fields, --sort, --base-url, --offline, -y, -q, …: petstore help flags`;
+  return `${also}also -o, --fields, --sort, …: petstore help flags`;
 }
 
 /**

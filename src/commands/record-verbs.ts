@@ -22,11 +22,13 @@ import { type ApplyFlags, updateFileFlags } from './runs/run-flags.ts';
 interface VerbTexts {
   /** The summary of `delete`. */
   readonly deleteSummary: string;
+  /** A sentence that the help of `create` ends with. */
+  readonly createNote?: string;
   readonly examples: Readonly<Record<'get' | 'create' | 'update' | 'edit' | 'delete', readonly string[]>>;
 }
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
-export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbTexts) {
+export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examples }: VerbTexts) {
   const { singular, plural, operations } = noun;
   const singularWithArticle = withArticle(singular);
   const hasNames = namedNoun(noun) !== undefined;
@@ -60,7 +62,12 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       name: 'create',
       otherWords: ['add', 'new'],
       summary: `Create ${singularWithArticle}, or many from a file`,
-      description: `Creates ${singularWithArticle}, or one for each record of a file. On a terminal it asks for what is missing.`,
+      description: [
+        `Creates ${singularWithArticle}, or one for each record of a file. On a terminal it asks for what is missing.`,
+        createNote,
+      ]
+        .filter((part) => part !== undefined)
+        .join(' '),
       operation: operations.create,
       write: true,
       examples: examples.create,

@@ -89,7 +89,7 @@ export const diffFlags = { ...inputFlags, relative, delivery, createMissing };
 const { skipInvalid, shard } = inputFlags;
 const { maxChanges } = guardFlags;
 /** The flags of an update from a file. */
-export const updateFileFlags = { skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag };
+export const updateFileFlags = inTopic({ skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag });
 export const editFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });
 /** The flags of an undo, which has no rejects. */
 export const undoFlags = inTopic({ ...guardFlags, ...sessionFlags });
