@@ -35,6 +35,11 @@ const unclearRule = (number: string, thousands: string) =>
  * @param noun the noun whose list has the ids, for the hint at a name.
  */
 export function readId(text: string, noun: Exclude<NounName, 'inventory'>): bigint | NumberFault {
+  // Most ids are digits, and a file may have a million.
+  return toId(text) ?? readUnusualId(text, noun);
+}
+
+function readUnusualId(text: string, noun: NounName): bigint | NumberFault {
   const digits = withoutLeadingZeros(text.trim());
   const [, whole = digits] = /^(\d{1,15})[.,]0+$/.exec(digits) ?? [];
   return toId(whole) ?? { rule: idRule, ...wayOn(digits, noun) };
@@ -59,7 +64,7 @@ function markedAsText(text: string): Omit<NumberFault, 'rule'> {
 
 /** Reads a count: digits up to 9007199254740991. */
 export function readCount(text: string, marks: NumberMarks): number | NumberFault {
-  return readDigits(text.trim(), marks);
+  return toQuantity(text) ?? readDigits(text.trim(), marks);
 }
 
 function readDigits(text: string, marks: NumberMarks): number | NumberFault {

@@ -232,15 +232,15 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
   return true;
 }
 
-function tableRecord(
-  { line, cells = [], problem }: SplitRecord,
-  { columns, isInInput }: Header,
-): InputRecord {
-  const record = { line, names: columns, values: cells };
-  if (problem || cells.length === columns.length) return { ...record, problem };
-  const size = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
-  const whole = `${isInInput ? 'the header' : 'the first row'} has ${columns.length}`;
-  return { ...record, problem: { message: `the row has ${size}, ${whole}`, kind: 'size' } };
+function tableRecord(split: SplitRecord, { columns, isInInput }: Header): InputRecord {
+  const { line, cells = [] } = split;
+  let { problem } = split;
+  if (!problem && cells.length !== columns.length) {
+    const size = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
+    const whole = `${isInInput ? 'the header' : 'the first row'} has ${columns.length}`;
+    problem = { message: `the row has ${size}, ${whole}`, kind: 'size' };
+  }
+  return { line, names: columns, values: cells, problem };
 }
 
 function objectRecord<Row extends InputRow>(

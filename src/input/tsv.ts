@@ -55,10 +55,10 @@ const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '
 export function createTsvSplitter(dialect: 'escaped' | 'plain'): RecordSplitter {
   const lines = createLineSplitter();
   const toCell = dialect === 'escaped' ? unescapeCell : (cell: string) => cell;
-  const toRecord = ({ text, ...record }: SplitRecord): SplitRecord => ({
-    ...record,
-    cells: text?.split('\t').map(toCell),
-  });
+  const toRecord = (record: SplitRecord): SplitRecord => {
+    const { text, line } = record;
+    return text === undefined ? record : { line, cells: text.split('\t').map(toCell) };
+  };
   return {
     push: (piece) => lines.push(piece).map(toRecord),
     end: () => lines.push('\n').map(toRecord),
