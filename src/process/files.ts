@@ -2,8 +2,8 @@ import { constants, existsSync, mkdirSync, readlinkSync, realpathSync, statSync 
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
-import { processId } from './io.ts';
 import { fileError, systemCode } from './system-error.ts';
+import { temporaryPath } from './write-file-sync.ts';
 
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
@@ -48,9 +48,7 @@ async function openDevice(path: string): Promise<FileHandle> {
 }
 
 async function replace(target: string, data: FileContent, mode: number): Promise<void> {
-  const folder = dirname(target);
-  const random = Math.random().toString(36).slice(2, 10);
-  const temporary = join(folder, `.${basename(target)}.${processId()}-${random}.tmp`);
+  const temporary = temporaryPath(target);
   const file = await open(temporary, 'wx', mode);
   try {
     await fill(file, data, true);
@@ -59,7 +57,7 @@ async function replace(target: string, data: FileContent, mode: number): Promise
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
-  await syncPath(folder);
+  await syncPath(dirname(target));
 }
 
 /**

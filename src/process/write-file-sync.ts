@@ -9,8 +9,7 @@ import { processId } from './io.ts';
  * @throws the error of the system; the old content stays.
  */
 export function writeFileSync(path: string, text: string, { mode }: { readonly mode: number }): void {
-  const random = Math.random().toString(36).slice(2, 10);
-  const temporary = join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
+  const temporary = temporaryPath(path);
   try {
     fillFile(temporary, text, { mode, flag: 'wx', flush: true });
     renameSync(temporary, path);
@@ -19,6 +18,12 @@ export function writeFileSync(path: string, text: string, { mode }: { readonly m
     throw error;
   }
   syncFolder(dirname(path));
+}
+
+/** Returns a new path beside a file, for the content that will replace it. */
+export function temporaryPath(path: string): string {
+  const random = Math.random().toString(36).slice(2, 10);
+  return join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
 }
 
 /** Writes the entries of a folder to the disk. Does nothing if the system does not allow it. */
