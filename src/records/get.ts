@@ -3,7 +3,8 @@ import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
-import { openAccess } from './access.ts';
+import { CliError } from '../process/errors.ts';
+import { type Access, openAccess } from './access.ts';
 import { Batch } from './batch.ts';
 import type { IdOrName, WaitGoal } from './parse-values.ts';
 import { openView } from './print-records.ts';
@@ -23,14 +24,16 @@ export async function getRecords(
 ): Promise<Output | undefined> {
   const goal = until && checkWaitGoal(until, noun, await context.contract());
   const access = await openAccess(context, noun, await readOperation(context, noun));
-  const read = async (idOrName: IdOrName) => {
-    if (goal !== undefined) return waitFor(access, idOrName, goal);
-    const id = await access.names.idOf(namedNoun(noun), idOrName);
-    return (await readRecord(access.client, noun.name, id)).value;
+  // A record that is to come or go need not have its name yet.
+  const targets = typeof goal === 'string' ? idsOrNames : await resolveIds(access, idsOrNames);
+  const read = async (target: IdOrName | CliError) => {
+    if (target instanceof CliError) throw target;
+    if (goal !== undefined) return waitFor(access, target, goal);
+    return (await readRecord(access.client, noun.name, target as bigint)).value;
   };
   // All records are waited for at the same time, because they share the time of --timeout.
   const atOnce = goal ? idsOrNames.length : context.settings.get('concurrency');
-  const batch = new Batch(idsOrNames, read, { unit: noun.plural, atOnce });
+  const batch = new Batch(targets, read, { unit: noun.plural, atOnce });
   const [found, { view, readNames }] = await Promise.all([batch.inOrder(), openView(access, false)]);
   const error = batch.error();
   const [first] = found;
@@ -42,6 +45,22 @@ export async function getRecords(
   for (const record of found) notes.add(await readNames(record));
   for (const note of notes) if (note !== undefined) await context.warn(note);
   return idsOrNames.length > 1 ? { pages: [found], view, error } : { record: first, view, error };
+}
+
+/** Returns the id of each argument. An unknown name gives its error, so that the other records are still printed. */
+async function resolveIds(
+  { names, noun }: Access,
+  idsOrNames: readonly IdOrName[],
+): Promise<(bigint | CliError)[]> {
+  const ids: (bigint | CliError)[] = [];
+  for (const idOrName of idsOrNames) {
+    const id = await names.idOf(namedNoun(noun), idOrName).catch((error: unknown) => {
+      if (error instanceof CliError && error.kind === 'not-found') return error;
+      throw error;
+    });
+    ids.push(id);
+  }
+  return ids;
 }
 
 /** The operation that reads a record. A service that has only a list is asked for that. */

@@ -77,6 +77,11 @@ export class Names {
     return id;
   }
 
+  /** Whether a record has this name, in any case. */
+  async has(noun: NamedNoun | undefined, name: string): Promise<boolean> {
+    return noun !== undefined && (await this.withName(noun, name)).length > 0;
+  }
+
   /** Returns each id once, in the order of the arguments. @see idOf */
   async idsOf(noun: NamedNoun | undefined, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
     const ids = new Set<bigint>();
@@ -134,13 +139,17 @@ export class Names {
   }
 
   private async findId(noun: NamedNoun, name: string): Promise<bigint> {
-    const records = await this.list(noun);
-    const matches = records.filter((record) => caseless(record.name) === caseless(name));
+    const matches = await this.withName(noun, name);
     const [match] = matches;
-    if (!match) throw unknownName(this.context, noun, name, records);
+    if (!match) throw unknownName(this.context, noun, name, await this.list(noun));
     if (matches.length === 1) return match.id;
     const { nameById } = noun === 'pets' ? await this.namesOf('categories') : { nameById: new Map() };
     return chooseRecord(this.context, noun, name, matches, nameById);
+  }
+
+  private async withName(noun: NamedNoun, name: string): Promise<PetOrCategory[]> {
+    const records = await this.list(noun);
+    return records.filter((record) => caseless(record.name) === caseless(name));
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {

@@ -99,7 +99,12 @@ async function lookAt(
 ): Promise<Look<State>> {
   const goOn = (why: string) => ({ value: why, isFinal: false });
   try {
-    if (typeof goal === 'string') names.forget();
+    if (goal === 'gone' && typeof idOrName === 'string') {
+      names.forget();
+      const isThere = await names.has(namedNoun(noun), idOrName);
+      return isThere ? goOn('it is still there') : { value: { record: undefined }, isFinal: true };
+    }
+    if (goal === 'exists') names.forget();
     const id = await names.idOf(namedNoun(noun), idOrName);
     const { value: record } = await readRecord(client, noun.name, id, { timeoutMs });
     if (goal === 'gone') return goOn('it is still there');

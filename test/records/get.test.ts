@@ -201,3 +201,20 @@ test("--until takes the words that a description has for a status, and names the
     stderr: expect.stringContaining('is one of AVAILABLE, SOLD'),
   });
 });
+
+test.concurrent('--until gone waits until nobody has a name that several have, and asks nothing', async () => {
+  using shop = openShop();
+  for (const _ of [1, 2]) await shop.run('pets create --name Twin --category Dogs');
+  const waiting = shop.run('pets get Twin --until gone');
+  await shop.run('pets get 1');
+  await shop.run('pets delete 26 27 --yes');
+  expect(await waiting).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+test('a name that several pets have ends a command on several with exit 2, and nothing is printed', async () => {
+  using shop = openShop();
+  for (const _ of [1, 2]) await shop.run('pets create --name Twin --category Dogs');
+  const { code, stdout, stderr } = await shop.run('pets get 1 twin');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain("pet 'twin': 2 pets have this name");
+});
