@@ -24,15 +24,16 @@ export function issueText({ name, format }: NamedInput, { line, message }: Issue
 
 /** Returns the first issue of each kind, with the number of further issues of the kind. Conflicts come first. */
 export function examplesOf(issues: readonly Issue[]): Issue[] {
-  const groups = new Map<string, { readonly first: Issue; count: number }>();
+  const groups = new Map<string, { readonly first: Issue; readonly places: Set<string | number> }>();
   for (const issue of issues) {
-    const { kind = issue.message } = issue;
-    const group = groups.get(kind);
-    if (group) group.count += 1;
-    else groups.set(kind, { first: issue, count: 1 });
+    const { kind = issue.message, line, message } = issue;
+    const group = groups.get(kind) ?? { first: issue, places: new Set() };
+    // The rows of a conflict share its message.
+    group.places.add(kind === conflict ? message : line);
+    groups.set(kind, group);
   }
-  const examples = Array.from(groups.values(), ({ first, count }) => {
-    const more = count === 1 ? '' : ` (and ${count - 1} more like this)`;
+  const examples = Array.from(groups.values(), ({ first, places }) => {
+    const more = places.size === 1 ? '' : ` (and ${places.size - 1} more like this)`;
     return { ...first, message: first.message + more };
   });
   return examples.sort((a, b) => Number(b.kind === conflict) - Number(a.kind === conflict));
