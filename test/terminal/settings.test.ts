@@ -56,6 +56,7 @@ describe('a value comes from', () => {
     ['import-map', 'PETSTORE_IMPORT_MAP', 'petId=article,quantity=stock'],
     ['import-thousands', 'PETSTORE_IMPORT_THOUSANDS', '.'],
     ['import-decimal', 'PETSTORE_IMPORT_DECIMAL', ','],
+    ['import-decimal', 'PETSTORE_IMPORT_DECIMAL', ','],
     ['tenant', 'PETSTORE_TENANT', 'north'],
     ['etags', 'PETSTORE_ETAGS', 'false'],
     ['protected', 'PETSTORE_PROTECTED', 'true'],
