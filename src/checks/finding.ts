@@ -54,7 +54,7 @@ export const warn = createFindingFactory('warn');
 export const fail = createFindingFactory('fail');
 
 function createFindingFactory(state: State): (reason: string, details?: Details) => Finding {
-  return (reason, details) => ({ ...details, state, reason });
+  return (reason, details) => ({ state, reason, ...details });
 }
 
 export function skip(reason: string): Finding {
