@@ -4,18 +4,10 @@ import { joinFirst } from '../process/text.ts';
 import { type DocumentOperation, formatRoute, mapFlag, type Obstacle } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import { idFieldsOf } from './id-fields.ts';
-import { isParameter, type PathForm, readPath, splitPath } from './path.ts';
+import { type PathForm, readPath, splitPath } from './path.ts';
 import { type NounFacts, placeOf } from './place.ts';
 import { recordsIn, type TableOperation } from './record-format.ts';
-import {
-  addingWordIn,
-  consistsOf,
-  nounOf,
-  nounOfSchema,
-  settingWords,
-  singularWords,
-  synonyms,
-} from './words.ts';
+import { addingWordIn, consistsOf, nounOfSchema, settingWords, singularWords, synonyms } from './words.ts';
 
 // The rules that find an operation of the table in a document. A wrong binding is worse than a missing
 // binding, because the binding decides what `delete` deletes. Everything that is bound is on a list:
@@ -140,7 +132,7 @@ function toCandidate(
 function evidenceOf(
   tableOperation: TableOperation,
   { body, answer, ...operation }: DocumentOperation,
-  { word, noun: nounOfPath, collection }: PathForm,
+  { word, noun: nounOfPath, collection, isBelowNoun }: PathForm,
   { collections }: NounFacts,
 ): Pick<Candidate, 'why' | 'hasSchemaName' | 'obstacle'> | undefined {
   const { noun, method, isList } = tableOperation;
@@ -154,6 +146,7 @@ function evidenceOf(
   if (name !== undefined) return { why: `${verb} ${name}`, hasSchemaName: true };
   const allNames = [body, answer].flatMap((content) => content?.shape.names ?? []);
   if (allNames.some((schemaName) => (nounOfSchema(schemaName) ?? noun) !== noun)) return undefined;
+  if (isBelowNoun) return undefined;
   const evidence = { why: `its path is about ${noun}`, hasSchemaName: false };
   if (nounOfPath === noun || collections.includes(collection)) return evidence;
   if (synonyms[singularWords(word).join(' ')] !== noun) return undefined;
@@ -210,10 +203,10 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
 /** The largest number of routes in a message. */
 const maxRoutes = 8;
 
-/** Whether a path is the noun alone or the noun and an id. */
+/** Whether a collection is the noun alone. */
 function isNounAlone(noun: NounName, path: string): boolean {
-  const [first, ...rest] = splitPath(path);
-  return nounOf(first) === noun && rest.every(isParameter);
+  const form = readPath(path);
+  return form.noun === noun && splitPath(form.collection).length === 1;
 }
 
 /** Sorts the words of an operationId, to compare two without regard to case, word order and plurals. */

@@ -16,8 +16,10 @@ export interface PathForm {
   readonly idName: string | undefined;
   /** The names of the parameters before the word: `storeId`. */
   readonly outerNames: readonly string[];
-  /** The nouns of which the path names another record: pets for `/pets/{petId}/inventory`. */
+  /** The noun of which the path names another record: pets for `/pets/{petId}/inventory`. */
   readonly outerNoun: NounName | undefined;
+  /** Whether the word is below the word of another noun: `/pet/category`. */
+  readonly isBelowNoun: boolean;
 }
 
 /** Reads the parts of a path. */
@@ -38,6 +40,7 @@ export function readPath(path: string): PathForm {
     idName,
     outerNames: outer.filter(isParameter).map((segment) => segment.slice(1, -1)),
     outerNoun: at > 0 ? nounIn(outer[at - 1]) : undefined,
+    isBelowNoun: at === -1 && outer.some((segment) => nounIn(segment) !== undefined),
   };
 }
 

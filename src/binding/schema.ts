@@ -93,8 +93,8 @@ function compositionMembers(schema: JsonObject): JsonValue[] {
 
 /** Returns the type that a schema states, if the schema states a single type besides null. */
 function statedKind(schema: JsonObject): Shape['kind'] | undefined {
-  const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== 'null');
-  if (types.length === 1) return kinds.find((kind) => kind === types[0]);
+  const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
+  if (types.length > 0) return types.length === 1 ? kinds.find((kind) => kind === types[0]) : undefined;
   if (isJsonObject(schema.properties)) return 'object';
   if (schema.items !== undefined) return 'array';
   return undefined;

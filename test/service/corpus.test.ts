@@ -681,6 +681,37 @@ const corpus: readonly Row[] = [
     DELETE /pets/{petId} = deletePet`,
   ],
   [
+    'the service as its public documentation has it',
+    {
+      ...plain,
+      Order: 'id# petId# quantity# shipDate complete?',
+      InventoryItem: 'petId# quantity# status',
+      InventoryUpdate: 'quantity#',
+    },
+    `
+    GET /pets -> Pet[] (listPets) = listPets
+    POST /pets Pet -> Pet (addPet) = createPet
+    GET /pets/{petId} -> Pet (getPet) = getPet
+    GET /store/orders -> Order[] (listOrders) = listOrders
+    GET /inventory -> InventoryItem[] (listInventory) = listInventory
+    PATCH /inventory/{petId} InventoryUpdate -> InventoryItem (updateInventory) = updateInventory`,
+  ],
+  [
+    'two searches, one below a prefix',
+    plain,
+    `
+    GET /no_auth/pets/findByStatus -> Pet[] (findPetsByStatusWithoutAuth)
+    GET /pets/findByStatus -> Pet[] (findPetsByStatus) = listPets
+    DELETE /pets/{petId} = deletePet`,
+  ],
+  [
+    'a category below the pets',
+    { SubCategory: 'id# name' },
+    `
+    GET /pets = listPets
+    POST /pet/category SubCategory -> SubCategory (doCategoryStuff)`,
+  ],
+  [
     'the specification and no more',
     {},
     `
