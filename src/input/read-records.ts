@@ -2,6 +2,7 @@ import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import { conversion } from './foreign-file.ts';
+import { readHeader, type TableHeader } from './header.ts';
 import type { InputFile } from './input-file.ts';
 import { findRecords, membersOf } from './json.ts';
 import type { Problem, SplitRecord } from './record.ts';
@@ -92,7 +93,7 @@ export async function readRecords<Row extends InputRow>(
   async function* pages(format: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
     const isOfTable = isTable(format);
     const parse = createParser(name, layout, format);
-    let header: Header | undefined;
+    let header: TableHeader | undefined;
     for await (const page of input.pages) {
       const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem) {
@@ -102,7 +103,10 @@ export async function readRecords<Row extends InputRow>(
       let rows = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
       const [first] = rows;
       if (isOfTable && !header && first) {
-        header = readHeader(name, format, rows, layout);
+        header = readHeader(name, rows, layout, (columns) => {
+          const parser = layout.parserOf(columns, format);
+          return typeof parser === 'function' ? undefined : parser;
+        });
         if (header.isInInput) rows = rows.slice(1);
       }
       yield rows.map((split) => {
@@ -162,57 +166,6 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, index) => text === b[index]);
 }
 
-/** The columns of a table. */
-interface Header {
-  readonly columns: readonly string[];
-  /** Whether the header is in the input. If not, the layout knows the columns. */
-  readonly isInInput: boolean;
-}
-
-/**
- * Reads the columns of a table from its first record.
- *
- * @param records the first records.
- * @throws InputError if the layout refuses the columns. If a later line has the columns, it names that line.
- */
-function readHeader<Row extends InputRow>(
-  name: string,
-  format: InputFormat,
-  records: readonly SplitRecord[],
-  layout: RowLayout<Row>,
-): Header {
-  const [{ line = 1, cells = [], problem } = {}] = records;
-  if (problem) throw new InputError(`${name}:${line}: ${problem.message}`, undefined, line);
-  const knownColumns = layout.columnsWithoutHeader?.(cells);
-  const columns = knownColumns ?? cells.map((cell) => cell.trim());
-  const parser = layout.parserOf(columns, format);
-  if (typeof parser === 'function') return { columns, isInInput: !knownColumns };
-  const header = records.slice(0, 100).find(({ cells = [] }) => layout.isHeader(cells));
-  const clauses = [parser.message];
-  if (header) clauses.push(`line ${header.line} has the columns`);
-  else if (!knownColumns) clauses.push(`the header has ${columns.map((cell) => cell || "''").join(', ')}`);
-  const hint = header
-    ? conversion(withoutTitle(header, records), name)
-    : (yamlHint(name, cells) ?? parser.hint);
-  throw new InputError(`${name}:${line}: ${clauses.join('; ')}`, hint, line);
-}
-
-/** Returns the command that drops the lines above a header, and lines that are drawn between the rows of a table. */
-function withoutTitle({ line }: SplitRecord, records: readonly SplitRecord[]): string {
-  const hasRules = records.some(({ cells = [] }) => isRule(cells));
-  return hasRules ? `sed -e '1,${line - 1}d' -e '/^[-+|]*$/d'` : `tail -n +${line}`;
-}
-
-function isRule(cells: readonly string[]): boolean {
-  return cells.some((cell) => cell.includes('--')) && cells.every((cell) => /^[-+|]*$/.test(cell));
-}
-
-/** Returns the hint for YAML, such as `list -o yaml` prints. */
-function yamlHint(name: string, [first = '']: readonly string[]): string | undefined {
-  const isYaml = /\.ya?ml$/i.test(name) || /^(---|- ?[\w"']+ *:|[\w"']+ *:( |$))/.test(first);
-  return isYaml ? 'YAML is not read: print the records with -o jsonl or -o csv' : undefined;
-}
-
 /** Returns the value of a column as text: a cell, the content of a JSON string, or other JSON as in the input. Null is empty. */
 export function valueText({ values, json }: InputRecord, index: number): string {
   const value = values[index] ?? '';
@@ -232,7 +185,7 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
   return true;
 }
 
-function tableRecord(split: SplitRecord, { columns, isInInput }: Header): InputRecord {
+function tableRecord(split: SplitRecord, { columns, isInInput }: TableHeader): InputRecord {
   const { line, cells = [] } = split;
   let { problem } = split;
   if (!problem && cells.length !== columns.length) {

@@ -18,10 +18,10 @@ import { type InputFormat, isTable } from './split-input.ts';
 
 // How a file becomes rows: `input-file.ts` opens it, `utf8.ts` decodes it (`foreign-file.ts` knows other formats),
 // `split-input.ts` finds its format and splits it with `csv.ts`, `tsv.ts` or `json.ts` into records (`record.ts`).
-// `read-records.ts` names their values by the columns, and turns each into a row with a layout, which belongs to a command.
-// `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id.
-// A problem and its line are an issue (`issues.ts`). `rejects.ts` writes the rows that were not done, with their original
-// columns.
+// `header.ts` reads the columns of a table. `read-records.ts` names the values of each record by the columns, and turns them
+// into a row with a layout, which belongs to a command; `numbers.ts` reads ids and counts. This file collects the rows of an
+// input, one for each id. A problem and its line are an issue (`issues.ts`). `rejects.ts` writes the rows that were not done,
+// with their original columns.
 
 /** A complete input, read and checked. */
 export interface RowInput<Row extends InputRow> {
