@@ -2,7 +2,6 @@ import { version } from '../../package.json';
 import { isSettingKey, variableName } from '../config/keys.ts';
 import type { OutputFormat } from '../config/setting-values.ts';
 import { type Context, followUpCommand } from '../context.ts';
-import { printLong } from '../output/pager.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
@@ -75,7 +74,7 @@ function toHelpTask(line: ParsedLine, program: Program): Task {
     const { helpWidth, findHelpWith } = await import('./help.ts');
     const text = await findHelpWith(operands[0] ?? '', program, helpWidth(context.io));
     if (text === undefined) throw error;
-    await printLong(context, text);
+    await printOnStdout(context, text);
   };
   return { usesConfig: false, run };
 }
@@ -119,7 +118,13 @@ async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: Pa
   const { helpWidth, formatCommandHelp } = await import('./help.ts');
   const { bold } = await context.style(stream);
   const text = formatCommandHelp(line, helpWidth(context.io), bold);
-  await (stream === 'stdout' ? printLong(context, text) : context.io.stderr.write(text));
+  await (stream === 'stdout' ? printOnStdout(context, text) : context.io.stderr.write(text));
+}
+
+/** Prints help, through a pager if it is long. No other command needs the code that starts a pager. */
+async function printOnStdout(context: Context, text: string): Promise<void> {
+  const { printLong } = await import('../output/pager.ts');
+  await printLong(context, text);
 }
 
 /**
