@@ -12,6 +12,7 @@ import { whileKillable } from '../process/io.ts';
 import { secondsText } from '../process/text.ts';
 import { runWithinTime } from '../process/within-time.ts';
 import { addName, objectOf } from './schema.ts';
+import { convertSchemas, separateReferences } from './schema-forms.ts';
 
 /**
  * An OpenAPI 3.1 document with all references resolved. It may contain cycles. Older versions are converted.
@@ -70,7 +71,7 @@ export async function readDescription(source: UnresolvedDescription): Promise<De
  */
 async function dereference(
   document: JsonObject,
-  { url, label, read }: UnresolvedDescription,
+  { url, label, read, document: root }: UnresolvedDescription,
 ): Promise<ReadonlyMap<object, string>> {
   const unreadable = new Map<object, string>();
   dropExtensions(document);
@@ -90,7 +91,7 @@ async function dereference(
   };
   const parse = async (file: { data: unknown; url: string }) => {
     try {
-      const other = await parseDocument(String(file.data), file.url);
+      const other = toCurrentForms(await parseDocument(String(file.data), file.url), root);
       dropExtensions(other);
       requireUrls(other, file.url, label);
       return other;
@@ -166,9 +167,14 @@ export function forbiddenReference(url: string, why: string): InputError {
 /** Converts Swagger 2.0 and OpenAPI 3.0 to OpenAPI 3.1. */
 async function convert(document: JsonObject, label: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
-  const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
-  const upgrade = () => upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as JsonObject;
+  const upgrade = () => toCurrentForms(upgradeFromTwoToThree(document) as JsonObject, document);
   return readWithin(label, () => runParser(label, upgrade));
+}
+
+/** @param root the document whose version counts: a document that it refers to has none. */
+function toCurrentForms(document: JsonObject, { openapi, swagger }: JsonObject): JsonObject {
+  const isOld = swagger !== undefined || String(openapi).startsWith('3.0');
+  return separateReferences(isOld ? convertSchemas(document) : document);
 }
 
 /** Decodes the bytes of a document. @throws InputError if the bytes are too many, or are not UTF-8. */

@@ -1,5 +1,6 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { int64Max, readPattern } from '../api/values.ts';
+import { mapSchemas, mapValues } from '../binding/map-schemas.ts';
 import { processorMs } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from '../process/pointer.ts';
@@ -220,35 +221,4 @@ function rewritePatterns(
     return { ...result, patternProperties: Object.fromEntries(members) };
   const { additionalProperties, unevaluatedProperties, ...openSchema } = result;
   return openSchema;
-}
-
-/** The keywords whose value is a map of schemas. */
-const mapKeywords = [
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-  '$defs',
-  'definitions',
-  'schemas',
-];
-/** The keywords whose value is data and contains no keywords. */
-const dataKeywords = ['enum', 'const', 'default', 'example', 'examples'];
-
-/** Copies a schema. `change` gets every schema inside it, the inner ones first, and the schema itself last. */
-function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {
-  const mapPart = (part: JsonValue): JsonValue => mapSchemas(part, change);
-  if (Array.isArray(value)) return value.map(mapPart);
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).map(([key, member]): [string, JsonValue] => {
-    if (dataKeywords.includes(key)) return [key, member];
-    return [
-      key,
-      mapKeywords.includes(key) && isJsonObject(member) ? mapValues(member, mapPart) : mapPart(member),
-    ];
-  });
-  return change(Object.fromEntries(members));
-}
-
-function mapValues(value: JsonObject, change: (member: JsonValue) => JsonValue): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member)]));
 }

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { bindTo } from '../helpers/bound.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+
+/** Describes a list of pets with one more field, and other schemas. */
+function describeField(openapi: string, field: object, schemas: object = {}) {
+  const json = (schema: object) => ({
+    200: { description: 'ok', content: { 'application/json': { schema } } },
+  });
+  const properties = { id: { type: 'integer' }, name: { type: 'string' }, field };
+  return {
+    openapi,
+    info: { title: 'Pets', version: '1' },
+    paths: {
+      '/pets': { get: { responses: json({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }) } },
+    },
+    components: {
+      schemas: {
+        Tag: { type: 'object' },
+        Word: { type: 'string' },
+        Pet: { type: 'object', required: ['id', 'name'], properties },
+        ...schemas,
+      },
+    },
+  };
+}
+
+/** What smoke says of a list with one pet. */
+async function judge(description: object, pet: object) {
+  await using service = await recordingServer({ '/pets': [{ id: 1, name: 'Luna', ...pet }] });
+  const bound = await bindTo(service, description);
+  const { code, stdout } = await bound.run('smoke --only op/listPets -o json');
+  const { checks } = JSON.parse(stdout) as { checks: { id: string; reason: string }[] };
+  return { code, reason: checks.find(({ id }) => id === 'op/listPets')?.reason };
+}
+
+const tag = { $ref: '#/components/schemas/Tag' };
+const word = { $ref: '#/components/schemas/Word' };
+
+describe('null is a value in OpenAPI 3.0', () => {
+  test.each([
+    ['beside a type', { type: 'string', nullable: true }],
+    ['beside choices', { type: 'string', nullable: true, enum: ['a'] }],
+    ['beside a reference', { ...tag, nullable: true }],
+    ['beside an allOf', { nullable: true, allOf: [tag] }],
+    ['beside a type and an allOf', { type: 'object', nullable: true, allOf: [tag] }],
+    ['beside a oneOf', { nullable: true, oneOf: [tag, word] }],
+    ['beside an anyOf', { nullable: true, anyOf: [tag, word] }],
+  ])('if it says nullable %s', async (_, field) => {
+    expect(await judge(describeField('3.0.3', field), { field: null })).toMatchObject({ code: 0 });
+    const without = JSON.parse(
+      JSON.stringify(field).replace(',"nullable":true', '').replace('"nullable":true,', ''),
+    );
+    expect(await judge(describeField('3.0.3', without), { field: null })).toMatchObject({ code: 7 });
+  });
+
+  test('but not another value', async () => {
+    const description = describeField('3.0.3', { nullable: true, allOf: [tag] });
+    expect(await judge(description, { field: 1 })).toMatchObject({ code: 7 });
+  });
+});
+
+test('an exclusive bound of 3.0 is one in 3.1', async () => {
+  const description = describeField('3.0.3', { type: 'integer', minimum: 1, exclusiveMinimum: true });
+  expect(await judge(description, { field: 2 })).toMatchObject({ code: 0 });
+  expect(await judge(description, { field: 1 })).toMatchObject({ code: 7 });
+});
+
+describe('keywords beside a reference', () => {
+  const base = { Base: { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } } };
+  const both = { $ref: '#/components/schemas/Base', required: ['b'], properties: { b: { type: 'integer' } } };
+
+  test.each([
+    [{ a: 1, b: 1 }, 0],
+    [{ a: 1 }, 7],
+    [{ b: 1 }, 7],
+    [{ a: 'x', b: 1 }, 7],
+  ])('count in 3.1 as those of its target: %j', async (field, code) => {
+    expect(await judge(describeField('3.1.0', both, base), { field })).toMatchObject({ code });
+  });
+
+  test('do not count in 3.0', async () => {
+    expect(await judge(describeField('3.0.3', both, base), { field: { a: 1 } })).toMatchObject({ code: 0 });
+  });
+});
+
+test('a field may be called example, and data may look like a schema', async () => {
+  const like = { type: 'object', nullable: true, exclusiveMinimum: true };
+  const properties = { id: { type: 'integer' }, name: { type: 'string' }, example: { type: 'string' } };
+  const schemas = { Pet: { type: 'object', required: ['id', 'name', 'example'], properties, default: like } };
+  const description = describeField('3.0.3', { enum: [like] }, schemas);
+  await using service = await recordingServer({ '/pets': [{ id: 1, name: 'Luna', example: 'a' }] });
+  const bound = await bindTo(service, description);
+  expect(await bound.done('pets list --fields id,example -o csv')).toBe('id,example\n1,a\n');
+  expect(await judge(description, { example: 1 })).toMatchObject({ code: 7 });
+});
