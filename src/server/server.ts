@@ -184,7 +184,12 @@ class Turns {
   }
 
   private wait(turn: Waiting): void {
-    if (this.waiting.push(turn) === 1) this.response?.once('finish', () => this.next());
+    if (this.waiting.push(turn) === 1) this.nextAfter(this.response);
+  }
+
+  /** Begins the next turn when the response is written, and after what came on other connections. */
+  private nextAfter(response: ServerResponse | undefined): void {
+    response?.once('finish', () => setImmediate(() => this.next()));
   }
 
   private next(): void {
@@ -194,7 +199,7 @@ class Turns {
       turn.end();
       return;
     }
-    if (this.waiting.length > 0) turn.response.once('finish', () => this.next());
+    if (this.waiting.length > 0) this.nextAfter(turn.response);
     this.begin(turn.request, turn.response);
   }
 
