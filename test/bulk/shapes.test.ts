@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { isJsonObject, parseJson, printJson } from '../../src/process/exact-json.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -247,3 +247,17 @@ async function tryShape({ name, content, flags = [], counts, refusal }: Shape): 
 
 for (const [title, shape] of Object.entries(shapes))
   testWith(...(shape.tool ? [shape.tool] : []))(title, () => tryShape(shape));
+
+test('a flag of numbers takes its character from the setting of the other', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'stock.csv'), 'petId,quantity\n1,8.000\n');
+  const env = { PETSTORE_IMPORT_THOUSANDS: '.', PETSTORE_STATE_DIR: join(folder, 'state') };
+  const diff = async (...flags: readonly string[]) => {
+    const words = ['--offline', 'inventory', 'diff', 'stock.csv', ...flags, '-o', 'jsonl'];
+    const { stdout, stderr } = await runCli(words, { cwd: folder, env });
+    return stdout + stderr;
+  };
+  expect(await diff()).toMatch(/\b8000\b/);
+  expect(await diff('--decimal', '.')).not.toMatch(/8000|error/);
+  expect(await diff('--decimal', '.', '--thousands', '.')).toContain('cannot both be .');
+});

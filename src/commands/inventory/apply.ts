@@ -18,8 +18,11 @@ export async function applyCounts(
   await context.client('bulk');
   const { settings } = context;
   const map = parseColumnMap(flags.map ?? settings.get('import-map') ?? []);
-  const thousands = flags.thousands ?? settings.get('import-thousands');
-  const decimal = flags.decimal ?? settings.get('import-decimal');
+  // A flag takes its character from the other setting.
+  const defaultFor = <Mark extends string>(mark: Mark | undefined, other: string | undefined) =>
+    mark === other ? undefined : mark;
+  const thousands = flags.thousands ?? defaultFor(settings.get('import-thousands'), flags.decimal);
+  const decimal = flags.decimal ?? defaultFor(settings.get('import-decimal'), flags.thousands);
   const runFlags = toRunFlags({ ...flags, thousands, decimal }, map);
   const inputFile = await openInputFile(context.io, path);
   try {
