@@ -75,7 +75,7 @@ const isInstallation = (line: string) => line.startsWith('npm ');
 test('every line of the list runs as it says', async () => {
   const lines = blocks
     .flatMap((block) => (typeof block !== 'string' && 'items' in block ? block.items : []))
-    .map(([term]) => term.replace('--for 10m', '--for 1s --every 500ms'));
+    .map(([term]) => term);
   expect(lines.length).toBeGreaterThan(5);
   for (const line of lines) {
     const { code, output } = await desk.run(line, { env: { ...env, i: '1', n: '4' } });
