@@ -38,6 +38,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/open-context.ts'],
   ['src/connect.ts'],
   ['src/cli', 'src/records', 'src/bulk', 'src/checks', 'src/asking.ts', 'src/context.ts'],
+  ['src/writes'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
   ['src/api'],
   ['src/process'],

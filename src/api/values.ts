@@ -58,11 +58,12 @@ function toInstant(text: string): number | undefined {
 }
 
 /**
- * Whether a field has the expected value. Dates are compared as instants, and texts without outer spaces. A day is its first
- * instant in UTC. Undefined, null and an empty text are equal. An object may have more fields than the expected object.
+ * Whether a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
+ * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected
+ * object.
  */
 export function isSameValue(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
-  if (isEmpty(expected) || isEmpty(actual)) return isEmpty(expected) && isEmpty(actual);
+  if (isNothing(expected) || isNothing(actual)) return isNothing(expected) && isNothing(actual);
   if (Array.isArray(expected) || Array.isArray(actual)) {
     if (typeof expected === 'string') return expected === printJson(actual ?? null);
     if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false;
@@ -75,8 +76,8 @@ export function isSameValue(expected: JsonValue | undefined, actual: JsonValue |
     );
   // A table has the JSON of an object in a cell.
   if (isJsonObject(actual)) return expected === printJson(actual);
-  const expectedText = String(expected).trim();
-  const actualText = String(actual).trim();
+  const expectedText = String(expected);
+  const actualText = String(actual);
   if (expectedText === actualText) return true;
   const instant = toInstant(expectedText);
   return instant !== undefined && instant === toInstant(actualText);
@@ -100,8 +101,8 @@ export function comparedValues(
   return hasIds ? { expected: id, actual: categoryId } : { expected: name, actual: category };
 }
 
-function isEmpty(value: JsonValue | undefined): boolean {
-  return value === undefined || value === null || value === '';
+function isNothing(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
 }
 
 /**

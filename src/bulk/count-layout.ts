@@ -18,15 +18,17 @@ import {
   valueText,
 } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
-import type { Intent } from './decide.ts';
+import type { Intent } from '../writes/decide.ts';
 import type { RunFlags } from './run-header.ts';
 
 /** A row of an input of counts: it sets the count of a pet, or adds to it. */
 export interface CountRow {
   readonly line: number;
   readonly id: bigint;
-  readonly intent: Intent;
+  readonly intent: CountIntent;
 }
+
+type CountIntent = Extract<Intent, { kind: 'set' | 'add' }>;
 
 /** The names of the column of each field. */
 const columnNames: Readonly<Record<CountField, readonly string[]>> = {

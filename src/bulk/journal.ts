@@ -1,55 +1,45 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import type { Issue } from '../input/issues.ts';
-import { printJson } from '../process/exact-json.ts';
+import { closeSync, createReadStream, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CliError } from '../process/errors.ts';
+import { syncPath } from '../process/files.ts';
 import { fileError } from '../process/system-error.ts';
-import type { Outcome, Row, Value } from './decide.ts';
-import type { RunTotals } from './rows.ts';
+import type { Row } from '../writes/decide.ts';
+import type { Value } from '../writes/value.ts';
+import { type EventLine, journalVersion, parseEvent, printEvent } from './event-lines.ts';
+import {
+  applyEvent,
+  createRun,
+  keyOf,
+  type PlannedRow,
+  type Run,
+  type RunChange,
+  type RunEvent,
+} from './run.ts';
 import type { RunHeader } from './run-header.ts';
-
-// The journal of a run consists of JSON lines in this order:
-//
-//   the header          the facts of the run
-//   invalid rows        the rows of the input that are in no plan
-//   the plan            a row to write, with the value that was read (`before`) and the value to write (`after`); or a row
-//                       that the plan has settled, with its outcome
-//   `planned`           ends the plan; synced before the first write
-//   outcomes            one line for each settled row. They are not synced: if one is lost, `resume` reads the record again
-//   `ended`             the totals; synced
-//
-// A further session appends its plan, outcomes and end.
-
-/** The version of the format. A journal of another version is not read. */
-export const journalVersion = 5;
-
-/** The line that ends a session. */
-export interface RunEnd extends RunTotals {
-  /** The number of the last plan among all plans on the target. */
-  readonly planned: number;
-  /** RFC 3339. */
-  readonly ended: string;
-}
 
 const writeEveryMs = 5;
 const maxPendingLines = 1000;
 
 /**
- * Appends to the journal of a run. It writes the lines of 5 ms together, so a kill of the process loses at most those
- * lines.
+ * Appends the events of a run to its journal, and changes the run by them. It writes the lines of 5 ms together, so a kill of
+ * the process loses at most those lines.
  */
 export class Journal {
   readonly path: string;
+  private readonly run: Run;
   private readonly file: number;
   private pending: string[] = [];
   private timer: NodeJS.Timeout | undefined;
-  private failure: Error | undefined;
+  private failure: CliError | undefined;
 
   /**
    * Creates a file with the mode 0600. With `bytes`, opens the file and truncates it to that length.
    *
    * @throws CliError `failed`.
    */
-  constructor(path: string, bytes = 0) {
+  constructor(path: string, run: Run, bytes = 0) {
     this.path = path;
+    this.run = run;
     try {
       this.file = openSync(path, bytes === 0 ? 'wx' : 'a', 0o600);
       if (bytes > 0) ftruncateSync(this.file, bytes);
@@ -58,41 +48,32 @@ export class Journal {
     }
   }
 
+  /** Why a line was lost. Undefined if none was. */
+  get error(): CliError | undefined {
+    return this.failure;
+  }
+
   /** Appends the header and the invalid rows. */
-  begin(id: string, header: RunHeader, invalid: readonly Issue[]): void {
-    const started = new Date().toISOString();
-    this.append(printJson({ journal: journalVersion, run: id, started, ...header }));
-    for (const row of invalid) this.append(printJson({ invalid: row }));
+  begin(id: string): void {
+    const { run } = this;
+    run.id = id;
+    run.started = new Date().toISOString();
+    this.append({ kind: 'begin', run: id, started: run.started, header: run.header });
+    for (const issue of run.invalid) this.append({ kind: 'invalid', issue });
   }
 
-  /**
-   * Appends a plan and syncs it: it is on the disk when this returns.
-   *
-   * @param planNumber the number of the plan among all plans on the target.
-   */
-  keepPlan(rows: readonly Row[], planNumber: number): void {
-    for (const row of rows) {
-      const { id, before = null, after = null, outcome } = row;
-      const values = `"before":${printValue(before)},"after":${printValue(after)}`;
-      this.append(
-        outcome
-          ? `{"row":${id},${printRowMembers(row)},${printOutcomeMembers(row, outcome)}}`
-          : `{"plan":${id},${printRowMembers(row)},${values}}`,
-      );
-    }
-    this.append(`{"planned":${planNumber}}`);
+  /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
+  keepPlan(rows: readonly PlannedRow[], number: number): void {
+    for (const planned of rows) this.append({ kind: 'plan', ...planned });
+    this.append({ kind: 'planned', number });
     this.sync();
+    applyEvent(this.run, { kind: 'planned', number, rows });
   }
 
-  /** Appends the outcome of a row that the plan had to write. */
-  keepOutcome(row: Row, outcome: Outcome): void {
-    this.append(`{"row":${row.id},${printOutcomeMembers(row, outcome)}}`);
-  }
-
-  /** Appends the end of the session and syncs it. @throws CliError `failed` if a line was lost. */
-  end(end: RunEnd): void {
-    this.append(printJson(end));
-    this.sync();
+  /** Appends an event and changes the run by it. @throws CliError `failed` if the line cannot be kept; the run is changed. */
+  keep(event: Exclude<RunChange, { kind: 'planned' }>): void {
+    applyEvent(this.run, event);
+    this.append(event);
   }
 
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost; further lines are refused. */
@@ -108,9 +89,9 @@ export class Journal {
   }
 
   /** @throws CliError `failed` if an earlier line was lost. */
-  private append(line: string): void {
+  private append(event: RunEvent): void {
     if (this.failure) throw this.failure;
-    this.pending.push(line);
+    this.pending.push(printEvent(event));
     if (this.pending.length >= maxPendingLines) this.flush();
     else this.timer ??= setTimeout(() => this.flushQuietly(), writeEveryMs);
   }
@@ -146,26 +127,184 @@ export class Journal {
   }
 }
 
-/** The members of a line that describe a row. Texts are joined because it is faster for a million rows. @see bench/README.md */
-function printRowMembers({ line, intent, undoneRow }: Row): string {
-  const undone = undoneRow ? `,"undoes":${printUndoneRow(undoneRow)}` : '';
-  if (intent.kind === 'add') return `"line":${line},"add":${intent.change}${undone}`;
-  const expected = intent.expected === undefined ? '' : `,"expected":${printValue(intent.expected)}`;
-  return `"line":${line},"set":${printValue(intent.value)}${expected}${undone}`;
+/** The value that a plan read of a record that it wants to write, with the number of the plan on the target. */
+export interface PlanReading {
+  readonly number: number;
+  readonly value: Value;
+  /** Whether the row was uncertain already, so that an earlier plan sent it first. */
+  readonly isUncertain: boolean;
 }
 
-/** The row that an undo takes back, if nobody knows whether that row was applied. */
-function printUndoneRow(row: Row): string {
-  const { before, after, mayBeApplied } = row;
-  const values = `"before":${printValue(before ?? null)},"after":${printValue(after ?? null)}`;
-  return `{${printRowMembers(row)},${values},"maybe":${mayBeApplied}}`;
+/** A run as its journal has it. */
+export interface JournalContent {
+  readonly run: Run & { readonly id: string; readonly started: string };
+  /** The length in bytes, without an incomplete plan or line at the end. */
+  readonly bytes: number;
+  /** What each plan read of the records that it wants to write, by their ids. Empty unless it was asked for. */
+  readonly readings: ReadonlyMap<bigint, readonly PlanReading[]>;
 }
 
-function printOutcomeMembers({ mayBeWritten, mayBeApplied }: Row, { state, reason }: Outcome): string {
-  const marks = `${mayBeWritten ? ',"sent":true' : ''}${mayBeApplied ? ',"maybe":true' : ''}`;
-  return `"state":"${state}"${marks}${reason ? `,"reason":${printJson(reason)}` : ''}`;
+/** The first line of a journal. */
+export interface JournalHead {
+  readonly id: string;
+  readonly started: string;
+  readonly header: RunHeader;
 }
 
-function printValue(value: Value): string {
-  return typeof value === 'object' ? printJson(value) : String(value);
+/**
+ * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
+ * because a decision must not rest on lines that a power cut can take away.
+ *
+ * @param wantsReadings whether the readings of all plans are kept.
+ * @returns undefined if the journal has no complete plan: then the run does not exist.
+ * @throws CliError `usage` if a line cannot be read.
+ */
+export async function readJournal(path: string, wantsReadings = false): Promise<JournalContent | undefined> {
+  let replay: Replay | undefined;
+  for await (const { line, end } of journalLines(path)) {
+    if (replay) replay.apply(line, end);
+    else replay = new Replay(path, toHead(path, line), wantsReadings);
+  }
+  if (!replay || replay.run.planned === 0) return undefined;
+  if (!replay.run.end) {
+    await syncPath(path);
+    await syncPath(dirname(path));
+  }
+  return replay;
+}
+
+/** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
+export async function readHead(path: string): Promise<JournalHead> {
+  for await (const { line } of journalLines(path)) return toHead(path, line);
+  throw unreadableError(path, 'it is empty');
+}
+
+/** Yields the complete lines of a journal, each with the offset of its end in bytes. */
+async function* journalLines(
+  path: string,
+): AsyncGenerator<{ readonly line: EventLine; readonly end: number }> {
+  let rest: Buffer = Buffer.alloc(0);
+  let offset = 0;
+  try {
+    for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      const bytes = rest.length === 0 ? (piece as Buffer) : Buffer.concat([rest, piece as Buffer]);
+      const length = bytes.lastIndexOf(10) + 1;
+      const text = bytes.toString('utf8', 0, length);
+      for (let from = 0; from < text.length; ) {
+        const to = text.indexOf('\n', from);
+        const lineText = text.slice(from, to);
+        offset += Buffer.byteLength(lineText) + 1;
+        const line = parseEvent(lineText);
+        if (!line)
+          throw unreadableError(
+            path,
+            earlierFormat.test(lineText) ? earlierFormatClause : 'a line is not an event',
+          );
+        yield { line, end: offset };
+        from = to + 1;
+      }
+      rest = bytes.subarray(length);
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : fileError('read', path, error);
+  }
+}
+
+/** The first line of a journal of version 5 or earlier. */
+const earlierFormat = /^\{"journal":\d+,/;
+const earlierFormatClause = 'an earlier version of petstore wrote it';
+/** The code of the error for a journal of another version. */
+export const otherVersionCode = 'other_version';
+
+function toHead(path: string, line: EventLine): JournalHead {
+  if (line.kind !== 'begin') throw unreadableError(path, 'its header is missing');
+  const { version, run: id, started, header } = line;
+  if (version === journalVersion) return { id, started, header };
+  throw otherVersionError(path);
+}
+
+function otherVersionError(path: string): CliError {
+  return new CliError('usage', `${path}: another version of petstore wrote this journal`, {
+    code: otherVersionCode,
+    hint: 'that version finishes or undoes the run',
+  });
+}
+
+function unreadableError(path: string, why: string): CliError {
+  if (why === earlierFormatClause) return otherVersionError(path);
+  return new CliError('usage', `${path}: this journal cannot be read: ${why}; nothing was written`, {
+    code: 'invalid_input',
+    hint: 'look at the records of its rows, then move the file away',
+  });
+}
+
+/** Applies the lines of a journal one after the other. A plan is applied when its `planned` line comes. */
+class Replay implements JournalContent {
+  readonly run: JournalContent['run'];
+  readonly readings = new Map<bigint, PlanReading[]>();
+  bytes = 0;
+  /** The rows of a plan whose `planned` line has not come yet. */
+  private pending: PlannedRow[] = [];
+  private readonly rows = new Map<bigint | string, Row>();
+  private readonly path: string;
+  private readonly wantsReadings: boolean;
+
+  constructor(path: string, { id, started, header }: JournalHead, wantsReadings: boolean) {
+    this.path = path;
+    this.wantsReadings = wantsReadings;
+    this.run = Object.assign(createRun(header, []), { id, started });
+  }
+
+  /** @param end the offset of the end of the line, in bytes. */
+  apply(line: EventLine, end: number): void {
+    const { run } = this;
+    if (line.kind === 'plan') {
+      const { row, state, reading } = line;
+      this.pending.push({ row, state, reading });
+      return;
+    }
+    if (line.kind === 'planned') this.applyPlan(line.number);
+    else if (this.pending.length > 0) throw unreadableError(this.path, 'a plan has no end');
+    else if (line.kind === 'invalid') run.invalid.push(line.issue);
+    else if (line.kind === 'mark')
+      applyEvent(run, { kind: 'mark', rows: line.rows.map((key) => this.rowOf(key)) });
+    else if (line.kind === 'deferred') applyEvent(run, { kind: 'deferred', row: this.rowOf(line.row) });
+    else if (line.kind === 'settle') applyEvent(run, { ...line, row: this.rowOf(line.row) });
+    else if (line.kind === 'end') applyEvent(run, line);
+    else throw unreadableError(this.path, 'it has two headers');
+    this.bytes = end;
+  }
+
+  private applyPlan(number: number): void {
+    const { run, wantsReadings, readings } = this;
+    const rows = this.pending.map((planned): PlannedRow => {
+      const key = keyOf(planned.row);
+      const known = this.rows.get(key);
+      const row = known ?? planned.row;
+      if (!known) {
+        this.rows.set(key, row);
+        run.rows.push(row);
+      }
+      return { ...planned, row };
+    });
+    if (wantsReadings)
+      for (const {
+        row: { id },
+        reading,
+        state,
+      } of rows) {
+        if (id === undefined || reading === undefined) continue;
+        const list = readings.get(id) ?? [];
+        list.push({ number, value: reading, isUncertain: state.at === 'uncertain' });
+        readings.set(id, list);
+      }
+    this.pending = [];
+    applyEvent(run, { kind: 'planned', number, rows });
+  }
+
+  private rowOf(key: bigint | string): Row {
+    const row = this.rows.get(key);
+    if (row) return row;
+    throw unreadableError(this.path, 'it has an event of a row that is not in its plan');
+  }
 }

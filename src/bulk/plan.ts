@@ -1,92 +1,134 @@
 import { eachAtPace, type Pace } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
-import { decide, type Outcome, type Row } from './decide.ts';
-import { isPerhapsWritten } from './rows.ts';
-import type { Run } from './run.ts';
-import { toRowCount } from './run-header.ts';
-import type { Reading, ValueAccess } from './value-access.ts';
+import { decide, type Outcome, plannedOf, type Row, type Rules, uncertaintyOf } from '../writes/decide.ts';
+import type { Reading, RecordPort } from '../writes/port.ts';
+import { changeBetween } from '../writes/value.ts';
+import type { Claims } from './claims.ts';
+import { isPerhapsWritten, type PlannedRow, type Run } from './run.ts';
+import { type Guards, toRowCount } from './run-header.ts';
 
-/** The decisions of a session about its rows. */
+/** The decisions of a session about its rows. It is carried out, or thrown away as it is. */
 export interface Plan {
-  /** The rows that the session looked at. */
-  readonly rows: readonly Row[];
+  /** The rows that the session looked at, each with its state in the plan. */
+  readonly rows: readonly PlannedRow[];
   /** The rows that will be written. */
-  readonly changes: readonly Row[];
-  /** The strong ETags of the records that were read one by one. */
-  readonly etags: ReadonlyMap<Row, string>;
+  readonly changes: readonly PlannedRow[];
   readonly elapsedMs: number;
 }
 
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
+export interface PlanOptions {
+  readonly rules: Rules;
+  readonly claims: Claims;
+  readonly pace: Pace;
+  /** Whether If-Match is sent, so that a reading with a strong ETag can be proved. */
+  readonly sendsEtags: boolean;
+  /** Increased for each record that was read. */
+  readonly progress: { recordsRead: number };
+}
+
 /**
- * Reads the records of the rows and decides each row. A row that need not or cannot be written gets its outcome.
+ * Reads the records of rows and decides each row. A row that need not or cannot be written has its outcome.
  *
  * @param rows the rows that this session looks at.
- * @param progress is increased for each record that was read.
  * @throws CliError if a record could not be read: there is no partial plan.
  */
-export async function makePlan(
-  access: ValueAccess,
-  rows: readonly Row[],
-  pace: Pace,
-  progress: { recordsRead: number },
-): Promise<Plan> {
+export async function makePlan(port: RecordPort, rows: readonly Row[], options: PlanOptions): Promise<Plan> {
+  const { pace, progress } = options;
   const startedMs = monotonicMs();
-  const pending = new Map<bigint, Row>();
-  for (const row of rows) pending.set(row.id, row);
-  const etags = new Map<Row, string>();
-  const decideByReading = (row: Row, reading: Reading) => {
-    pending.delete(row.id);
-    decideRow(access, row, reading);
-    if (!row.outcome && reading.etag !== undefined) etags.set(row, reading.etag);
+  const planned = new Map<Row, PlannedRow>();
+  const pending = new Map<number | bigint, Row>();
+  for (const row of rows)
+    if (row.id === undefined) planned.set(row, planUnread(row));
+    else pending.set(keyOfId(row.id), row);
+  const planByReading = (row: Row, reading: Reading, isAlone: boolean) => {
+    pending.delete(keyOfId(row.id ?? 0n));
+    planned.set(row, planRow(port, row, reading, isAlone, options));
     progress.recordsRead += 1;
   };
-  if (access.canList && !(access.canGet && rows.length < minRowsForList))
+  if (pending.size > 0 && port.canList && !(port.canGet && rows.length < minRowsForList))
     try {
-      for await (const page of readAhead(access.list()))
+      for await (const page of readAhead(port.list()))
         for (const record of page) {
           // A list that changes during the reading may contain a record twice.
-          const row = pending.get(access.idOf(record));
-          if (row) decideByReading(row, { record });
+          const row = pending.get(keyOfId(port.idOf(record)));
+          if (row) planByReading(row, { record }, false);
         }
     } catch (error) {
       // The records are read one by one instead.
-      if (!access.canGet || !isCutListError(error)) throw error;
+      if (!port.canGet || !isCutListError(error)) throw error;
     }
-  if (access.canGet)
+  // A record that the list lacks is read by itself before it is called missing.
+  if (port.canGet)
     await eachAtPace(pace, [...pending.values()], async (row) =>
-      decideByReading(row, await access.read(row.id)),
+      planByReading(row, await port.read(row.id ?? 0n), true),
     );
-  for (const row of [...pending.values()]) decideByReading(row, { record: undefined });
-  const changes = rows.filter(({ outcome }) => !outcome);
-  return { rows, changes, etags, elapsedMs: monotonicMs() - startedMs };
+  for (const row of [...pending.values()]) planByReading(row, { record: undefined }, false);
+  const all = rows.flatMap((row) => planned.get(row) ?? []);
+  const changes = all.filter(({ state }) => state.at === 'planned' || state.at === 'uncertain');
+  return { rows: all, changes, elapsedMs: monotonicMs() - startedMs };
 }
 
-/** Decides a row by a reading of its record. The row gets its outcome, or the value to write. */
-function decideRow(access: ValueAccess, row: Row, { record }: Reading): void {
-  const now = access.valueOf(row, record);
-  const decision = decide(row, now);
-  if (decision.state !== 'write') row.outcome = decision;
-  else if (decision.after === null && !access.canRemove) row.outcome = noDeleteOutcome;
-  else {
-    row.before = now;
-    row.after = decision.after;
-    row.mayBeWritten = false;
-    row.mayBeApplied = false;
-    // Most rows lack this member. Adding it would make a million rows larger.
-    if (row.laterReading !== undefined) row.laterReading = undefined;
-    row.outcome = undefined;
+/** A small number as a key of a map takes less memory than a bigint. */
+function keyOfId(id: bigint): number | bigint {
+  return id <= Number.MAX_SAFE_INTEGER && id >= 0 ? Number(id) : id;
+}
+
+/** Plans a row without a record that could be read: one that creates a record, or the undo of a create that is unknown. */
+function planUnread(row: Row): PlannedRow {
+  const { intent, undone } = row;
+  const uncertain = uncertaintyOf(row);
+  if (intent.kind === 'create' && !uncertain)
+    return {
+      row,
+      state: { at: 'planned', action: 'create', before: null, after: intent.fields },
+      reading: null,
+    };
+  const message = 'it may have been made: look for it before you send it again';
+  const mayBeApplied = uncertain?.mayBeApplied ?? undone?.mayBeApplied ?? true;
+  const outcome: Outcome = { state: 'unknown', reason: { code: 'perhaps_made', message }, mayBeApplied };
+  return { row, state: { at: 'settled', outcome, planned: uncertain } };
+}
+
+/** @param isAlone whether the record was read alone, so that the reading has the ETag if the service gives one. */
+function planRow(
+  port: RecordPort,
+  row: Row,
+  { record, etag }: Reading,
+  isAlone: boolean,
+  { rules, claims, sendsEtags }: PlanOptions,
+): PlannedRow {
+  const now = port.valueOf(row, record);
+  const uncertain = uncertaintyOf(row);
+  const claim = claims.get(row);
+  if (claim && uncertain) return { row, state: { at: 'settled', outcome: claim, planned: uncertain } };
+  const decision = decide(row, now, rules);
+  if (decision.state === 'write') {
+    if (claim) return { row, state: { at: 'settled', outcome: claim } };
+    if (decision.action === 'remove' && !port.canRemove)
+      return { row, state: { at: 'settled', outcome: noDelete } };
+    if (uncertain) return { row, state: { ...uncertain, at: 'uncertain' }, reading: now };
+    const { action, after } = decision;
+    return { row, state: { at: 'planned', action, before: now, after }, reading: now };
   }
+  // What confirms a row is proved when it is written, because a plan writes nothing.
+  const mayHaveTag = sendsEtags && port.canGet && (!isAlone || etag !== undefined);
+  if (uncertain && decision.state === 'applied' && uncertain.action !== 'remove' && mayHaveTag)
+    return { row, state: { ...uncertain, at: 'uncertain' }, reading: now };
+  const canProve = record ? mayHaveTag : row.intent.kind === 'remove' && row.intent.createdTag !== undefined;
+  if (rules.isUndo && decision.state === 'unchanged' && canProve)
+    return { row, state: { at: 'planned', action: 'set', before: now, after: now }, reading: now };
+  return { row, state: { at: 'settled', outcome: decision, planned: uncertain } };
 }
 
-const noDeleteOutcome: Outcome = {
+const noDelete: Outcome = {
   state: 'failed',
   reason: {
     code: 'no_delete',
-    message: 'the run created this entry, and the service offers no deleteInventory',
+    message: 'the run created this record, and the service offers no way to delete it',
   },
 };
 
@@ -113,24 +155,26 @@ async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page
   }
 }
 
-/** The change of a count by a plan, where no entry counts as 0. Undefined for fields of records. */
-export function changeOf({ before = null, after = null }: Pick<Row, 'before' | 'after'>): number | undefined {
-  const hasFields = [before, after].some((value) => value !== null && typeof value === 'object');
-  return hasFields ? undefined : Number(after ?? 0) - Number(before ?? 0);
+/** The change of a count by a row. Undefined for fields of records, and for a row that no plan writes. */
+export function changeOf(row: Pick<Row, 'state'>): number | undefined {
+  const planned = plannedOf(row);
+  return planned && changeBetween(planned.before, planned.after);
 }
 
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 
 /**
- * Checks the guards of a run. The rows that earlier sessions of the run have written count too.
+ * Checks the guards of a command. The rows that earlier sessions of the run have written count too.
  *
  * @throws UsageError that names the guard and the value that breaks it.
  */
-export function checkGuards({ header, rows }: Run, { changes }: Plan): void {
-  const { maxChanges, maxDelta, allowZero } = header.guards;
+export function checkGuards({ header, rows }: Run, { changes }: Plan, guards: Guards): void {
+  const { maxChanges, maxDelta, allowZero } = guards;
   const rowCount = header.rows - header.invalid - header.skipped;
-  const writes = [...changes, ...rows.filter((row) => row.outcome && isPerhapsWritten(row))];
+  const changing = new Set(changes.map(({ row }) => row));
+  const earlier = rows.filter((row) => !changing.has(row) && isPerhapsWritten(row));
+  const writes = [...changes, ...earlier];
   const guardError = (reason: string, hint: string) =>
     new UsageError(`${reason}; nothing was sent`, hint, 'guard');
   if (maxChanges && writes.length > toRowCount(maxChanges, rowCount)) {
@@ -140,17 +184,22 @@ export function checkGuards({ header, rows }: Run, { changes }: Plan): void {
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
-  const sizeOf = (row: Row) => Math.abs(changeOf(row) ?? 0);
+  const sizeOf = (row: Pick<Row, 'state'>) => Math.abs(changeOf(row) ?? 0);
   const [largest] = maxDelta === undefined ? [] : changes.toSorted((a, b) => sizeOf(b) - sizeOf(a));
   if (maxDelta !== undefined && largest && sizeOf(largest) > maxDelta) {
-    const { line, id, before, after } = largest;
+    const { line, id } = largest.row;
+    const { before = null, after = null } = plannedOf(largest) ?? {};
     const subject = line > 0 ? `line ${line} changes pet` : 'the plan changes pet';
     throw guardError(
       `${subject} ${id} from ${before ?? 'no entry'} to ${after ?? 'no entry'}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
-  const zeros = writes.filter(({ before, after }) => after === 0 && before !== null).length;
+  const goesToZero = (row: Pick<Row, 'state'>) => {
+    const planned = plannedOf(row);
+    return planned?.after === 0 && planned.before !== null;
+  };
+  const zeros = writes.filter(goesToZero).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     throw guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,

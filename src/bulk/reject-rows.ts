@@ -1,9 +1,10 @@
 import { type Reject, writeRejects } from '../input/rejects.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { FileName } from '../process/new-file.ts';
+import type { Row } from '../writes/decide.ts';
+import { isFields } from '../writes/value.ts';
 import { countFieldsOf } from './count-layout.ts';
-import { isRetriable } from './rows.ts';
-import type { Run } from './run.ts';
+import { isLeft, type Run } from './run.ts';
 
 /**
  * Writes the rejects of a session, if there are any.
@@ -18,23 +19,35 @@ export async function writeRunRejects(run: Run, file: FileName): Promise<string 
 }
 
 /**
- * The rows to correct by hand: the session has settled them, and they failed, are unknown or invalid. In a run that adds,
- * rows that `resume` processes again are not rejects, because a row must not be booked both ways. An undo has no rejects.
+ * The rows to correct by hand: they failed or are invalid. In a run that adds or creates, rows that `resume` tries again are
+ * not rejects, because a row must not be done both ways. An undo has no rejects. Unknown rows are none: `resume` takes them.
  */
-function toRejects({ header, rows, invalid, journal }: Run): Reject[] {
+function toRejects({ header, rows, invalid, hasEnded }: Run): Reject[] {
   if (header.kind === 'undo') return [];
-  const rejects: Reject[] = journal?.hasEnded ? [] : invalid.map(toInvalidReject);
+  const rejects: Reject[] = hasEnded ? [] : invalid.map(toInvalidReject);
+  const isOnce = header.flags.relative || header.kind === 'create';
   for (const row of rows) {
-    const { outcome } = row;
-    if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
-    if (journal?.rows.get(row.id)?.outcomeAtEnd === outcome) continue;
-    if (header.flags.relative && (outcome.state === 'unknown' || isRetriable(row))) continue;
-    const { line, id, intent } = row;
-    const isRecord = intent.kind === 'set' && typeof intent.value === 'object';
-    const fields = isRecord ? { id, ...intent.value } : countFieldsOf(row);
-    rejects.push({ line, id, state: outcome.state, reason: outcome.reason, fields });
+    const { state, line, id } = row;
+    if (state.at !== 'settled' || state.outcome.state !== 'failed') continue;
+    if (isOnce && isLeft(row)) continue;
+    const { reason } = state.outcome;
+    rejects.push({ line, id, state: 'failed', reason, fields: rejectFields(row) });
   }
   return rejects;
+}
+
+/** The columns that the command reads, with the values of a row. */
+function rejectFields({ id, intent }: Row): Reject['fields'] {
+  const fields = intent.kind === 'create' ? intent.fields : intent.kind === 'set' ? intent.value : null;
+  if (fields !== null && isFields(fields)) {
+    const entries = Object.entries(fields).filter(
+      (entry): entry is [string, JsonValue] => entry[1] !== undefined,
+    );
+    return { ...(id === undefined ? {} : { id }), ...Object.fromEntries(entries) };
+  }
+  if (intent.kind === 'remove' || intent.kind === 'create' || id === undefined)
+    return id === undefined ? {} : { id };
+  return countFieldsOf({ id, intent });
 }
 
 function toInvalidReject({ line, message, fields = {} }: Run['invalid'][number]): Reject {

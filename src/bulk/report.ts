@@ -1,8 +1,8 @@
 import type { StopReason } from '../client/pace.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import { counted, groupDigits } from '../process/text.ts';
-import type { Row } from './decide.ts';
-import { isOpen, type StateCounts } from './rows.ts';
+import type { Row } from '../writes/decide.ts';
+import { type FateCounts, isLeft, isOpen } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The result of a session. */
@@ -14,13 +14,15 @@ export interface Report {
   readonly rows: readonly Row[];
   /** The rows that this session looked at. */
   readonly planned: readonly Row[];
+  /** Why each row is not processed that others have changed each time it was planned. */
+  readonly deferrals: ReadonlyMap<Row, string>;
   /** Whether the run had an earlier session. */
   readonly isResumed: boolean;
   /** This and the next three figures count this session alone. */
   readonly requests: number;
   readonly retries: number;
   readonly seconds: number;
-  /** Rows that were written per second, without the time for the plan. */
+  /** Rows that were settled per second, without the time for the plan. */
   readonly rowsPerSecond: number;
   readonly stop: StopReason | undefined;
   /** The path of the file of rejects, as the user may type it. */
@@ -29,31 +31,39 @@ export interface Report {
   readonly problem: CliError | undefined;
 }
 
-/** The rows that failed, or are unknown, for the same reason. */
+/** The rows that failed, are unknown or were deferred, for the same reason. */
 export interface FailureGroup {
   /** Status and code, such as `404 no_entry`, or a code alone, such as `timeout`. */
   readonly kind: string;
-  readonly state: 'failed' | 'unknown';
+  readonly state: 'failed' | 'unknown' | 'deferred';
   readonly count: number;
   /** Whether `resume` processes all of the rows again. */
   readonly retryable: boolean;
   /** The first of the rows. */
   readonly example: {
     readonly line: number;
-    readonly id: bigint;
+    readonly id?: bigint | undefined;
     readonly message: string;
     readonly requestId?: string | undefined;
   };
 }
 
-/** Groups the rows that failed or are unknown by reason, the largest group first. */
-export function groupFailures(rows: readonly Row[]): FailureGroup[] {
+/** Groups the rows that are not as they should be by reason, the largest group first. */
+export function groupFailures(
+  rows: readonly Row[],
+  deferrals: ReadonlyMap<Row, string> = new Map(),
+): FailureGroup[] {
   const groups = new Map<string, FailureGroup & { count: number; retryable: boolean }>();
   for (const row of rows) {
-    const { outcome, line, id } = row;
-    if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') continue;
-    const { state } = outcome;
-    const { status, code, message, requestId } = outcome.reason ?? { code: state, message: state };
+    const { state: rowState, line, id } = row;
+    const deferral = deferrals.get(row);
+    const outcome = rowState.at === 'settled' ? rowState.outcome : undefined;
+    const state = outcome?.state ?? (deferral === undefined ? undefined : 'deferred');
+    if (state !== 'failed' && state !== 'unknown' && state !== 'deferred') continue;
+    const { status, code, message, requestId } = outcome?.reason ?? {
+      code: 'changed',
+      message: deferral ?? state,
+    };
     const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
     const retryable = isOpen(row);
     const group = groups.get(`${state} ${kind}`);
@@ -70,8 +80,22 @@ export function groupFailures(rows: readonly Row[]): FailureGroup[] {
 
 /** Finds the command that settles the first open row, if every open row waits for another run. */
 export function findSettlingCommand(rows: readonly Row[]): readonly string[] | undefined {
-  const commands = rows.filter(isOpen).map(({ outcome }) => outcome?.reason?.settledBy);
+  const commands = rows
+    .filter(isOpen)
+    .map(({ state }) => (state.at === 'settled' ? state.outcome.reason?.settledBy : undefined));
   return commands.every((command) => command !== undefined) ? commands[0] : undefined;
+}
+
+/**
+ * Whether the same command may end better although nobody has changed anything: a row failed for a reason that passes, and
+ * nothing that adds or creates was sent.
+ */
+export function isRetryable({ kind, flags }: RunHeader, rows: readonly Row[], counts: FateCounts): boolean {
+  if (flags.relative || kind === 'create' || counts.invalid > 0) return false;
+  const bad = rows.filter(
+    ({ state }) => state.at === 'settled' && /^(failed|unknown)$/.test(state.outcome.state),
+  );
+  return bad.every(isLeft);
 }
 
 /**
@@ -81,17 +105,17 @@ export function findSettlingCommand(rows: readonly Row[]): readonly string[] | u
  */
 export function toRunError(
   header: RunHeader,
-  counts: StateCounts,
+  counts: FateCounts,
   retryable: boolean,
   { stop, hint }: { readonly stop?: StopReason | undefined; readonly hint?: string | undefined } = {},
 ): CliError | undefined {
-  const { failed, unknown, invalid, unprocessed, applied, unchanged } = counts;
+  const { failed, unknown, invalid, unprocessed, unsettled, applied, unchanged, booked } = counts;
   const isUndo = header.kind === 'undo';
   const failures: readonly (readonly [count: number, verb: string])[] = [
     [failed, 'failed'],
     [unknown, unknown === 1 ? 'is unknown' : 'are unknown'],
     [invalid, invalid === 1 ? 'is invalid' : 'are invalid'],
-    [unprocessed, unprocessed === 1 ? 'is not processed' : 'are not processed'],
+    [unprocessed + unsettled, unprocessed + unsettled === 1 ? 'is not processed' : 'are not processed'],
   ];
   const facts = failures
     .filter(([count]) => count > 0)
@@ -101,19 +125,20 @@ export function toRunError(
     })
     .join(', ');
   if (!stop && facts === '') return undefined;
-  // An undo that leaves every row alone has done its work.
-  const kind: ErrorKind = isUndo || applied + unchanged > 0 ? 'partial' : 'failed';
   const subject = isUndo ? `undo ${header.undoes}` : header.name;
   return new CliError(
-    stop && stop.kind !== 'partial' ? stop.kind : kind,
+    stop && stop.kind !== 'partial' ? stop.kind : kindOf(counts, isUndo, applied + unchanged + booked),
     [`${subject}: ${stop ? `stopped: ${stop.message}` : facts}`, ...(stop && facts ? [facts] : [])].join(
       '; ',
     ),
-    {
-      hint,
-      // A delivery must be resumed: the same command again would book its rows twice.
-      retryable: retryable && !header.flags.relative,
-      applied: unknown > 0 ? 'unknown' : undefined,
-    },
+    { hint, retryable, applied: unknown > 0 ? 'unknown' : undefined },
   );
+}
+
+/** An undo that leaves every row alone has done its work. A run of which nothing is known is not refused. */
+function kindOf(counts: FateCounts, isUndo: boolean, done: number): ErrorKind {
+  const { failed, unknown, invalid, unprocessed, unsettled } = counts;
+  if (isUndo || done > 0) return 'partial';
+  if (unknown === 0) return 'failed';
+  return failed + invalid + unprocessed + unsettled === 0 ? 'unavailable' : 'partial';
 }

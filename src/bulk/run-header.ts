@@ -4,23 +4,27 @@ import type { ColumnMap } from '../config/column-map.ts';
 import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import type { InputFormat } from '../input/split-input.ts';
 
+/** What a run does. An `edit` sets counts, as an `apply` does. */
+export type RunKind = 'apply' | 'edit' | 'create' | 'update' | 'delete' | 'undo';
+
 /** The facts of a run that never change. They are the first line of its journal. */
 export interface RunHeader {
-  readonly kind: 'apply' | 'undo';
+  readonly kind: RunKind;
   readonly noun: NounName;
   /** The name of the service, as `targetOf` makes it. */
   readonly target: string;
+  /** The profile that was active. Null if there was none. */
+  readonly profile: string | null;
   /** The input as the user named it. An undo has the name of the run that it undoes. */
   readonly name: string;
   /** The absolute path of the input. Null for stdin, an edit and an undo. */
   readonly file: string | null;
   readonly format: InputFormat;
-  /** The number of the delivery, if it has one. */
+  /** The number of the delivery as the user gave it, if it has one. `deliveryKey` compares numbers. */
   readonly delivery: string | null;
   /** The id of the run that an undo undoes. Null for any other run. */
   readonly undoes: string | null;
   readonly flags: RunFlags;
-  readonly guards: Guards;
   readonly pace: PaceFlags;
   /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
   readonly rows: number;
@@ -88,4 +92,13 @@ export interface Guards {
   /** The largest change of one row, up or down. */
   readonly maxDelta?: number | undefined;
   readonly allowZero: boolean;
+}
+
+/** Makes numbers of deliveries that differ only in form the same: NFKC, lower case, no outer spaces, every dash a `-`. */
+export function deliveryKey(number: string): string {
+  return number
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\p{Pd}/gu, '-')
+    .trim();
 }

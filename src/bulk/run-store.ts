@@ -7,15 +7,15 @@ import { ensurePrivateFolder, syncPath } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
-import { Journal, type RunEnd } from './journal.ts';
 import {
+  Journal,
   type JournalContent,
   type JournalHead,
   otherVersionCode,
   readHead,
   readJournal,
-} from './read-journal.ts';
-import { rowTotals } from './rows.ts';
+} from './journal.ts';
+import { markKilled, type Run, type RunEnd, rowTotals } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 import { liveClaims } from './target.ts';
 
@@ -27,11 +27,9 @@ export function runFolderOf(io: Io): string {
 /** A run that has begun. */
 export interface RunInfo extends JournalHead, Omit<RunEnd, 'ended'> {
   /**
-   * `stopped`: rows are open, or the last session was killed. `undone`: an undo has set back all rows.
+   * `stopped`: rows are left or unknown, or the last session was killed. `undone`: an undo has finished.
    */
   readonly state: 'running' | 'stopped' | 'finished' | 'undone';
-  /** The number of rows without an outcome that a killed session may have written. */
-  readonly unsettled: number;
   /** The last undo of the run, if there is one. */
   readonly undo: RunInfo | undefined;
 }
@@ -102,11 +100,33 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
   throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
 }
 
-/** Reads the whole journal of a run. @throws as `findRun`. */
-export async function readRun(folder: string, id: string): Promise<JournalContent> {
-  const content = await readJournal(journalPath(folder, id));
+/**
+ * Reads the whole journal of a run. Rows that a killed session may have sent are uncertain.
+ *
+ * @param wantsReadings whether the readings of all plans are kept.
+ * @throws as `findRun`.
+ */
+export async function readRun(
+  { folder, runs }: RunList,
+  id: string,
+  wantsReadings = false,
+): Promise<JournalContent> {
+  const content = await readJournal(journalPath(folder, id), wantsReadings);
   if (!content) throw noRunError(id);
+  const isRunning = runs.some((info) => info.id === id && info.state === 'running');
+  if (!content.run.end && !isRunning) markKilled(content.run);
   return content;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+
+/** Names a run and the local time at which it began: `r7, 27 Nov 16:30`. */
+export function runTime({ id, started }: Pick<RunInfo, 'id' | 'started'>): string {
+  const date = new Date(started);
+  const [hours, minutes] = [date.getHours(), date.getMinutes()].map((number) =>
+    String(number).padStart(2, '0'),
+  );
+  return `${id}, ${date.getDate()} ${months[date.getMonth()]} ${hours}:${minutes}`;
 }
 
 /** The number of the next plan on a target, from 1. */
@@ -116,14 +136,14 @@ export function nextPlanNumber({ runs }: RunList, target: string): number {
 }
 
 /**
- * Creates the journal of the next run. Removes old journals, and journals without a complete plan.
+ * Creates the journal of a new run. Removes old journals, and journals without a complete plan.
  *
  * @param keepPlan must append a whole plan to the journal.
  * @throws CliError `failed`; then the run does not exist.
  */
 export async function createJournal(
   folder: string,
-  target: string,
+  run: Run,
   keepPlan: (start: SessionStart) => void,
 ): Promise<SessionStart> {
   await ensureRunFolder(folder);
@@ -135,9 +155,9 @@ export async function createJournal(
       const list = await listRuns(folder);
       await removeOldJournals(list);
       const id = `r${numberOf(last) + 1}`;
-      const journal = new Journal(journalPath(folder, id));
+      const journal = new Journal(journalPath(folder, id), run);
       try {
-        const start = { id, journal, planNumber: nextPlanNumber(list, target) };
+        const start = { id, journal, planNumber: nextPlanNumber(list, run.header.target) };
         keepPlan(start);
         await syncPath(folder);
         return start;
@@ -191,20 +211,13 @@ async function readRunInfo(
   const end = isRunning ? undefined : readEnd(path);
   const content = end ? undefined : await readJournal(path);
   if (!end && !content) return undefined;
-  const { id, header, started } = content ?? (await readHead(path));
-  const { counts, open, left } = end ?? rowTotals([...(content?.rows.values() ?? [])], header);
-  const planned = end?.planned ?? content?.planned ?? 0;
-  const unsettled = end || isRunning ? 0 : counts.unprocessed;
-  const stateOfRows = end && open === 0 ? 'finished' : 'stopped';
-  const state = isRunning ? 'running' : isCompleteUndo(undo) ? 'undone' : stateOfRows;
-  return { id, header, started, state, counts, unsettled, open, left, planned, undo };
-}
-
-/** Whether an undo has set back every row. */
-function isCompleteUndo(undo: RunInfo | undefined): boolean {
-  if (undo?.state !== 'finished') return false;
-  const { failed, unknown, unprocessed } = undo.counts;
-  return failed + unknown + unprocessed === 0;
+  const { id, header, started } = content?.run ?? (await readHead(path));
+  if (content && !isRunning) markKilled(content.run);
+  const { counts, left } = end ?? rowTotals(content?.run.rows ?? [], header);
+  const planned = end?.planned ?? content?.run.planned ?? 0;
+  const stateOfRows = end && left + counts.unknown === 0 ? 'finished' : 'stopped';
+  const state = isRunning ? 'running' : undo?.state === 'finished' ? 'undone' : stateOfRows;
+  return { id, header, started, state, counts, left, planned, undo };
 }
 
 /** Reads the last line alone. Undefined if it does not end a session. @throws CliError `failed` if the file cannot be read. */
@@ -224,14 +237,14 @@ function readEnd(path: string): RunEnd | undefined {
   const text = tail.toString('utf8', 0, length);
   const line = text.endsWith('\n') ? (text.trimEnd().split('\n').at(-1) ?? '') : '';
   try {
-    const end = line.startsWith('{"counts":') ? (JSON.parse(line) as RunEnd) : undefined;
+    const end = line.startsWith('{"kind":"end",') ? (JSON.parse(line) as RunEnd) : undefined;
     return end?.ended === undefined ? undefined : end;
   } catch {
     return undefined;
   }
 }
 
-/** Removes the oldest finished runs without a delivery number until the journals fit into `maxJournalBytes`. */
+/** Removes the oldest finished runs without a delivery number, and undos of such runs, until the journals fit into `maxJournalBytes`. */
 async function removeOldJournals({ folder, runs, unreadable }: RunList): Promise<void> {
   const ids = new Set([...runs, ...unreadable].map(({ id }) => id));
   const sizes = new Map<string, number>();
@@ -241,8 +254,10 @@ async function removeOldJournals({ folder, runs, unreadable }: RunList): Promise
     else sizes.set(id, await stat(journalPath(folder, id)).then(({ size }) => size));
   }
   let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const isRemovable = ({ header, state }: RunInfo) =>
-    (state === 'finished' || state === 'undone') && header.delivery === null;
+  const deliveryOf = ({ header }: RunInfo): string | null =>
+    header.delivery ?? runs.find((run) => run.id === header.undoes)?.header.delivery ?? null;
+  const isRemovable = (info: RunInfo) =>
+    (info.state === 'finished' || info.state === 'undone') && deliveryOf(info) === null;
   for (const { id } of runs.slice(minKeptRuns).filter(isRemovable).reverse()) {
     if (bytes <= maxJournalBytes) return;
     await rm(journalPath(folder, id), { force: true }).catch(() => {});

@@ -1,56 +1,141 @@
 import type { InputFile } from '../input/input-file.ts';
 import type { Issue } from '../input/issues.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
-import type { Row } from './decide.ts';
-import type { JournalContent } from './read-journal.ts';
-import { createRow, isPerhapsWritten } from './rows.ts';
+import {
+  type Intent,
+  type Outcome,
+  plannedOf,
+  type Row,
+  type RowState,
+  uncertaintyOf,
+} from '../writes/decide.ts';
+import type { Value } from '../writes/value.ts';
 import { defaultFlags, type RunHeader } from './run-header.ts';
 
-// A run gives records the values of a file. A `Run` is made from an input, from the run that it undoes, or from the journal
-// of the run that it resumes; which-run.ts chooses that run. other-runs.ts marks the rows that other runs have booked or
-// written. A `Session` (session.ts) carries out the run:
+// A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
 //
-//   1. plan.ts reads the records and asks `decide` (decide.ts) for each row.
-//   2. journal.ts keeps the plan.
-//   3. write-row.ts writes the rows one by one, and outcome-log.ts keeps their outcomes.
+//   1. An input, a run to be undone, or a journal becomes a `Run` (this file). which-run.ts chooses that journal.
+//   2. claims.ts says which rows other runs have booked or written. plan.ts reads the records and decides each row.
+//   3. session.ts keeps the plan, writes the rows with `settleAll`, and keeps what becomes of them.
 //   4. reject-rows.ts writes the rejects, and report.ts has the report.
 //
-// read-journal.ts reads a journal again, and run-store.ts lists all runs. target.ts keeps other processes away from a target
-// during a run.
+// A run is changed by events alone, through `applyEvent`, live and when its journal is read again. event-lines.ts makes
+// events lines, journal.ts appends them, run-store.ts finds the journals. target.ts keeps other processes away meanwhile.
 
-/** A run before its next session. */
+/** The facts of a run, its rows and what became of them. */
 export interface Run {
-  readonly header: RunHeader;
-  readonly rows: readonly Row[];
-  readonly invalid: readonly Issue[];
+  header: RunHeader;
+  readonly rows: Row[];
+  readonly invalid: Issue[];
+  /** The id, such as `r7`. Undefined before its journal begins. */
+  id?: string | undefined;
+  /** RFC 3339. */
+  started?: string | undefined;
+  /** The number of the last plan among all plans on the target. 0 before the first. */
+  planned: number;
+  /** The end of the last session. Undefined if it was killed or is going on. */
+  end?: RunEnd | undefined;
+  /** Whether a session has ended. It has written its rejects. */
+  hasEnded: boolean;
+  /** The rows that may go out although they must not go out twice: they create a record or add to a count. */
+  readonly marked: Set<Row>;
   /** The input whose columns the rejects have. Undefined if there is no input, or it cannot be read again. */
-  readonly input?: { readonly inputFile: InputFile; readonly layout: RowLayout<InputRow> } | undefined;
-  /** The journal of the earlier sessions, if there were any. */
-  readonly journal?: JournalContent | undefined;
+  input?: { readonly inputFile: InputFile; readonly layout: RowLayout<InputRow> } | undefined;
 }
 
-/** Makes a run for a further session. @param createMissing overrides the flag of the run. */
-export function toResumedRun(
-  journal: JournalContent,
-  createMissing = journal.header.flags.createMissing,
+/** The name of a row in its run: the id of its record, or for a row that creates one `line:7`. */
+export type RowKey = bigint | string;
+
+export function keyOf({ id, line }: Pick<Row, 'id' | 'line'>): RowKey {
+  return id ?? `line:${line}`;
+}
+
+/** What a plan says of a row: its state, and the value that was read if it will be written. */
+export interface PlannedRow {
+  readonly row: Row;
+  readonly state: RowState;
+  readonly reading?: Value | undefined;
+}
+
+/** What happens to a run, in the order of its journal. */
+export type RunEvent =
+  | { readonly kind: 'begin'; readonly run: string; readonly started: string; readonly header: RunHeader }
+  | { readonly kind: 'invalid'; readonly issue: Issue }
+  | ({ readonly kind: 'plan' } & PlannedRow)
+  | { readonly kind: 'planned'; readonly number: number }
+  | { readonly kind: 'mark'; readonly rows: readonly Row[] }
+  | { readonly kind: 'deferred'; readonly row: Row }
+  | { readonly kind: 'settle'; readonly row: Row; readonly outcome: Outcome }
+  | { readonly kind: 'end'; readonly end: RunEnd };
+
+/** The events that change a run that has begun. A plan is one event: its rows count when its end is there. */
+export type RunChange =
+  | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly PlannedRow[] }
+  | Extract<RunEvent, { kind: 'mark' | 'deferred' | 'settle' | 'end' }>;
+
+/** Changes a run. It is the only function that does, for a run that goes on and for one that is read again. */
+export function applyEvent(run: Run, event: RunChange): void {
+  switch (event.kind) {
+    case 'planned':
+      for (const { row, state } of event.rows) {
+        row.state = state;
+        run.marked.delete(row);
+      }
+      run.planned = event.number;
+      run.end = undefined;
+      return;
+    case 'mark':
+      for (const row of event.rows) run.marked.add(row);
+      return;
+    case 'deferred':
+      event.row.state = { at: 'new' };
+      run.marked.delete(event.row);
+      return;
+    case 'settle':
+      event.row.state = settledState(event.row, event.outcome);
+      run.marked.delete(event.row);
+      return;
+    case 'end':
+      run.end = event.end;
+      run.hasEnded = true;
+  }
+}
+
+/** The state of a row that has its outcome. It keeps what the row was to be written as. */
+function settledState({ state }: Row, outcome: Outcome): RowState {
+  const planned = plannedOf({ state });
+  return { at: 'settled', outcome, planned };
+}
+
+/** Marks the rows uncertain that a killed session may have sent. Call it for a run without an end that no process carries out. */
+export function markKilled(run: Run): void {
+  for (const row of run.rows) {
+    const { state, intent } = row;
+    if (state.at !== 'planned') continue;
+    const isOnce = intent.kind === 'create' || intent.kind === 'add';
+    if (!isOnce || run.marked.has(row)) row.state = { ...state, at: 'uncertain', mayBeApplied: true };
+  }
+}
+
+export function createRun(
+  header: RunHeader,
+  rows: Row[],
+  rest: Partial<Pick<Run, 'invalid' | 'input'>> = {},
 ): Run {
-  const rows = [...journal.rows.values()].map((row) => ({ ...row, mayCreate: createMissing }));
-  return { header: journal.header, rows, invalid: journal.invalid, journal };
+  return { header, rows, invalid: [], planned: 0, hasEnded: false, marked: new Set(), ...rest };
 }
 
 /**
  * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
- * the opposite change. A record that the run created is removed.
+ * the opposite change. A record that the run created is removed if it is as created.
  */
-export function toUndoRun({ id, header, rows: writtenRows }: JournalContent): Run {
-  const rows = [...writtenRows.values()].filter(isPerhapsWritten).map(toUndoRow);
-  return {
-    rows,
-    invalid: [],
-    header: {
+export function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
+  const rows = writtenRows.filter(isPerhapsWritten).map(createUndoRow);
+  return createRun(
+    {
       ...header,
       kind: 'undo',
-      undoes: id,
+      undoes: id ?? null,
       file: null,
       delivery: null,
       // The undo writes only records of the same shard.
@@ -59,13 +144,105 @@ export function toUndoRun({ id, header, rows: writtenRows }: JournalContent): Ru
       invalid: 0,
       skipped: 0,
     },
-  };
+    rows,
+  );
 }
 
-function toUndoRow(row: Row): Row {
-  const { id, intent, before = null, after = null, outcome } = row;
-  if (intent.kind === 'set' || before === null)
-    return createRow(0, id, { kind: 'set', value: before, expected: after });
-  const isCertain = outcome?.state === 'applied';
-  return createRow(0, id, { kind: 'add', change: -intent.change }, isCertain ? {} : { undoneRow: row });
+function createUndoRow(row: Row): Row {
+  const uncertain = uncertaintyOf(row);
+  const undone = uncertain && { ...uncertain, intent: row.intent };
+  const made = row.state.at === 'settled' ? row.state.outcome.made : undefined;
+  const id = row.id ?? made?.id;
+  // A create that nobody knows the record of has only its line.
+  const line = id === undefined ? row.line : 0;
+  return { line, id, intent: oppositeOf(row), undone, state: { at: 'new' } };
+}
+
+function oppositeOf(row: Row): Intent {
+  const { intent, state } = row;
+  const { action = 'set', before = null, after = null } = plannedOf(row) ?? {};
+  const made = state.at === 'settled' ? state.outcome.made : undefined;
+  if (intent.kind === 'add')
+    return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
+  if (action === 'create') return { kind: 'remove', expected: made?.value ?? after, createdTag: made?.etag };
+  return { kind: 'set', value: before, expected: after };
+}
+
+/** Whether a run has written a row, or may have. */
+export function isPerhapsWritten(row: Row): boolean {
+  const { state } = row;
+  if (state.at === 'settled' && state.outcome.state === 'applied') return true;
+  return uncertaintyOf(row) !== undefined;
+}
+
+/**
+ * The states of rows. `unprocessed` rows have no outcome yet; `unsettled` ones neither, and a killed session may have
+ * written them. `booked` rows are unchanged because another run of the delivery has booked them. `invalid` and `skipped`
+ * rows are in no plan.
+ */
+export const fates = [
+  'unprocessed',
+  'unsettled',
+  'applied',
+  'unchanged',
+  'booked',
+  'failed',
+  'unknown',
+  'invalid',
+  'skipped',
+] as const;
+export type Fate = (typeof fates)[number];
+export type FateCounts = Record<Fate, number>;
+
+/** The code of a row that another run of the delivery has booked. */
+export const bookedCode = 'booked';
+
+export function fateOf({ state }: Pick<Row, 'state'>): Fate {
+  if (state.at === 'uncertain') return 'unsettled';
+  if (state.at !== 'settled') return 'unprocessed';
+  const { state: fate, reason } = state.outcome;
+  return fate === 'unchanged' && reason?.code === bookedCode ? 'booked' : fate;
+}
+
+/** Whether a row is left for `resume`: it has no outcome, or it failed for a reason that passes. */
+export function isLeft({ state }: Pick<Row, 'state'>): boolean {
+  if (state.at !== 'settled') return true;
+  const { state: fate, reason } = state.outcome;
+  return fate === 'failed' && reason?.passes === true;
+}
+
+/** Whether a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
+export function isOpen(row: Row): boolean {
+  if (isLeft(row)) return true;
+  const { state, intent } = row;
+  return state.at === 'settled' && state.outcome.state === 'unknown' && intent.kind !== 'create';
+}
+
+/** The numbers of rows of a run, by their fate. */
+export interface RunTotals {
+  readonly counts: FateCounts;
+  /** The rows that `resume` tries again, without the unknown ones. */
+  readonly left: number;
+}
+
+/** The line that ends a session. */
+export interface RunEnd extends RunTotals {
+  /** The number of the last plan among all plans on the target. */
+  readonly planned: number;
+  /** RFC 3339. */
+  readonly ended: string;
+}
+
+/** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
+export function rowTotals(
+  rows: readonly Row[],
+  { invalid, skipped }: Pick<FateCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
+): RunTotals {
+  const counts = { ...Object.fromEntries(fates.map((fate) => [fate, 0])), invalid, skipped } as FateCounts;
+  let left = 0;
+  for (const row of rows) {
+    counts[fateOf(row)] += 1;
+    if (isLeft(row)) left += 1;
+  }
+  return { counts, left };
 }

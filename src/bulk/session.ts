@@ -1,25 +1,25 @@
 import type { Client } from '../client/client.ts';
-import { eachAtPace, Pace, type StopReason } from '../client/pace.ts';
+import { Pace, type StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, messageOf } from '../process/errors.ts';
 import type { FileName } from '../process/new-file.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
-import { counted } from '../process/text.ts';
-import type { Outcome, Row } from './decide.ts';
-import { Journal } from './journal.ts';
-import { OutcomeLog } from './outcome-log.ts';
+import type { Outcome, Row, Rules } from '../writes/decide.ts';
+import { createRecordPort, type RecordPort } from '../writes/port.ts';
+import type { Settled } from '../writes/settle.ts';
+import { createTotals, settleAll } from '../writes/settle-all.ts';
+import type { Claims } from './claims.ts';
+import { Journal, type JournalContent } from './journal.ts';
+import { OutcomeKeeper } from './outcome-keeper.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { isOpen, rowTotals } from './rows.ts';
-import type { Run } from './run.ts';
+import { isOpen, type Run, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
 import { createJournal, journalPath, listRuns, nextPlanNumber, type SessionStart } from './run-store.ts';
-import { createValueAccess, type ValueAccess } from './value-access.ts';
-import { RowWriter } from './write-row.ts';
 
-interface SessionOptions {
+export interface SessionOptions {
   readonly client: Client;
   /** The folder of the journals. */
   readonly folder: string;
@@ -27,28 +27,44 @@ interface SessionOptions {
   readonly maxErrors: RowLimit;
   /** The most further attempts of a row. */
   readonly retries: number;
+  /** False if the profile says that the ETags of the service are of no use. */
+  readonly sendsEtags: boolean;
+  /** See `RowLimits`. */
+  readonly hasGateway: boolean;
+  readonly mayCreate: boolean;
+  /** What other runs claim of the rows. */
+  readonly claims: Claims;
+  /** The journal of the earlier sessions. Undefined for a new run. */
+  readonly journal: JournalContent | undefined;
 }
 
 /** The time that requests in flight have after a run has stopped. */
 export const graceMs = 10_000;
+
+/** How often rows are planned again whose counts others change meanwhile. */
+const maxDeferrals = 10;
 
 /** A session of a run. It plans, keeps the plan, writes and reports. */
 export class Session {
   readonly run: Run;
   readonly stop = new Stop<StopReason>();
   readonly pace: Pace;
-  /** Numbers for the live line. `rowsWritten` counts all rows that were settled, failed ones included. */
-  readonly progress = { recordsRead: 0, rowsWritten: 0, rowsFailed: 0 };
+  /** Numbers for the live line. */
+  readonly progress = { recordsRead: 0 };
+  readonly totals = createTotals();
   private readonly options: SessionOptions;
-  private readonly access: ValueAccess;
+  private readonly port: RecordPort;
+  private readonly rules: Rules;
 
   /** @throws UsageError if the service cannot read or write such values. */
   constructor(run: Run, options: SessionOptions) {
     this.run = run;
     this.options = options;
-    const { noun, pace } = run.header;
+    const { noun, pace, kind } = run.header;
     this.pace = new Pace(pace, this.stop);
-    this.access = createValueAccess(options.client, noun, this.pace);
+    const { client, sendsEtags, mayCreate } = options;
+    this.port = createRecordPort(client, noun, { pace: this.pace, sendsEtags });
+    this.rules = { mayCreate, isUndo: kind === 'undo', createsByPut: this.port.createsByPut };
   }
 
   /**
@@ -57,11 +73,7 @@ export class Session {
    * @throws StoppedError if the run has stopped; CliError if a record could not be read: there is no partial plan.
    */
   plan(): Promise<Plan> {
-    const { access, run, pace, progress, stop } = this;
-    return makePlan(access, run.rows.filter(isOpen), pace, progress).catch((error) => {
-      // The stop has aborted the reading, so the error is only its consequence.
-      throw stop.reason ? new StoppedError() : error;
-    });
+    return this.planRows(this.run.rows.filter(isOpen), this.options.claims);
   }
 
   /**
@@ -70,99 +82,177 @@ export class Session {
    * @throws CliError `failed` if the plan cannot be kept: then nothing was sent.
    */
   async begin(plan: Plan): Promise<SessionStart> {
-    const { folder } = this.options;
-    const { header, invalid, journal: content } = this.run;
+    const { folder, journal: content } = this.options;
+    const { run } = this;
     if (!content)
-      return createJournal(folder, header.target, ({ id, journal, planNumber }) => {
-        journal.begin(id, header, invalid);
+      return createJournal(folder, run, ({ id, journal, planNumber }) => {
+        journal.begin(id);
         journal.keepPlan(plan.rows, planNumber);
       });
-    const planNumber = nextPlanNumber(await listRuns(folder), header.target);
-    const journal = new Journal(journalPath(folder, content.id), content.bytes);
+    const planNumber = nextPlanNumber(await listRuns(folder), run.header.target);
+    const { id } = content.run;
+    const journal = new Journal(journalPath(folder, id), run, content.bytes);
     journal.keepPlan(plan.rows, planNumber);
-    return { id: content.id, journal, planNumber };
+    return { id, journal, planNumber };
   }
 
   /** Writes the rows of a plan, then the rejects, then the end of the session. @param rejects the file of rejects. */
-  async write(plan: Plan, start: SessionStart, rejects: FileName): Promise<Report> {
-    const { run, pace, progress, stop, access } = this;
-    const { client, retries } = this.options;
-    const writer = new RowWriter(access, stop, retries, plan.etags);
-    const log = new OutcomeLog(start.journal, stop, client.deferSaves?.());
+  async write(plan: Plan, { id, journal }: SessionStart, rejects: FileName): Promise<Report> {
+    const { run, pace, stop, totals } = this;
+    const { client } = this.options;
+    const keeper = new OutcomeKeeper(journal, stop, client.deferSaves?.());
     const startedMs = monotonicMs();
-    await this.writeRows(plan.changes, writer, log);
+    const deferrals = await this.writeRows(plan, journal, keeper);
     const elapsedMs = monotonicMs() - startedMs;
-    const ending = await this.end(start, rejects, log);
+    const ending = await this.end(plan, journal, rejects);
     return {
-      id: start.id,
+      id,
       header: run.header,
       rows: run.rows,
-      planned: plan.rows,
-      isResumed: run.journal !== undefined,
+      planned: plan.rows.map(({ row }) => row),
+      deferrals,
+      isResumed: this.options.journal !== undefined,
       requests: pace.requests,
-      retries: pace.retries + writer.retryCount,
+      retries: totals.retries,
       seconds: Math.round(plan.elapsedMs + elapsedMs) / 1000,
-      rowsPerSecond: elapsedMs > 0 ? Math.round((progress.rowsWritten * 1000) / elapsedMs) : 0,
+      rowsPerSecond: elapsedMs > 0 ? Math.round((totals.settled * 1000) / elapsedMs) : 0,
       stop: stop.reason,
       ...ending,
     };
   }
 
-  /** Writes the rows, as many at a time as the pace allows. Returns when all are settled, or the run has stopped. */
-  private async writeRows(rows: readonly Row[], writer: RowWriter, log: OutcomeLog): Promise<void> {
-    const { stop, pace } = this;
+  private planRows(rows: readonly Row[], claims: Claims): Promise<Plan> {
+    const { port, rules, pace, progress, stop } = this;
+    const { sendsEtags } = this.options;
+    return makePlan(port, rows, { rules, claims, pace, sendsEtags, progress }).catch((error) => {
+      // The stop has aborted the reading, so the error is only its consequence.
+      throw stop.reason ? new StoppedError() : error;
+    });
+  }
+
+  /**
+   * Writes the rows, and plans those again whose counts others have changed meanwhile. Returns when all are settled, or the
+   * run has stopped.
+   *
+   * @returns why each row was deferred that has no outcome.
+   */
+  private async writeRows(
+    plan: Plan,
+    journal: Journal,
+    keeper: OutcomeKeeper,
+  ): Promise<ReadonlyMap<Row, string>> {
+    const { stop, run, options } = this;
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
       grace = setTimeout(() => stop.abandon(), graceMs);
     });
+    const deferrals = new Map<Row, string>();
     try {
-      await eachAtPace(pace, stop.untilStopped(rows), async (row) => {
-        row.outcome = await writer.write(row);
-        if (row.outcome) await log.add(row);
-        if (row.outcome) this.count(row.outcome);
-      });
+      let { changes } = plan;
+      for (let round = 0; ; round += 1) {
+        await this.settleRows(
+          changes.map(({ row }) => row),
+          journal,
+          keeper,
+          deferrals,
+        );
+        if (deferrals.size === 0 || round === maxDeferrals || stop.reason) return deferrals;
+        const next = await this.planRows([...deferrals.keys()], new Map());
+        journal.keepPlan(next.rows, nextPlanNumber(await listRuns(options.folder), run.header.target));
+        deferrals.clear();
+        changes = next.changes;
+      }
+    } catch (error) {
+      // What was written is told, and the reading that failed is the reason of the stop.
+      if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
+      if (error instanceof CliError) stop.stop({ kind: error.kind, message: messageOf(error) });
+      return deferrals;
     } finally {
       clearTimeout(grace);
-      await log.flush();
+      await keeper.flush();
     }
   }
 
-  /** Counts an outcome, and stops the run if too many rows have failed or are unknown. */
-  private count({ state }: Outcome): void {
-    const { progress, stop, run } = this;
-    progress.rowsWritten += 1;
-    if (state !== 'failed' && state !== 'unknown') return;
-    progress.rowsFailed += 1;
-    const maxErrors = Math.max(1, toRowCount(this.options.maxErrors, run.header.rows));
-    if (progress.rowsFailed < maxErrors || stop.reason) return;
-    const failures = counted(
-      progress.rowsFailed,
-      'row has failed or is unknown',
-      'rows have failed or are unknown',
-    );
-    stop.stop({ kind: 'partial', message: `${failures}, as many as --max-errors allows` });
+  private async settleRows(
+    rows: readonly Row[],
+    journal: Journal,
+    keeper: OutcomeKeeper,
+    deferrals: Map<Row, string>,
+  ): Promise<void> {
+    const { stop, pace, port, rules, totals, run, options } = this;
+    const { retries, hasGateway } = options;
+    const limits = { retries, retriesUnreachable: true, hasGateway, rules, stop };
+    const maxErrors = Math.max(1, toRowCount(options.maxErrors, run.header.rows));
+    const marked = markBeforeSending(rows, journal, () => (totals.settled === 0 ? 1 : pace.limit));
+    const keep = async (row: Row, { outcome, deferred }: Settled) => {
+      if (deferred !== undefined) {
+        deferrals.set(row, deferred);
+        keeper.defer(row);
+      } else if (outcome) await keeper.keep(row, outcome);
+    };
+    await settleAll(port, marked, { limits, atOnce: pace.max, maxErrors, totals }, keep);
   }
 
   /** Writes the rejects of the session, and then its end into the journal. */
   private async end(
-    { journal, planNumber }: SessionStart,
+    plan: Plan,
+    journal: Journal,
     file: FileName,
-    log: OutcomeLog,
   ): Promise<Pick<Report, 'rejects' | 'problem'>> {
     const { run } = this;
     let rejects: string | undefined;
     let problem: CliError | undefined;
     try {
+      for (const { row } of plan.changes)
+        if (row.state.at === 'uncertain')
+          journal.keep({ kind: 'settle', row, outcome: interruptedOutcome(row.state) });
       journal.sync();
       rejects = await writeRunRejects(run, file);
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
-      const ended = new Date().toISOString();
-      journal.end({ ...rowTotals(run.rows, run.header), planned: planNumber, ended });
+      endRun(run, journal);
     } catch (error) {
-      if (error !== log.error)
+      if (error !== journal.error)
         problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
     }
     journal.close();
     return { rejects, problem };
+  }
+}
+
+/** Writes the end of a session into its journal, and syncs it. */
+export function endRun(run: Run, journal: Journal): void {
+  const ended = new Date().toISOString();
+  const end = { ...rowTotals(run.rows, run.header), planned: run.planned, ended };
+  journal.keep({ kind: 'end', end });
+  journal.sync();
+}
+
+function interruptedOutcome({ mayBeApplied }: { readonly mayBeApplied: boolean }): Outcome {
+  const message = 'it may have been sent before, and the run stopped before its record was read';
+  return { state: 'unknown', reason: { code: 'interrupted', message }, mayBeApplied };
+}
+
+/** Rows that add are marked together, because each mark waits for the disk. */
+const rowsOfMark = 64;
+
+/**
+ * Yields rows, and marks those that create or add before they go out. After a power cut, a row without a mark was certainly
+ * never sent.
+ *
+ * @param creates how many creates are sent at once: a create without an answer stays unknown, so only those are marked.
+ */
+function* markBeforeSending(rows: readonly Row[], journal: Journal, creates: () => number): Generator<Row> {
+  for (let from = 0; from < rows.length; ) {
+    const { intent } = rows[from] as Row;
+    if (intent.kind !== 'create' && intent.kind !== 'add') {
+      yield rows[from] as Row;
+      from += 1;
+      continue;
+    }
+    const block = rows.slice(from, from + (intent.kind === 'create' ? creates() : rowsOfMark));
+    from += block.length;
+    journal.keep({ kind: 'mark', rows: block });
+    journal.sync();
+    yield* block;
   }
 }

@@ -3,7 +3,6 @@ import { headerValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
 import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
-import { idInLocation } from '../client/judge-write.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
@@ -148,6 +147,12 @@ function createdIdOf(reply: Reply): bigint | undefined {
 function otherIdOf(reply: Reply): string | undefined {
   const value = recordOf(reply)?.[nouns[reply.operation.noun].idField];
   return value === undefined || value === null ? undefined : printJson(value);
+}
+
+/** Returns the id in the last segment of the Location header. */
+function idInLocation({ headers }: Reply): bigint | undefined {
+  const segment = /\/(\d{1,19})\/?(?:[?#].*)?$/.exec(headerValue(headers, 'location') ?? '')?.[1];
+  return segment === undefined ? undefined : BigInt(segment);
 }
 
 function checkLocation(reply: Reply, id: bigint): void {

@@ -58,10 +58,14 @@ export type ClientEvent =
 
 /** The options of one call. */
 export interface CallOptions {
-  /** The value of If-Match. A raw request ignores it, because it names its own headers. */
-  readonly ifMatch?: string | undefined;
+  /** The conditions of a write, by header: If-Match or If-None-Match. A raw request ignores them, because it names its own headers. */
+  readonly conditions?: Readonly<Record<string, string>> | undefined;
+  /** Asks caches for the answer of the service itself (`Cache-Control: no-cache`). */
+  readonly isFresh?: boolean | undefined;
   /** Deadline of the whole call in milliseconds, instead of the client's. */
   readonly timeoutMs?: number | undefined;
+  /** The part of the deadline that earlier calls of the same write have used, in milliseconds. */
+  readonly spentMs?: number | undefined;
   /** The most retries, instead of the client's. */
   readonly retries?: number | undefined;
   /** The statuses after which another attempt is made, instead of `retriedStatuses`. */

@@ -109,13 +109,15 @@ export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, serverOrigin, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
-    const { ifMatch, isUnchecked } = callOptions;
+    const { conditions, isFresh, isUnchecked } = callOptions;
     const operation = offeredOperation(contract, id);
     const wireInput = toWireInput(operation, input);
     const own = options.credentials?.get(id);
     const client = own ? { ...options, ...own } : options;
     const { headers } = client;
-    const allHeaders = ifMatch === undefined ? headers : Object.assign({}, headers, { 'if-match': ifMatch });
+    const freshness = isFresh ? { 'cache-control': 'no-cache' } : undefined;
+    // Not a spread, which takes V8 longer.
+    const allHeaders = conditions || freshness ? Object.assign({}, headers, freshness, conditions) : headers;
     if (!isUnchecked) checkRequired(operation, wireInput, allHeaders);
     const request = toRequest(operation, wireInput, { baseUrl, serverOrigin, headers: allHeaders });
     return { client, operation, request, options: callOptions };

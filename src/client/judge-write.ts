@@ -1,12 +1,14 @@
-import type { HttpResponse } from '../api/http.ts';
+import type { Contract } from '../api/contract.ts';
+import { type HttpHeaders, type HttpResponse, headerValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
+import { type Operation, type OperationId, operations } from '../api/operations.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
+import type { Attempt } from './attempt.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
 import { contentOf } from './wire.ts';
@@ -120,9 +122,26 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 
-/** Returns the id of the record that a create has made: the last segment of the Location header. */
-export function idInLocation({ headers }: Pick<HttpResponse, 'headers'>): bigint | undefined {
-  const [location] = [headers.location ?? ''].flat();
-  const segment = /\/(\d{1,19})\/?(?:[?#].*)?$/.exec(location ?? '')?.[1];
-  return segment === undefined ? undefined : BigInt(segment);
+/**
+ * Returns the id of the record that a create has made, as the Location of its answer names it. Undefined if the Location is
+ * no record of the noun below the base URL.
+ */
+export function locatedId(
+  { contract, baseUrl }: { readonly contract: Contract; readonly baseUrl: string },
+  operation: OperationId,
+  { headers, attempts }: { readonly headers: HttpHeaders; readonly attempts: readonly Attempt[] },
+): bigint | undefined {
+  const location = headerValue(headers, 'location');
+  const url = attempts.at(-1)?.request.url ?? baseUrl;
+  if (location === undefined || !URL.canParse(location, url)) return undefined;
+  const { origin, pathname } = new URL(location, url);
+  const base = new URL(baseUrl);
+  const { noun } = operations[operation];
+  const { get, create } = nouns[noun].operations;
+  // A service without a reading of one record has its records below the path of the create.
+  const path = contract.operations.get(get)?.path ?? `${contract.operations.get(create)?.path}/{id}`;
+  const pattern = path.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const basePath = base.pathname.replace(/\/$/, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const id = new RegExp(`^${basePath}${pattern.join('(\\d{1,19})')}/?$`).exec(pathname)?.[1];
+  return origin !== base.origin || id === undefined ? undefined : BigInt(id);
 }

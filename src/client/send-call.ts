@@ -32,7 +32,7 @@ export async function sendCall(call: Call): Promise<CallResponse> {
   const { pace } = options;
   const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);
   const attempts: Attempt[] = [];
-  let remainingMs = timeoutOf(call);
+  let remainingMs = timeoutOf(call) - (options.spentMs ?? 0);
   client.observe?.({ kind: 'begin' });
   try {
     for (;;) {

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import { fieldKinds } from '../records/field-kinds.ts';
-import { parseId, parseIdOrName } from '../records/parse-values.ts';
+import { checkIdsOrFile, parseId, parseIdOrName } from '../records/parse-values.ts';
 import {
   type Body,
   columnOf,
@@ -16,7 +16,7 @@ import {
   recordView,
 } from '../records/record-nouns.ts';
 import { fieldFlag, fromFlag, referenceFlag, untilFlag } from './arguments.ts';
-import { type ApplyFlags, updateFileFlags } from './runs/run-flags.ts';
+import { type ApplyFlags, fileFlags } from './runs/run-flags.ts';
 
 /** The texts of a noun's verbs that differ from noun to noun. */
 interface VerbTexts {
@@ -43,8 +43,18 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
   const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, options);
   const id = argument(`<${word}>`, `${word} of the ${singular}`, options);
   const flags = createFieldFlags(noun);
-  const viewOf = (name: 'create' | 'update' | 'delete') => (context: Context) =>
-    recordView(context, noun, operations[name]);
+  const viewOf =
+    (name: 'create' | 'update' | 'delete') =>
+    async (context: Context, { from }: { readonly from?: unknown } = {}) =>
+      from === undefined
+        ? recordView(context, noun, operations[name])
+        : (await import('./runs/run-session.ts')).runView(context, noun.name);
+  const runFile = async () => (await import('./runs/record-files.ts')).runFile;
+  /** @throws UsageError for a flag of runs without a file. */
+  const checkNoRunFlags = (verb: string, runFlags: ApplyFlags) => {
+    const [runFlag] = Object.entries(fileFlags).filter(([key]) => Object.hasOwn(runFlags, key));
+    if (runFlag) throw new UsageError(`${verb} ${singular}: ${nameOf(runFlag[1])} goes with --from only`);
+  };
   return {
     get: verb({
       name: 'get',
@@ -63,7 +73,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       otherWords: ['add', 'new'],
       summary: `Create ${singularWithArticle}, or many from a file`,
       description: [
-        `Creates ${singularWithArticle}, or one for each record of a file. On a terminal it asks for what is missing.`,
+        `Creates ${singularWithArticle}. On a terminal it asks for what is missing. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
         createNote,
       ]
         .filter((part) => part !== undefined)
@@ -75,15 +85,24 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
         ...createFieldFlags(noun, true),
         field: fieldFlag,
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
+        ...fileFlags,
       },
       meant: (words) => (hasNames ? [plural, 'create', '--name', words.join(' ')] : undefined),
       view: viewOf('create'),
-      run: async (context, { from, field, ...values }) =>
-        (await import('../records/create.ts')).createRecords(context, noun, {
-          from,
-          fieldTexts: field,
-          values,
-        }),
+      run: async (context, { from, field, ...flagValues }) => {
+        const { runFlags, values } = splitFlags(flagValues);
+        if (from !== undefined)
+          return (await runFile())(context, noun, {
+            kind: 'create',
+            from,
+            fieldTexts: field,
+            values,
+            flags: runFlags,
+          });
+        checkNoRunFlags('create', runFlags);
+        const { createRecord } = await import('../records/create.ts');
+        return createRecord(context, noun, { fieldTexts: field, values });
+      },
     }),
     update: verb({
       name: 'update',
@@ -98,23 +117,23 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
         ...flags,
         field: fieldFlag,
         from: fromFlag(`change the ${plural} of this file, each by its id`),
-        ...updateFileFlags,
+        ...fileFlags,
       },
-      view: async (context, { from }) =>
-        from === undefined
-          ? recordView(context, noun, operations.update)
-          : (await import('./runs/run-session.ts')).runView(context, noun.name),
+      view: viewOf('update'),
       run: async (context, { ids, from, field, ...flagValues }) => {
         const { runFlags, values } = splitFlags(flagValues);
-        if (from === undefined) {
-          const [runFlag] = Object.entries(updateFileFlags).filter(([key]) => Object.hasOwn(runFlags, key));
-          if (runFlag)
-            throw new UsageError(`update ${singular}: ${nameOf(runFlag[1])} goes with --from only`);
-          const { updateRecords } = await import('../records/update.ts');
-          return updateRecords(context, noun, ids, { fieldTexts: field, values });
-        }
-        const { updateFromFile } = await import('./runs/update-from-file.ts');
-        return updateFromFile(context, noun, { ids, from, fieldTexts: field, values, flags: runFlags });
+        if (from !== undefined)
+          return (await runFile())(context, noun, {
+            kind: 'update',
+            ids,
+            from,
+            fieldTexts: field,
+            values,
+            flags: runFlags,
+          });
+        checkNoRunFlags('update', runFlags);
+        const { updateRecords } = await import('../records/update.ts');
+        return updateRecords(context, noun, ids, { fieldTexts: field, values });
       },
     }),
     edit: verb({
@@ -125,7 +144,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       write: true,
       examples: examples.edit,
       args: { id },
-      view: viewOf('update'),
+      view: (context) => recordView(context, noun, operations.update),
       run: async (context, args) =>
         (await import('../records/edit-record.ts')).editRecord(context, noun, args.id),
     }),
@@ -138,10 +157,14 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       write: true,
       examples: examples.delete,
       args: { ids: idsOrFile },
-      flags: { from: fromFlag(`delete the ${plural} whose ids this file has`) },
+      flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },
       view: viewOf('delete'),
-      run: async (context, values) =>
-        (await import('../records/delete.ts')).deleteByIdsOrFile(context, noun, values),
+      run: async (context, { ids, from, ...flags }) => {
+        if (from !== undefined) return (await runFile())(context, noun, { kind: 'delete', ids, from, flags });
+        checkNoRunFlags('delete', splitFlags(flags).runFlags);
+        checkIdsOrFile(`delete ${singular}`, ids, from);
+        return (await import('../records/delete.ts')).deleteRecords(context, noun, ids);
+      },
     }),
   };
 }
@@ -176,7 +199,7 @@ function toFlag(field: Field, summary: string): Flag {
 /** Splits the values of flags into the flags of a run, and the values of fields. Flags that are not given are left out. */
 function splitFlags(flagValues: Body): { readonly runFlags: ApplyFlags; readonly values: Body } {
   const entries = Object.entries(flagValues).filter(([, value]) => value !== undefined);
-  const isRunFlag = ([key]: readonly [string, unknown]) => Object.hasOwn(updateFileFlags, key);
+  const isRunFlag = ([key]: readonly [string, unknown]) => Object.hasOwn(fileFlags, key);
   return {
     runFlags: Object.fromEntries(entries.filter(isRunFlag)),
     values: Object.fromEntries(entries.filter((entry) => !isRunFlag(entry))),

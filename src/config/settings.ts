@@ -42,6 +42,8 @@ export interface Settings {
    * sets a base URL of another origin.
    */
   readonly profile: ProfileChoice | undefined;
+  /** The names of all profiles of the config. */
+  readonly profileNames: readonly string[];
   /**
    * The problems: an unknown profile, a wrong value, a file that cannot be read. Such values are not used. A wrong flag has
    * the code `invalid_flag` and stops every command. The others stop only the commands that call a service.
@@ -78,6 +80,7 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
   return {
     active,
     profile,
+    profileNames: Object.keys(file.profiles),
     problems: [
       ...(file.problem === undefined ? [] : [unreadableConfigError(file)]),
       ...[unknown, contradiction, offline ? undefined : clash].filter((problem) => problem !== undefined),

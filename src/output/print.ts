@@ -45,6 +45,8 @@ export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly
 export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   /** Lines for people, printed on stderr after the output. */
   readonly notes?: readonly string[];
+  /** What was done, a line for people. It is printed only if the output cannot be written. */
+  readonly doneNote?: string;
   /** The error that ends the command after the output, because a part of its work failed. */
   readonly error?: Error | undefined;
 };

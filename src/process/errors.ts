@@ -101,7 +101,8 @@ export type UsageCode =
   | 'declined'
   /** A limit such as --max-delta stopped the run. */
   | 'guard'
-  | 'already_booked'
+  /** The run was made with another profile, which may be another service. */
+  | 'other_profile'
   /** Another process holds the lock. */
   | 'locked'
   /** The service has no such operation, or its binding leaves it open. */

@@ -4,9 +4,11 @@ import type { Operation } from '../api/operations.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { askOptional, askParsed, type Prompt } from '../input/question.ts';
+import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { shellWord } from '../process/text.ts';
+import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags, typeOfField } from './body-fields.ts';
 import { fieldKinds } from './field-kinds.ts';
@@ -14,20 +16,20 @@ import { statusWords, toServiceValues } from './field-words.ts';
 import type { Names } from './names.ts';
 import { parseIdOrName } from './parse-values.ts';
 import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
-import { writeRecord } from './write-records.ts';
+import { writeRecords } from './write-records.ts';
 
-/** Creates a record from flags, or a record for each record of a file. */
-export async function createRecords(context: Context, noun: RecordNoun, flags: RecordFlags): Promise<void> {
+/** Creates a record from flags. */
+export async function createRecord(
+  context: Context,
+  noun: RecordNoun,
+  flags: Omit<RecordFlags, 'from'>,
+): Promise<Output | undefined> {
   const contract = await context.contract();
   const given = toServiceValues(contract, noun, flagFields(noun, flags.values), true);
   const access = await openAccess(context, noun, noun.operations.create);
   const extra = extraFields(access, flags.fieldTexts);
   const fields = { ...given, ...extra };
   checkOfferedFields(access, fields);
-  if (flags.from !== undefined) {
-    const { createFromFile } = await import('./from-file.ts');
-    return createFromFile(access, flags.from, extra);
-  }
   const fieldsToAsk = findFieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.singular}` });
   const values: Record<string, unknown> = { ...flags.values };
@@ -36,7 +38,8 @@ export async function createRecords(context: Context, noun: RecordNoun, flags: R
     for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
   const all = toServiceValues(contract, noun, flagFields(noun, values), true);
   const body = await access.names.resolve({ ...all, ...extra });
-  await writeRecord(access, () => ({ operation: noun.operations.create, input: { body } }));
+  const intent = { kind: 'create', fields: body as Fields } as const;
+  return writeRecords(access, [{ intent }], { asList: false });
 }
 
 /**

@@ -5,9 +5,9 @@ import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import { CliError } from '../process/errors.ts';
 import { type Access, openAccess } from './access.ts';
-import { Batch } from './batch.ts';
 import type { IdOrName, WaitGoal } from './parse-values.ts';
 import { openView } from './print-records.ts';
+import { readEach } from './read-each.ts';
 import { namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
 import { checkWaitGoal, waitFor } from './wait.ts';
 
@@ -33,9 +33,10 @@ export async function getRecords(
   };
   // All records are waited for at the same time, because they share the time of --timeout.
   const atOnce = goal ? idsOrNames.length : context.settings.get('concurrency');
-  const batch = new Batch(targets, read, { unit: noun.plural, atOnce });
-  const [found, { view, readNames }] = await Promise.all([batch.inOrder(), openView(access, false)]);
-  const error = batch.error();
+  const [{ values: found, error }, { view, readNames }] = await Promise.all([
+    readEach(targets, read, { unit: noun.plural, atOnce }),
+    openView(access, false),
+  ]);
   const [first] = found;
   if (first === undefined) {
     if (error) throw error;

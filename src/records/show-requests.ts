@@ -1,21 +1,14 @@
 import { type HttpRequest, headerLines, shownUrl } from '../api/http.ts';
-import type { Context } from '../context.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
 import { jsonOrText } from './parse-values.ts';
 
-/**
- * Prints requests and does not send them: as on the wire, or as data in the structured formats.
- *
- * @param asList whether a lone request is printed as a list.
- */
-export async function showRequests(
-  context: Context,
-  requests: readonly HttpRequest[],
-  asList = false,
-): Promise<void> {
-  const printer = await context.printer();
-  await printer.documents(requests.map(toDocument), requests.map(requestText).join('\n'), asList);
+/** Makes requests an output, to be printed and not sent: as on the wire, or as data in the structured formats. */
+export function toRequestDocuments(requests: readonly HttpRequest[]): {
+  readonly documents: readonly unknown[];
+  readonly text: string;
+} {
+  return { documents: requests.map(toDocument), text: requests.map(requestText).join('\n') };
 }
 
 function toDocument(request: HttpRequest) {

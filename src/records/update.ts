@@ -1,15 +1,13 @@
 import { confirmWrite } from '../asking.ts';
-import type { Answer } from '../client/client.ts';
-import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
+import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
+import type { Fields } from '../writes/value.ts';
 import { openAccess } from './access.ts';
 import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
 import { toServiceValues } from './field-words.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { type Body, flagOf, nameAll, namedNoun, type RecordNoun } from './record-nouns.ts';
-import type { Write } from './write.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Changes fields of records: reads each record, changes the fields, and writes it back. */
@@ -18,7 +16,7 @@ export async function updateRecords(
   noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
   { fieldTexts, values }: Pick<RecordFlags, 'fieldTexts' | 'values'>,
-): Promise<void> {
+): Promise<Output | undefined> {
   const flagged = toServiceValues(await context.contract(), noun, flagFields(noun, values), true);
   checkUpdate(noun, idsOrNames, { ...flagged, ...(fieldTexts && { fieldTexts }) });
   const access = await openAccess(context, noun, noun.operations.update);
@@ -26,22 +24,9 @@ export async function updateRecords(
   checkOfferedFields(access, body);
   const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
-  const fields = await access.names.resolve(body);
-  const prepare = async (id: bigint) =>
-    createUpdate(noun, id, await readRecord(access.client, noun.name, id), fields);
-  const { error } = await writeRecords(access, ids, prepare, { asList: ids.length > 1 });
-  if (error) throw error;
-}
-
-/** Returns the write of a changed record. If the service has ETags, the write fails if the record has changed since it was read. */
-export function createUpdate(
-  { operations }: RecordNoun,
-  id: bigint,
-  before: Answer<JsonObject>,
-  changes: Body,
-): Write {
-  const input = { id, body: changes, before: before.value };
-  return { operation: operations.update, input, ifMatch: before.etag };
+  const value = (await access.names.resolve(body)) as Fields;
+  const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
+  return writeRecords(access, writes, { asList: ids.length > 1 });
 }
 
 /** Checks that ids, flags and a file go together. @throws UsageError. */

@@ -1,129 +1,363 @@
+import type { StopReason } from '../client/pace.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { cellText } from '../output/columns.ts';
+import type { Output } from '../output/print.ts';
 import { withProgress } from '../output/progress.ts';
-import { CliError, OutputClosedError } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
+import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import { inTwoSteps, Stop } from '../process/signals.ts';
+import { decide, type Intent, type Row } from '../writes/decide.ts';
+import { createRecordPort, type Reading, type RecordPort, requestDetails } from '../writes/port.ts';
+import { readsBeforeWrite, type Settled } from '../writes/settle.ts';
+import { createTotals, settleAll } from '../writes/settle-all.ts';
+import { describeValue } from '../writes/value.ts';
 import type { Access } from './access.ts';
-import { Batch, type BatchOptions } from './batch.ts';
-import { printAll, printLive } from './print-records.ts';
-import type { Body } from './record-nouns.ts';
-import { showRequests } from './show-requests.ts';
-import { type PrepareWrite, requestOf, type Write, type WriteResult, writeWithRepeats } from './write.ts';
+import { openView } from './print-records.ts';
+import { joinErrors } from './read-each.ts';
+import { namedNoun } from './record-nouns.ts';
+import { toRequestDocuments } from './show-requests.ts';
 
-interface WriteOptions<Item> extends Pick<BatchOptions<Item>, 'lineOf' | 'pace'> {
+// A command with ids settles its rows as a run does, with `settleAll`, but without a journal: what becomes of a row is printed.
+
+/** A write of a command. */
+export interface RecordWrite {
+  /** Undefined if the record is created. */
+  readonly id?: bigint | undefined;
+  readonly intent: Intent;
+  /** A reading that need not be made again. */
+  readonly known?: Reading | undefined;
+}
+
+interface WriteOptions {
   /** Print a list, even if there is only one record. */
   readonly asList: boolean;
-  /** Write and print one record after the other, so that a command that is killed has named every record that it made. */
-  readonly isLive?: boolean;
+  /** Makes the line that reports a write on stderr in place of its record. */
+  report?(settled: Settled, row: Row): string;
+  /** Adds a hint to the error of a row. */
+  hint?(row: Row, error: CliError): string | undefined;
 }
 
-/** The result of several writes. */
-export interface BatchResult<Item> {
-  readonly error: CliError | undefined;
-  readonly failures: ReturnType<Batch<Item, unknown>['failures']>;
-  readonly succeeded: number;
-}
-
-/** Sends one write and prints the record in the answer. @see writeRecords */
-export async function writeRecord(access: Access, prepare: PrepareWrite): Promise<void> {
-  const call = (item: PrepareWrite, refusal?: CliError) => item(refusal);
-  const { error } = await writeRecords(access, [prepare], call, { asList: false });
-  if (error) throw error;
-}
-
-/**
- * Sends a write for each item, whether others fail or not, and prints the records in the answers; with --dry-run prints
- * the requests instead. After the first signal no further write begins, and the writes under way end; a second signal ends
- * the command.
- */
-export async function writeRecords<Item>(
+/** Sends writes and returns the records to be printed; with --dry-run returns the requests. */
+export async function writeRecords(
   access: Access,
-  items: readonly Item[],
-  prepare: (item: Item, refusal?: CliError) => Promise<Write> | Write,
-  { asList, isLive = false, lineOf, pace }: WriteOptions<Item>,
-): Promise<BatchResult<Item>> {
-  const { context, noun } = access;
-  if (context.flags.dryRun) return showWrites(access, items, prepare, { asList, lineOf });
-  let accepted = 0;
-  let unanswered = 0;
-  const write = async (item: Item) => {
-    const result = await writeWithRepeats(access, (refusal) => prepare(item, refusal), pace);
-    if (result.isAccepted) accepted += 1;
-    else {
-      if (result.record === undefined) unanswered += 1;
-      await printChange(access, result);
-    }
-    return result.record;
+  writes: readonly RecordWrite[],
+  options: WriteOptions,
+): Promise<Output | undefined> {
+  const { context, client, noun } = access;
+  const port = createRecordPort(client, noun.name, { sendsEtags: context.settings.get('etags') });
+  const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent, state: { at: 'new' } }));
+  const knownReadings = new Map(rows.map((row, index) => [row, writes[index]?.known]));
+  const known = (row: Row) => knownReadings.get(row);
+  if (context.flags.dryRun) return previewWrites(access, port, rows, known, options);
+  const stop = new Stop<StopReason>();
+  const totals = createTotals();
+  const results = new Map<Row, Settled>();
+  const rules = { mayCreate: false, isUndo: false, createsByPut: port.createsByPut };
+  const { settings } = context;
+  const limits = {
+    retries: settings.get('retries'),
+    retriesUnreachable: settings.explain('retries').source === 'flag',
+    timeoutMs: settings.get('timeout'),
+    rules,
+    hasGateway: settings.offline === undefined,
+    stop,
   };
-  const unit = noun.plural;
-  const atOnce = context.settings.get('concurrency');
-  const batch = new Batch(items, write, { unit, atOnce, lineOf, pace });
-  const writeAndPrint = async () => {
-    const results = batch.oneByOne();
-    try {
-      await (isLive ? printLive(access, results) : printAll(access, batch.inOrder(), asList));
-    } catch (error) {
-      // The writes go on although the reader of stdout has gone.
-      if (!(error instanceof OutputClosedError)) throw error;
-      if (isLive) for await (const _ of results);
-    }
+  const keep = async (row: Row, settled: Settled) => {
+    results.set(row, settled);
+    await reportWrite(access, row, settled, options);
   };
-  const progress = { label: 'writing', unit, delayMs: 1000, read: () => batch.progress() };
-  let error: CliError | undefined;
-  try {
-    await batch.stopAtSignal(context, () =>
-      items.length > 1 ? withProgress(context, progress, writeAndPrint) : writeAndPrint(),
+  // Ctrl-C also ends a wait between two attempts.
+  const { signal } = context.interrupts;
+  const onAbort = () => stop.stop(stopReason(signal.reason));
+  signal.addEventListener('abort', onAbort);
+  const work = () =>
+    settleAll(port, rows, { limits, atOnce: settings.get('concurrency'), known, totals }, keep);
+  await workInSteps(context, rows.length, stop, () => {
+    const progress = () => ({ done: totals.settled, total: rows.length, failed: totals.failed });
+    const activity = { label: 'writing', unit: noun.plural, delayMs: 1000, read: progress };
+    return rows.length > 1 ? withProgress(context, activity, work) : work();
+  });
+  signal.removeEventListener('abort', onAbort);
+  const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
+  return toOutput(access, rows, results, { stop: stop.reason, interruption }, options);
+}
+
+function stopReason({ kind, message }: InterruptedError): StopReason {
+  return { kind, message };
+}
+
+/** Why the writes ended before all were done. Both are undefined if none was stopped. */
+interface Ending {
+  readonly stop: StopReason | undefined;
+  /** The signal that ends the command at once. */
+  readonly interruption: InterruptedError | undefined;
+}
+
+/** Does work on several rows so that the first signal lets no further write begin. A lone write is ended by the first. */
+async function workInSteps(
+  context: Context,
+  count: number,
+  stop: Stop<StopReason>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  if (count < 2) return void (await work());
+  const onSignal = (signal: InterruptedError['signal']) => {
+    stop.stop(stopReason(new InterruptedError(signal)));
+    void context.warn(
+      'note: no further write begins; waiting for those under way; a second signal ends at once',
     );
-  } catch (thrown) {
-    const { done, failed, total } = batch.progress();
-    const failures = failed === 0 ? '' : `, ${failed} failed`;
-    if (total > 1) await context.warn(`note: ${done - failed} of ${total} ${unit} were written${failures}`);
-    else if (done > failed)
-      await context.warn('note: the write succeeded, but its record could not be printed');
-    if (!(thrown instanceof CliError)) throw thrown;
-    error = thrown;
-  }
-  if (accepted > 0) {
-    const writes = asList
-      ? `${accepted} of these writes, and has not done them`
-      : 'the write, and has not done it';
-    await context.warn(`note: the service accepted ${writes} yet (202)`);
-  }
-  if (unanswered > 0) {
-    const writes = asList ? ` ${unanswered} of these writes` : '';
-    await context.warn(`note: the service answered${writes} without a record, so there is none to print`);
-  }
-  const { done, failed } = batch.progress();
-  return { error: error ?? batch.error(), failures: batch.failures(), succeeded: done - failed };
+  };
+  await inTwoSteps(context, { stop: onSignal }, work);
 }
 
-/** Prints the requests of writes on stdout and sends none. */
-export async function showWrites<Item>(
-  { context, client, noun }: Access,
-  items: readonly Item[],
-  prepare: (item: Item) => Promise<Write> | Write,
-  { asList, lineOf }: Pick<WriteOptions<Item>, 'asList' | 'lineOf'>,
-): Promise<BatchResult<Item>> {
-  const request = async (item: Item) => requestOf(client, await prepare(item));
-  const atOnce = context.settings.get('concurrency');
-  const batch = new Batch(items, request, { unit: noun.plural, atOnce, lineOf });
-  const requests = await batch.inOrder();
-  if (requests.length > 0 || asList) await showRequests(context, requests, asList);
-  return { error: batch.error(), failures: [], succeeded: 0 };
-}
-
-/** Prints the change of a write for a person on a terminal: `pet 3: status available -> sold`. */
-async function printChange({ context, noun }: Access, { write, record }: WriteResult): Promise<void> {
-  const { id, before, body } = write.input;
-  if (!before || !context.io.stderr.isTerminal) return;
-  const [old, now] = [before, record ?? body] as Body[];
-  const changes = Object.keys(body as Body)
-    .map((name) => [name, valueOrNone(old?.[name]), valueOrNone(now?.[name])])
+/** Prints what became of one write: the change on a terminal, or the line of the command. */
+async function reportWrite(
+  { context, noun }: Access,
+  row: Row,
+  settled: Settled,
+  { report }: WriteOptions,
+): Promise<void> {
+  const { outcome, before, record, attempted } = settled;
+  const isAccepted = attempted?.result === 'accepted';
+  if (report) {
+    if (outcome?.state === 'applied' || isAccepted) await context.warn(report(settled, row));
+    return;
+  }
+  const isDone = outcome?.state === 'applied' || outcome?.state === 'unchanged';
+  if (!isDone || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
+  const names =
+    row.intent.kind === 'set' && typeof row.intent.value === 'object'
+      ? Object.keys(row.intent.value ?? {})
+      : ['quantity'];
+  const changes = names
+    .map((name) => [name, valueOrNone(before[name]), valueOrNone((record ?? before)[name])])
     .filter(([, from, to]) => from !== to)
     .map(([name, from, to]) => `${name} ${from} -> ${to}`);
-  const text = changes.length === 0 ? 'nothing changed' : changes.join(', ');
-  await context.print(`${noun.singular} ${id}: ${text}`);
+  await context.print(
+    `${noun.singular} ${row.id}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`,
+  );
 }
 
-function valueOrNone(value: unknown): string {
-  return cellText(value as JsonValue | undefined) || 'none';
+function valueOrNone(value: JsonValue | undefined): string {
+  return cellText(value) || 'none';
+}
+
+/** Makes the output of the writes: the records, in the order of the command line, and the error of those that failed. */
+async function toOutput(
+  access: Access,
+  rows: readonly Row[],
+  results: ReadonlyMap<Row, Settled>,
+  { stop, interruption }: Ending,
+  options: WriteOptions,
+): Promise<Output | undefined> {
+  const { noun, context } = access;
+  const records: JsonObject[] = [];
+  const errors: CliError[] = [];
+  let unanswered = 0;
+  let accepted = 0;
+  for (const row of rows) {
+    const settled = results.get(row);
+    const error = settled && rowError(access, row, settled, options, interruption);
+    if (error) errors.push(error);
+    else if (settled?.attempted?.result === 'accepted') accepted += 1;
+    else if (settled?.record && row.intent.kind !== 'remove') records.push(settled.record);
+    else if (settled?.outcome?.state === 'applied' && row.intent.kind !== 'remove') unanswered += 1;
+  }
+  const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
+  const notes = [
+    ...(accepted > 0 && !options.report
+      ? [`note: the service accepted ${of(accepted)}, and has not done it yet (202)`]
+      : []),
+    ...(unanswered > 0
+      ? [`note: the service answered ${of(unanswered)} without a record, so there is none to print`]
+      : []),
+  ];
+  const error = joinWithStop(errors, results.size, rows.length, noun.plural, stop);
+  // What may have been applied is told, also if the command was interrupted.
+  if (stop && rows.length > 1)
+    for (const { message, details } of errors)
+      notes.push(`warning: ${message}${details.applied ? '; it may or may not have been applied' : ''}`);
+  if (records.length === 0) {
+    for (const note of notes) await context.warn(note);
+    if (error) throw error;
+    return undefined;
+  }
+  const { view, readNames } = await openView(access, false);
+  const nameNotes = new Set<string | undefined>();
+  for (const record of records) nameNotes.add(await readNames(record));
+  for (const note of nameNotes) if (note !== undefined) await context.warn(note);
+  const [first] = records;
+  if (options.asList || !first) {
+    const doneNote = `note: ${records.length} of ${rows.length} ${noun.plural} were written`;
+    return { pages: [records], view, notes, doneNote, error };
+  }
+  const doneNote = 'note: the write succeeded, but its record could not be printed';
+  return { record: first, view, notes, doneNote, error };
+}
+
+function joinWithStop(
+  errors: readonly CliError[],
+  begun: number,
+  total: number,
+  unit: string,
+  stop: StopReason | undefined,
+): CliError | undefined {
+  const [first] = errors;
+  if (!stop || total === 1) return joinErrors(errors, total, unit);
+  const done = begun - errors.length;
+  const isOpen = errors.some(({ details }) => details.applied === 'unknown');
+  return new CliError(stop.kind, `${stop.message}: ${done} of ${total} ${unit} were written`, {
+    applied: isOpen ? 'unknown' : undefined,
+    hint: first?.details.hint,
+  });
+}
+
+/** The error of a row that was not written, or may not have been. Undefined for one that was. */
+function rowError(
+  access: Access,
+  row: Row,
+  settled: Settled,
+  options: WriteOptions,
+  interruption: InterruptedError | undefined,
+): CliError | undefined {
+  const { outcome, error, attempted } = settled;
+  if (!outcome) return error ?? interruption;
+  if (outcome.state === 'applied' || outcome.state === 'unchanged' || attempted?.result === 'accepted')
+    return undefined;
+  if (outcome.state === 'unknown')
+    return unknownError(access, row, { ...settled, error: interruption ?? error });
+  const failure = failedError(access, row, settled);
+  const hint = options.hint?.(row, failure);
+  return hint === undefined ? failure : failure.with({ hint });
+}
+
+function failedError({ noun, context }: Access, row: Row, { outcome, error, before }: Settled): CliError {
+  const { code = '', message = '' } = outcome?.reason ?? {};
+  const subject = row.id === undefined ? noun.singular : `${noun.singular} ${row.id}`;
+  switch (code) {
+    case 'no_record':
+    case 'no_entry':
+      return error ?? new CliError('not-found', `${subject} does not exist`);
+    case 'changed':
+      return new CliError('failed', `${subject} was changed in the meantime: ${message}`, {
+        hint: 'look at it and decide again; nothing was overwritten',
+      });
+    case 'below_zero':
+    case 'too_large': {
+      const limit = code === 'below_zero' ? 'below 0' : `above ${Number.MAX_SAFE_INTEGER}`;
+      const change = row.intent.kind === 'add' ? row.intent.change : 0;
+      return new UsageError(
+        `the count of pet ${row.id} would go ${limit}: it is ${before?.quantity ?? 0} now, and the change is ${change < 0 ? '' : '+'}${change}`,
+      );
+    }
+    case 'stale':
+      return new CliError('failed', `${subject}: ${message}`, {
+        ...error?.details,
+        status: 412,
+        hint: etagsHint(context),
+      });
+    default:
+      return error ?? new CliError('failed', `${subject}: ${message}`);
+  }
+}
+
+function etagsHint(context: Context): string {
+  const { profile } = context.settings;
+  const command = ['config', 'set', 'etags', 'false', ...(profile ? ['--profile', profile.value] : [])];
+  return `if the tags of the service are of no use: petstore ${command.join(' ')}`;
+}
+
+/** The error of a write that may have been applied: exit 6, or that of the signal. */
+function unknownError(
+  { noun, context }: Access,
+  row: Row,
+  { outcome, error, attempted, planned }: Settled,
+): CliError {
+  const { code, message = '' } = outcome?.reason ?? {};
+  const subject = row.id === undefined ? noun.singular : `${noun.singular} ${row.id}`;
+  const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
+  const get = [noun.name, 'get', `${row.id}`];
+  const look = row.id === undefined ? lookCommand(noun, row) : followUpCommand(context, get);
+  const details = {
+    ...(attempted && requestDetails(attempted)),
+    status: attempted?.status,
+    attempts: attempted?.attempt ? [attempted.attempt] : undefined,
+    requestId: attempted?.requestId,
+    ...error?.details,
+    applied: 'unknown',
+    retryable: isPlainSet && (error?.details.retryable ?? false),
+    hint:
+      code === 'stale'
+        ? etagsHint(context)
+        : isPlainSet
+          ? (error?.details.hint ?? `look at it: ${look}`)
+          : `do not run it again before you have looked: ${look}`,
+  } as const;
+  if (error instanceof InterruptedError) return new InterruptedError(error.signal, details);
+  // The words of a lost answer are its error's; a reading afterwards has words of its own.
+  const isOwnMessage = error !== undefined && (code === undefined || message.startsWith(error.message));
+  const text = isOwnMessage ? message : `${subject}: ${message}`;
+  const sent = planned && row.intent.kind === 'add' ? `; ${describeValue(planned.after)} was sent` : '';
+  return new CliError('unavailable', `${text}${sent}`, details);
+}
+
+/** The command that finds a record that may have been made. */
+function lookCommand(noun: Access['noun'], { intent }: Row): string {
+  const fields = intent.kind === 'create' && typeof intent.fields === 'object' ? intent.fields : null;
+  const name = fields?.name;
+  if (namedNoun(noun) === 'pets' && noun.name === 'pets' && typeof name === 'string')
+    return `petstore pets list --name '${name}'`;
+  return `petstore ${noun.name} list --sort -${noun.idField}`;
+}
+
+/** Makes the requests of writes, without a credential, and sends none. */
+async function previewWrites(
+  access: Access,
+  port: RecordPort,
+  rows: readonly Row[],
+  known: (row: Row) => Reading | undefined,
+  options: WriteOptions,
+): Promise<Output | undefined> {
+  const { client, noun } = access;
+  const rules = { mayCreate: false, isUndo: false, createsByPut: port.createsByPut };
+  const requests = [];
+  const errors: CliError[] = [];
+  for (const row of rows) {
+    const { intent, id } = row;
+    try {
+      const isRead = id !== undefined && readsBeforeWrite(port, row, rules);
+      const reading = isRead ? await port.read(id) : known(row);
+      const isUnread = !isRead && intent.kind === 'set';
+      const now = port.valueOf(row, reading?.record);
+      const decision = isUnread
+        ? ({ state: 'write', action: 'set', after: intent.value } as const)
+        : decide(row, now, rules);
+      if (decision.state === 'unchanged') continue;
+      if (decision.state !== 'write') {
+        errors.push(
+          failedError(access, row, {
+            outcome: decision,
+            error: reading?.missing,
+            before: reading?.record,
+            retries: 0,
+            isExact: false,
+          }),
+        );
+        continue;
+      }
+      const { action, after } = decision;
+      const { operation, input, conditions } = await port.write(row, { action, before: now, after }, reading);
+      requests.push(client.toRequest(operation, input, { conditions }));
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      errors.push(error);
+    }
+  }
+  const error = joinErrors(errors, rows.length, noun.plural);
+  const { documents, text } = toRequestDocuments(requests);
+  const isNothing = requests.length === 0 && !error;
+  const notes = isNothing
+    ? [`note: nothing would be sent: ${rows.length === 1 ? 'the record is' : 'the records are'} as asked`]
+    : [];
+  return { documents, text, asList: options.asList || isNothing, notes, error };
 }

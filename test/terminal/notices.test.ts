@@ -39,7 +39,7 @@ test.each([
 
 test('a terminal is not told of a beta endpoint, or of one that is deprecated without a date, but with -v', async () => {
   const complete = (...words: string[]) =>
-    runCli(['--offline', 'orders', 'complete', '1', ...words], { terminals: ['stderr'] });
+    runCli(['--offline', 'orders', 'complete', '7', ...words], { terminals: ['stderr'] });
   expect((await complete()).stderr).not.toContain('beta');
   expect((await complete('-v')).stderr).toContain(
     'warning: orders complete uses an endpoint that is beta and may',

@@ -1,9 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { listed, listPages, mia, rex, terminal } from '../helpers/list-pets.ts';
-import type { RunOptions } from '../helpers/run-cli.ts';
-import { openShop } from '../helpers/shop.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const shown = '--color never --fields id,name,status';
 
@@ -158,21 +155,4 @@ test('columns of a piped table grow from page to page and stay', async () => {
     '1000  Rex   available',
     '2000  Rex   available',
   ]);
-});
-
-test('spare columns are left out, the last first, if words would be cut; a note says so', async () => {
-  using shop = openShop();
-  const env = { PETSTORE_STATE_DIR: temporaryFolder() };
-  const applied = await shop.run('inventory apply - --yes', { env, stdin: 'petId,quantity\n1,5\n' });
-  expect(applied.code, applied.stderr).toBe(0);
-  const runs = async (options: RunOptions, flags = '') => {
-    const run = await shop.run(`runs --color never${flags}`, { ...options, env });
-    return { header: run.stdout.split('\n').find((line) => line.includes('id')), stderr: run.stderr };
-  };
-  const narrow = await runs({ ...terminal, columns: 90 });
-  expect(narrow.header).toMatch(/ id .* state /);
-  expect(narrow.stderr).toMatch(/^no room for .*target.*: see --fields, or\s+widen the terminal\n$/);
-  const picked = await runs({ ...terminal, columns: 40 }, ' --fields id,state,started,target');
-  expect(picked).toEqual({ header: expect.stringContaining(' target '), stderr: '' });
-  expect((await runs({})).header).toContain(' target');
 });

@@ -123,7 +123,7 @@ const request = verb({
     include: flag('-i, --include', 'print the status line and the headers too'),
   },
   async run(context, { method, path, field = [], input, include }) {
-    await (await import('./raw-request.ts')).sendRaw(context, {
+    return (await import('./raw-request.ts')).sendRaw(context, {
       method,
       path,
       fields: field,

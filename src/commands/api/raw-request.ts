@@ -8,12 +8,13 @@ import { confirmWrite } from '../../asking.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
+import type { Output } from '../../output/print.ts';
 import { CliError, messageOf, UsageError } from '../../process/errors.ts';
 import { type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitizeExcept } from '../../process/text.ts';
-import { showRequests } from '../../records/show-requests.ts';
+import { toRequestDocuments } from '../../records/show-requests.ts';
 
 /** The arguments of `api request`. */
 interface RequestArguments {
@@ -33,7 +34,7 @@ const layout = '\n\t';
 /**
  * Sends a request and prints the body of the response unchanged; a status of 400 or above is then an error.
  */
-export async function sendRaw(context: Context, args: RequestArguments): Promise<void> {
+export async function sendRaw(context: Context, args: RequestArguments): Promise<Output | undefined> {
   const { path, input, include } = args;
   const { flags, io } = context;
   const method = args.method.toUpperCase();
@@ -61,7 +62,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     body,
   };
   if (!isRead) await confirmWrite(context, { what: `send ${method} ${path}` });
-  if (flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
+  if (flags.dryRun) return { ...toRequestDocuments([client.toRawRequest(request)]), asList: false };
   if (operation?.hidesTryIt)
     await context.warn(
       `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
@@ -82,6 +83,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     await context.warn(
       'note: the service answered 304: nothing has changed since the version that the request names',
     );
+  return undefined;
 }
 
 function headOf({ status, headers }: RawResponse, { io }: Context): string {

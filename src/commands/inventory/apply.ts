@@ -23,7 +23,8 @@ export async function applyCounts(
     mark === other ? undefined : mark;
   const thousands = flags.thousands ?? defaultFor(settings.get('import-thousands'), flags.decimal);
   const decimal = flags.decimal ?? defaultFor(settings.get('import-decimal'), flags.thousands);
-  const runFlags = toRunFlags({ ...flags, thousands, decimal }, map);
+  const isPreview = kind === 'diff' || context.flags.dryRun === true;
+  const runFlags = toRunFlags({ ...flags, thousands, decimal }, map, isPreview);
   const inputFile = await openInputFile(context.io, path);
   try {
     await applyRun(context, await readCounts(context, inputFile, runFlags, flags), flags, kind);
@@ -41,5 +42,5 @@ async function readCounts(
 ): Promise<Run> {
   const layout = countLayout(runFlags);
   const input = await readIntents(context, inputFile, layout, runFlags);
-  return toRun(context, { noun: 'inventory', input, layout, runFlags }, flags);
+  return toRun(context, { kind: 'apply', noun: 'inventory', input, layout, runFlags }, flags);
 }

@@ -1,5 +1,4 @@
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
-import type { Value } from '../../bulk/decide.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
@@ -10,6 +9,7 @@ import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toStatusWords } from '../../records/field-words.ts';
 import { Names } from '../../records/names.ts';
+import type { Value } from '../../writes/value.ts';
 import type { SessionFlags } from '../runs/run-flags.ts';
 import { applyRun, toRun } from '../runs/run-input.ts';
 
@@ -42,8 +42,8 @@ export async function editInventory(
     unchangedMessage: 'nothing was changed, and nothing was sent',
     parse: (edited) => readEdited(edited, counts),
     send: async (input) => {
-      const runInput = { noun: 'inventory', input, runFlags: defaultFlags } as const;
-      await applyRun(context, await toRun(context, runInput, flags), flags, 'apply');
+      const runInput = { kind: 'edit', noun: 'inventory', input, runFlags: defaultFlags } as const;
+      await applyRun(context, await toRun(context, runInput, flags), flags);
     },
   });
 }

@@ -1,6 +1,9 @@
-import { argument } from '../../cli/flag.ts';
+import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
+import { UsageError } from '../../process/errors.ts';
 import { listFlags, parseRunId, referenceFlag } from '../arguments.ts';
+import { resumeFlags } from './run-flags.ts';
+import { parseNamedRow } from './settle-rows.ts';
 
 const runsFlags = {
   limit: listFlags.limit,
@@ -12,10 +15,10 @@ const list = verb({
   aliases: ['ls'],
   summary: 'List past runs, the newest first',
   description:
-    'Lists the runs of apply, update --from and undo that this machine has kept, and what became of their rows.',
+    'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Single commands are no runs.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: runsFlags,
-  view: async (context) => (await import('./show-runs.ts')).runsView(context),
+  view: async () => (await import('./show-runs.ts')).runsView(),
   run: async (context, flags) => (await import('./show-runs.ts')).findRuns(context, flags),
 });
 
@@ -23,14 +26,46 @@ const show = verb({
   name: 'show',
   summary: 'Show what a run did, row by row',
   examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
-  args: { run: argument('<run>', 'its id, such as r7', { parse: parseRunId, offers: 'run' }) },
+  args: {
+    run: argument('[run]', 'its id, such as r7 (default: the last run)', {
+      parse: parseRunId,
+      offers: 'run',
+    }),
+  },
   view: async (context, { run }) => (await import('./show-runs.ts')).outcomesView(context, run),
   run: async (context, { run }) => (await import('./show-runs.ts')).readOutcomes(context, run),
+});
+
+const settle = verb({
+  name: 'settle',
+  summary: 'Say what happened to rows that are unknown',
+  description:
+    'Keeps what a person has found out about rows that are unknown or left, so that the run can be finished and its delivery closed. It sends nothing to the service. A create that was applied needs the id of its record.',
+  examples: [
+    'petstore runs settle r7 42 43 --as applied',
+    'petstore runs settle r7 42 --as failed',
+    'petstore runs settle r9 line:3=17 --as applied',
+  ],
+  args: {
+    run: argument('<run>', 'its id, such as r7', { parse: parseRunId, offers: 'run' }),
+    rows: argument('<row...>', 'ids of records, or line:<n> of the input, or line:<n>=<id>', {
+      label: 'row',
+      parse: parseNamedRow,
+    }),
+  },
+  flags: {
+    as: choice('--as <applied|failed>', 'whether the rows were written', ['applied', 'failed'] as const),
+    lockWait: resumeFlags.lockWait,
+  },
+  run: async (context, { run, rows, as, lockWait }) => {
+    if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
+    return (await import('./settle-rows.ts')).settleRows(context, run, rows, as, { lockWait });
+  },
 });
 
 export const runs = {
   alone: list,
   flags: runsFlags,
   examples: ['petstore runs', 'petstore runs show r7'],
-  verbs: [list, show],
+  verbs: [list, show, settle],
 };

@@ -1,9 +1,13 @@
-import { describeValue, type Row } from '../../bulk/decide.ts';
-import { findSettlingCommand, groupFailures, type Report, toRunError } from '../../bulk/report.ts';
-import { type RowState, type RunTotals, rowStates, rowTotals } from '../../bulk/rows.ts';
+import {
+  findSettlingCommand,
+  groupFailures,
+  isRetryable,
+  type Report,
+  toRunError,
+} from '../../bulk/report.ts';
+import { type Fate, type FateCounts, fates, isOpen, type RunTotals, rowTotals } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { rowWords } from '../../bulk/value-access.ts';
-import { otherCountCode } from '../../bulk/write-row.ts';
+import type { RunInfo } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { wrapLines } from '../../output/fold.ts';
@@ -11,17 +15,20 @@ import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import { idMember } from './row-columns.ts';
-import { describeExample } from './show-plan.ts';
+import { plannedOf, type Row } from '../../writes/decide.ts';
+import { idMember, rowWords } from './row-view.ts';
+import { createPlanView, describeExample } from './show-plan.ts';
 
 /** The command lines to offer after a session. */
 interface NextCommands {
-  /** Continues the run. Undefined if no row is open. */
+  /** Continues the run. Undefined if `resume` has nothing to do. */
   readonly resume?: string | undefined;
-  /** Takes back the run. Undefined if it wrote no row. */
+  /** Takes back the run. Undefined if it wrote no row, or cannot be undone. */
   readonly undo?: string | undefined;
   /** Applies the file of rejects. Undefined if there is none. */
   readonly apply?: string | undefined;
+  /** Says what happened to rows that a person has looked at. Undefined if no row needs that. */
+  readonly settle?: string | undefined;
 }
 
 /**
@@ -30,12 +37,10 @@ interface NextCommands {
  * @throws CliError if not every row is as the run wants it.
  */
 export async function printReport(context: Context, report: Report): Promise<void> {
-  const { header, rows, stop, rejects } = report;
+  const { header, rows, stop, rejects, deferrals } = report;
   const totals = rowTotals(rows, header);
-  // If the service stored other counts than were sent, the user must look at them before any further write.
   const suspects = rows.filter(isSuspect);
-  const isTrusted = suspects.length === 0;
-  const commands = isTrusted ? nextCommands(context, report, totals) : {};
+  const commands = nextCommands(context, report, totals, suspects.length > 0);
   let problem: Error | undefined = report.problem;
   try {
     await printSummary(context, report, totals, commands);
@@ -43,13 +48,12 @@ export async function printReport(context: Context, report: Report): Promise<voi
     // The run is done although nobody reads its summary.
     if (!(error instanceof OutputClosedError)) problem ??= error as Error;
   }
-  for (const { id, before = null, after = null, outcome } of suspects)
-    await context.print(
-      `pet ${id}: ${describeValue(before)} before, ${describeValue(after)} sent: ${outcome?.reason?.message}`,
-    );
-  const hint = hintOf(report, totals, commands, isTrusted);
-  const isRetryable = groupFailures(rows).every(({ retryable }) => retryable);
-  const error = toRunError(header, totals.counts, isRetryable, { stop, hint });
+  // If the service stored other counts than were sent, the user must look at them before any further write.
+  for (const { id, state } of suspects)
+    if (state.at === 'settled') await context.print(`pet ${id}: ${state.outcome.reason?.message}`);
+  const hint = hintOf(report, totals, commands);
+  const retryable = isRetryable(header, rows, totals.counts) && !report.isResumed && deferrals.size === 0;
+  const error = toRunError(header, totals.counts, retryable, { stop, hint });
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
   if (!error && commands.undo !== undefined) await context.warn(`undo with: ${commands.undo}`);
   if (error && problem) await context.warn(`warning: ${problem.message}`);
@@ -58,55 +62,69 @@ export async function printReport(context: Context, report: Report): Promise<voi
 
 function nextCommands(
   context: Context,
-  { id, header, rows, rejects, problem }: Report,
-  { counts, open }: RunTotals,
+  { id, header, rows, rejects, problem, isResumed }: Report,
+  { counts }: RunTotals,
+  hasSuspects: boolean,
 ): NextCommands {
   const command = (words: readonly string[]) => followUpCommand(context, words);
+  const openCount = rows.filter(isOpen).length;
   const resumeWords =
     findSettlingCommand(rows) ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
-  const canUndo = header.undoes === null && counts.applied + counts.unknown > 0;
+  const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && counts.applied + counts.unknown > 0;
+  const toSettle = rows.find((row) => isForPerson(row, isResumed || hasSuspects));
+  const word = toSettle && (toSettle.id === undefined ? `line:${toSettle.line}` : `${toSettle.id}`);
   return {
-    resume: open > 0 || problem ? command(resumeWords) : undefined,
-    undo: canUndo ? command(['undo', id]) : undefined,
+    resume: (openCount > 0 || problem) && !hasSuspects ? command(resumeWords) : undefined,
+    undo: canUndo && !hasSuspects ? command(['undo', id]) : undefined,
     apply: rejects ? command(applyWords(header, rejects)) : undefined,
+    settle: word && command(['runs', 'settle', id, word, '--as', 'failed']),
   };
 }
 
-/** Says what the user can do next. Undefined if there is nothing to do. @param isTrusted whether all counts are as sent. */
+/** Whether a person must say what happened to a row: an unknown create, or a row that `resume` has left unknown. */
+function isForPerson({ state, intent }: Row, isResumed: boolean): boolean {
+  if (state.at !== 'settled' || state.outcome.state !== 'unknown' || state.outcome.reason?.settledBy)
+    return false;
+  return isResumed || intent.kind === 'create';
+}
+
+/** Says what the user can do next. Undefined if there is nothing to do. */
 function hintOf(
-  { rows, stop, isResumed }: Report,
-  { counts: { failed, unknown }, left }: RunTotals,
-  { resume, undo, apply }: NextCommands,
-  isTrusted: boolean,
+  { stop, rows, problem }: Report,
+  { counts: { failed, invalid }, left }: RunTotals,
+  { resume, undo, apply, settle }: NextCommands,
 ): string | undefined {
-  // A further `resume` cannot settle a row that a resumed session has left unknown.
-  const needsHand = isTrusted && isResumed && unknown > 0 && !findSettlingCommand(rows);
   const hasStopHint = stop?.hint !== undefined;
-  const hints: string[] = [];
-  if (hasStopHint) hints.push(stop.hint);
-  if (resume && (!needsHand || left > 0)) hints.push(`${hasStopHint ? 'then ' : ''}go on with: ${resume}`);
-  if (needsHand) hints.push('look at the records that are still unknown, and set them by hand');
-  if (!isTrusted && !hasStopHint) hints.push('look at these counts before you go on');
-  if (apply && (!resume || left < failed + unknown))
-    hints.push(`correct the rejected rows, then run: ${apply}`);
-  if (undo && !resume) hints.push(`set back with: ${undo}`);
+  const hints: string[] = hasStopHint ? [stop.hint] : [];
+  const isLeftForResume = rows.some((row) => isOpen(row) && !isForPerson(row, settle !== undefined));
+  if (resume && (isLeftForResume || problem))
+    hints.push(`${hasStopHint ? 'then ' : ''}go on with: ${resume}`);
+  if (settle)
+    hints.push(`look at the records that are unknown, and say what you find, for example: ${settle}`);
+  if (apply && failed + invalid > left) hints.push(`correct the rejected rows, then run: ${apply}`);
+  if (undo && hints.length === 0) hints.push(`set back with: ${undo}`);
   return hints.length > 0 ? hints.join('; ') : undefined;
 }
 
-/** Whether the answer of a row shows another count than was sent. */
-function isSuspect({ outcome }: Row): boolean {
-  return outcome?.reason?.code === otherCountCode;
+/** Whether the service has added what it was told to set. */
+function isSuspect({ state }: Row): boolean {
+  return state.at === 'settled' && state.outcome.reason?.code === otherCountCode;
 }
 
+/** The code of a row whose record shows what was before plus what was sent. */
+export const otherCountCode = 'other_count';
+
 /** The words of the command that applies a file of rejects, with the flags of the input. */
-function applyWords({ noun, flags, delivery }: RunHeader, file: string): string[] {
-  if (noun !== 'inventory') return [noun, 'update', '--from', file];
+function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): string[] {
   const { map, thousands, decimal, relative, again, sum, createMissing } = flags;
+  const mapWords = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
+  if (kind === 'create' || kind === 'update' || kind === 'delete')
+    return [noun, kind, '--from', file, ...mapWords];
   return [
     'inventory',
     'apply',
     file,
-    ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
+    ...mapWords,
     ...(thousands ? ['--thousands', thousands] : []),
     ...(decimal ? ['--decimal', decimal] : []),
     ...(relative ? ['--relative'] : []),
@@ -133,7 +151,7 @@ async function printSummary(
 }
 
 /** The states in the order of a report: `unprocessed` comes last. */
-const reportedStates: readonly RowState[] = [...rowStates.slice(1), 'unprocessed'];
+const reportedStates: readonly Fate[] = [...fates.slice(2), 'unprocessed', 'unsettled'];
 
 /** The columns of a run in formats with columns, such as CSV. */
 export const summaryView: View<JsonObject> = {
@@ -151,57 +169,89 @@ export const summaryView: View<JsonObject> = {
   ].map((name): Column<JsonObject> => ({ name, value: (row) => row[name], align: 'right' })),
 };
 
+/** Prints the totals of a run of which nothing is left to do, or that has no rows. A table has only the note before it. */
+export async function printNothing(
+  context: Context,
+  header: RunHeader,
+  isPreview: boolean,
+  info?: Pick<RunInfo, 'id' | 'counts' | 'left'>,
+): Promise<void> {
+  const printer = await context.printer();
+  if (printer.format === 'table') return;
+  if (isPreview) return printer.records([], createPlanView(header.noun, false));
+  const { counts, left } = info ?? rowTotals([], header);
+  const none = rowTotals([]).counts;
+  const session = { rows: 0, ...none };
+  const record = {
+    ...runFacts(info?.id, header, counts),
+    session,
+    requests: 0,
+    retries: 0,
+    seconds: 0,
+    rowsPerSecond: 0,
+    left,
+  };
+  await printer.record(withoutUndefined(record), summaryView);
+}
+
+function runFacts(run: string | undefined, header: RunHeader, counts: FateCounts) {
+  const { kind, noun, target, delivery, undoes, name, rows } = header;
+  const facts = { run, kind, noun, name: undoes ?? name, target, delivery: delivery ?? undefined, rows };
+  return { ...facts, ...counts };
+}
+
+function withoutUndefined(facts: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as JsonObject;
+}
+
 /** Makes a report one JSON object. Facts that are undefined are left out. */
 function toSummaryJson(
   report: Report,
-  { counts, open, left }: RunTotals,
-  { resume, undo }: NextCommands,
+  { counts, left }: RunTotals,
+  { resume, undo, settle }: NextCommands,
 ): JsonObject {
-  const { id: run, header, rows, planned, requests, retries, seconds, rowsPerSecond, rejects, stop } = report;
-  const { kind, noun, target } = header;
-  const failures = groupFailures(rows);
-  const suspects = rows.filter(isSuspect).map(({ id, before, after, outcome }) => ({
-    petId: id,
-    before,
-    sent: after,
-    now: outcome?.reason?.message,
-  }));
-  const facts = Object.entries({
-    run,
-    kind,
-    noun,
-    name: header.undoes ?? header.name,
-    target,
-    rows: header.rows,
-    ...counts,
+  const { id, header, rows, planned, deferrals, requests, retries, seconds, rowsPerSecond, rejects, stop } =
+    report;
+  const failures = groupFailures(rows, deferrals);
+  const suspects = rows.filter(isSuspect).map(({ id: petId, state }) => {
+    const { before, after } = plannedOf({ state }) ?? {};
+    return {
+      petId,
+      before,
+      sent: after,
+      now: state.at === 'settled' ? state.outcome.reason?.message : undefined,
+    };
+  });
+  return withoutUndefined({
+    ...runFacts(id, header, counts),
     session: { rows: planned.length, ...rowTotals(planned).counts },
     requests,
     retries,
     seconds,
     rowsPerSecond,
-    retryable: failures.length === 0 ? undefined : failures.every(({ retryable }) => retryable),
-    open,
+    retryable: failures.length === 0 ? undefined : isRetryable(header, rows, counts) && !report.isResumed,
     left,
     rejects,
     resume,
     undo,
+    settle,
     stopped: stop?.message,
-    failures: failures.map(({ example: { id, ...example }, ...group }) => ({
+    failures: failures.map(({ example: { id: rowId, ...example }, ...group }) => ({
       ...group,
-      example: { ...example, ...idMember(noun, id) },
+      example: { ...example, ...idMember(header.noun, rowId) },
     })),
     [otherCountCode]: suspects.length > 0 ? suspects : undefined,
   });
-  return Object.fromEntries(facts.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 /** The summary for a terminal: the session, the whole run if it has more rows, and the groups of failures. */
 function summaryText(report: Report, { counts: all }: RunTotals, style: Style, columns: number): string {
-  const { id, header, rows, planned, isResumed, requests, retries, seconds, rowsPerSecond } = report;
+  const { id, header, rows, planned, deferrals, isResumed, requests, retries, seconds, rowsPerSecond } =
+    report;
   const { noun, rows: total } = header;
   const counts = isResumed ? rowTotals(planned).counts : all;
   const rowCount = isResumed ? planned.length : total;
-  const isAllUnchanged = counts.applied === 0 && counts.unchanged === rowCount;
+  const isAllUnchanged = counts.applied === 0 && counts.unchanged + counts.booked === rowCount;
   const facts = [
     isAllUnchanged
       ? unchangedText(header, rowCount)
@@ -210,7 +260,7 @@ function summaryText(report: Report, { counts: all }: RunTotals, style: Style, c
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
     ...(seconds >= 1 ? [`${groupDigits(rowsPerSecond)} rows/s`] : []),
   ];
-  const describeStates = (counts: Readonly<Record<RowState, number>>, excluded?: RowState) =>
+  const describeStates = (counts: FateCounts, excluded?: Fate) =>
     reportedStates
       .filter((state) => state !== excluded && counts[state] > 0)
       .map((state) => paintState(style, state)(`${groupDigits(counts[state])} ${stateWord(state)}`))
@@ -223,7 +273,7 @@ function summaryText(report: Report, { counts: all }: RunTotals, style: Style, c
     ...(otherStates === '' ? [] : [otherStates]),
     ...(isResumed ? [`run ${id}: ${counted(total, 'row', 'rows')}: ${describeStates(all)}`] : []),
   ];
-  for (const { state, count, kind, example } of groupFailures(rows)) {
+  for (const { state, count, kind, example } of groupFailures(rows, deferrals)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
     const text = describeExample(example, rowWords(noun).record);
@@ -240,7 +290,7 @@ function unchangedText({ kind, flags }: RunHeader, rows: number): string {
   return `nothing to do: ${counted(rows, 'row is', 'rows are')} as the file says`;
 }
 
-function stateWord(state: RowState): string {
+function stateWord(state: Fate): string {
   return state === 'unprocessed' ? 'not processed' : state;
 }
 
@@ -248,8 +298,8 @@ function elapsedText(seconds: number): string {
   return `${seconds < 10 ? seconds.toFixed(2) : groupDigits(Math.round(seconds))} s`;
 }
 
-function paintState(style: Style, state: RowState): (text: string) => string {
+function paintState(style: Style, state: Fate): (text: string) => string {
   if (state === 'applied') return style.green;
   if (state === 'failed' || state === 'invalid') return style.red;
-  return state === 'unchanged' ? (text) => text : style.yellow;
+  return state === 'unchanged' || state === 'booked' ? (text) => text : style.yellow;
 }

@@ -1,18 +1,21 @@
+import { checkProfile } from '../../bulk/claims.ts';
 import { countLayout } from '../../bulk/count-layout.ts';
-import { markByOtherRuns } from '../../bulk/other-runs.ts';
 import { toRunError } from '../../bulk/report.ts';
-import { type Run, toResumedRun, toUndoRun } from '../../bulk/run.ts';
+import { createUndoRun, isPerhapsWritten, type Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
+import { listRuns, type RunInfo, type RunList, readRun, runFolderOf, runTime } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
 import { UsageError } from '../../process/errors.ts';
+import { counted } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
-import { type ApplyFlags, resumeFlags, runGuards, runPace, undoFlags } from './run-flags.ts';
-import { findTarget, lockTarget, previewRun, runSession, runView } from './run-session.ts';
+import { otherCountCode, printNothing } from './report-run.ts';
+import { type ApplyFlags, resumeFlags, runPace } from './run-flags.ts';
+import { profilesOf } from './run-input.ts';
+import { findTarget, lockTarget, type OpenRun, previewRun, runSession, runView } from './run-session.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
@@ -34,22 +37,22 @@ export const resume = action({
 
 export const undo = action({
   description:
-    'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes entries that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again.',
+    'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again. Only runs can be undone, not commands with ids.',
   write: 'planned',
   examples: ['petstore undo', 'petstore undo r7 --dry-run'],
   args,
-  flags: undoFlags,
+  flags: resumeFlags,
   view: (context, { run }) => viewOf(context, 'undo', run),
   run: (context, { run, ...flags }) => resumeOrUndo(context, 'undo', run, flags),
 });
+
+const choices = { resume: chooseResume, undo: chooseUndo };
 
 /** Returns the columns of the run that a command chooses. */
 async function viewOf(context: Context, verb: keyof typeof choices, runId: string | undefined) {
   const { info } = choices[verb](await listRuns(runFolderOf(context.io)), await findTarget(context), runId);
   return runView(context, info?.header.noun ?? 'inventory');
 }
-
-const choices = { resume: chooseResume, undo: chooseUndo };
 
 /** Continues or takes back a run: the run with this id, or else the last run on the target. */
 async function resumeOrUndo(
@@ -62,43 +65,68 @@ async function resumeOrUndo(
   const folder = runFolderOf(context.io);
   const target = await findTarget(context);
   const firstChoice = choose(await listRuns(folder), target, runId);
-  if (firstChoice.action === 'nothing') return reportNothing(context, firstChoice.info);
+  if (firstChoice.action === 'nothing') return reportNothing(context, verb, firstChoice);
   const { id, header } = firstChoice.info;
   checkTarget(firstChoice.info, target);
+  const { profile, profiles } = profilesOf(context);
+  checkProfile(firstChoice.info, profile, profiles);
   const name = firstChoice.action === 'undo' ? `undo of ${id}` : header.name;
   const lock = context.flags.dryRun ? undefined : await lockTarget(context, { ...header, name }, flags);
   try {
     // Before the lock was taken, another process may have continued the run, or begun to undo it.
     const list = await listRuns(folder);
     const choice = choose(list, target, verb === 'undo' ? (header.undoes ?? id) : id);
-    if (choice.action === 'nothing') return await reportNothing(context, choice.info);
-    const run = await openRun(context, list, choice, flags);
-    if (choice.action === 'undo' && run.rows.length === 0)
-      return await context.print(`run ${id} wrote nothing: there is nothing to undo`);
-    await (lock ? runSession(context, run, flags, lock) : previewRun(context, run, 'dry run'));
+    if (choice.action === 'nothing') return await reportNothing(context, verb, choice);
+    const openRun = await open(context, list, choice);
+    if (choice.action === 'undo' && openRun.run.rows.length === 0) {
+      await context.print(`run ${id} wrote nothing: there is nothing to undo`);
+      return await printNothing(context, openRun.run.header, context.flags.dryRun === true);
+    }
+    if (lock) await runSession(context, openRun, flags, lock);
+    else await previewRun(context, openRun, flags, 'dry run');
   } finally {
     await lock?.release();
   }
 }
 
-/** Makes a run of a choice. The flags of the command override the flags of the run. */
-async function openRun(
+/** Opens the run of a choice, and says which it is. @throws UsageError if a person must settle the run. */
+async function open(
   context: Context,
   list: RunList,
-  { action, info }: RunChoice & { readonly info: RunInfo },
-  flags: ApplyFlags,
-): Promise<Run> {
-  const journal = await readRun(list.folder, info.id);
-  const { undoes, name } = info.header;
-  const run = action === 'undo' ? toUndoRun(journal) : toResumedRun(journal, flags.createMissing);
-  if (action === 'resume')
-    await context.warn(`resuming run ${info.id} of ${undoes === null ? name : `the undo of ${undoes}`}`);
-  const undoneRun =
-    action === 'undo' ? journal : undoes === null ? undefined : await readRun(list.folder, undoes);
-  await markByOtherRuns(list, run, undoneRun);
-  const { pace, guards } = run.header;
-  const header = { ...run.header, pace: runPace(context, pace), guards: runGuards(flags, guards) };
-  return { ...run, header, input: await reopenInput(context, header) };
+  { action, info }: Extract<RunChoice, { action: 'resume' | 'undo' }>,
+): Promise<OpenRun> {
+  const journal = await readRun(list, info.id, true);
+  const { undoes } = info.header;
+  const undone =
+    action === 'undo' ? journal : undoes === null ? undefined : await readRun(list, undoes, true);
+  checkSuspects(journal.run);
+  const run = action === 'undo' ? createUndoRun(journal.run) : journal.run;
+  if (undone) {
+    const { id = '', started = '', header, rows } = undone.run;
+    const writtenCount = rows.filter(isPerhapsWritten).length;
+    const what = `${header.kind} ${header.name}, ${runTime({ id, started }).replace(`${id}, `, '')}`;
+    await context.warn(`undoing ${id}: ${what}, ${writtenCount} of ${counted(header.rows, 'row', 'rows')}`);
+  } else await context.warn(`resuming run ${info.id} of ${info.header.name}`);
+  const header = { ...run.header, pace: runPace(context, run.header.pace) };
+  // The journal and the session change the same object, so the facts that may be new are put into it.
+  Object.assign(run, { header, input: await reopenInput(context, header) });
+  return { run, journal: action === 'undo' ? undefined : journal, undone };
+}
+
+/** @throws UsageError if the service has added what it was told to set: no command can mend that. */
+function checkSuspects({ id, rows }: Run): void {
+  const suspects = rows.filter(
+    ({ state }) => state.at === 'settled' && state.outcome.reason?.code === otherCountCode,
+  );
+  if (suspects.length === 0) return;
+  const lines = suspects.map(({ id: petId, state }) =>
+    state.at === 'settled' ? `pet ${petId}: ${state.outcome.reason?.message}` : '',
+  );
+  throw new UsageError(
+    `run ${id}: the service adds what it is told to set; nothing was sent. ${lines.join('; ')}`,
+    `look at these counts and mend them, then close the run: petstore runs settle ${id} ${suspects.map((row) => row.id).join(' ')} --as applied`,
+    'guard',
+  );
 }
 
 /** Opens the input of a run of counts again, for the columns of its rejects. Undefined if it cannot be read. */
@@ -108,11 +136,27 @@ async function reopenInput({ io }: Context, { noun, file, name, flags }: RunHead
   return inputFile && { inputFile: { ...inputFile, name }, layout: countLayout(flags) };
 }
 
-/** Prints that nothing is left to do. @throws CliError with the exit code of the run. */
-async function reportNothing(context: Context, info: RunInfo | undefined): Promise<void> {
-  if (!info) return context.print('no run on this target: there is nothing to resume');
-  await context.print(`run ${info.id} is ${info.state}: nothing is left to do`);
-  const error = toRunError(info.header, info.counts, info.left > 0);
+/** Says that nothing is left to do. @throws CliError with the exit code of the run. */
+async function reportNothing(
+  context: Context,
+  verb: keyof typeof choices,
+  { info, before }: Extract<RunChoice, { action: 'nothing' }>,
+): Promise<void> {
+  const isPreview = context.flags.dryRun === true;
+  if (!info) {
+    await context.print(`no run on this target: there is nothing to ${verb}`);
+    const printer = await context.printer();
+    return printer.format === 'table' ? undefined : printer.documents([{ rows: 0 }], '');
+  }
+  const { undoes } = info.header;
+  const isUndone = verb === 'undo' && undoes !== null;
+  const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} is ${info.state}`;
+  const next = before
+    ? `; the run before it is ${before.id} (${before.header.name}): petstore undo ${before.id}`
+    : '';
+  await context.print(`${fact}: nothing is left to do${next}`);
+  await printNothing(context, info.header, isPreview, info);
+  const error = isUndone ? undefined : toRunError(info.header, info.counts, false);
   if (error) throw error;
 }
 
@@ -123,6 +167,6 @@ function checkTarget({ id, header: { target } }: RunInfo, commandTarget: string)
     `run ${id} wrote to ${target}, and this command goes to ${commandTarget}`,
     target.startsWith('offline:')
       ? 'give --offline, with PETSTORE_OFFLINE_STORE if the store is not the usual one'
-      : `give --base-url ${target}, or --profile with the profile of that run`,
+      : `give --base-url ${target.replace(/ tenant .*$/, '')}, or --profile with the profile of that run`,
   );
 }

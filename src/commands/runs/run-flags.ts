@@ -1,4 +1,11 @@
-import type { Guards, RowLimit, RunFlags, RunHeader, Shard } from '../../bulk/run-header.ts';
+import {
+  deliveryKey,
+  type Guards,
+  type RowLimit,
+  type RunFlags,
+  type RunHeader,
+  type Shard,
+} from '../../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { keyFlag } from '../../cli/global-flags.ts';
 import { decimalMarks, parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
@@ -36,7 +43,7 @@ const intentFlags = {
   relative: flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts', plan),
   delivery: value(
     '--delivery <number>',
-    'with --relative: the number of the delivery, which is booked once',
+    'the number of the delivery, which is booked once; --relative needs it',
     { ...plan, parse: parseDelivery },
   ),
   again: flag('--again', 'with --relative: book rows even if they were booked before', plan),
@@ -86,14 +93,13 @@ function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Fl
 export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...sessionFlags, ...rejectsFlag };
 const { relative, delivery, createMissing } = intentFlags;
 export const diffFlags = { ...inputFlags, relative, delivery, createMissing };
-const { skipInvalid, shard } = inputFlags;
+const { map, skipInvalid, shard } = inputFlags;
 const { maxChanges } = guardFlags;
-/** The flags of an update from a file. */
-export const updateFileFlags = inTopic({ skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag });
+/** The flags of a create, an update or a delete from a file. */
+export const fileFlags = inTopic({ map, skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag });
 export const editFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });
-/** The flags of an undo, which has no rejects. */
-export const undoFlags = inTopic({ ...guardFlags, ...sessionFlags });
-export const resumeFlags = { ...undoFlags, ...inTopic({ createMissing, ...rejectsFlag }) };
+/** The flags of a resume and an undo. */
+export const resumeFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });
 
 export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
 export type SessionFlags = Pick<ApplyFlags, keyof typeof editFlags>;
@@ -134,30 +140,34 @@ function parseErrorLimit(text: string, name: string): RowLimit {
 
 /** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty. */
 function parseDelivery(text: string): string {
-  if (text.trim() !== '') return text;
-  throw new UsageError(
-    '--delivery: the number is empty',
-    'give the number of the delivery note, or leave --delivery out',
-  );
+  if (deliveryKey(text) !== '') return text;
+  throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note, or a date');
 }
 
-/** Makes the flags of a run, with defaults. @throws UsageError for flags that cannot be combined. */
-export function toRunFlags(flags: ApplyFlags, map: RunFlags['map']): RunFlags {
+/**
+ * Makes the flags of a run, with defaults.
+ *
+ * @param isPreview whether nothing is written, so that a delivery needs no number.
+ * @throws UsageError for flags that cannot be combined.
+ */
+export function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], isPreview: boolean): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  const { thousands = null, decimal = null, shard = null, again = false } = flags;
+  const { thousands = null, decimal = null, shard = null, again = false, delivery } = flags;
   if (thousands !== null && thousands === decimal)
     throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
-  if (!isRelative) {
-    if (again) throw new UsageError('--again: only with --relative');
-    if (flags.delivery !== undefined) throw new UsageError('--delivery: only with --relative');
-  }
+  if (!isRelative && again) throw new UsageError('--again: only with --relative');
+  if (!isRelative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
+  if (isRelative && delivery === undefined && !isPreview)
+    throw new UsageError(
+      '--relative: a delivery needs its number, so that it is booked once',
+      'give --delivery with the number of the note that came with it, or a date',
+    );
   return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }
 
-/** Makes the guards of a run. @param earlier the guards of the run that is resumed or undone. */
-export function runGuards(flags: SessionFlags, earlier?: Guards): Guards {
-  const { maxChanges = earlier?.maxChanges, maxDelta = earlier?.maxDelta } = flags;
-  return { maxChanges, maxDelta, allowZero: flags.allowZero ?? earlier?.allowZero ?? false };
+/** Makes the guards of a command. Those of an earlier command do not count. */
+export function runGuards({ maxChanges, maxDelta, allowZero = false }: SessionFlags): Guards {
+  return { maxChanges, maxDelta, allowZero };
 }
 
 /** Makes the pace of a run. @param earlier the pace of the run that is resumed or undone. */

@@ -1,13 +1,15 @@
+import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
 import { canAsk, confirmWrite } from '../../asking.ts';
+import { type Claims, claimsOn } from '../../bulk/claims.ts';
+import type { JournalContent } from '../../bulk/journal.ts';
 import { checkGuards, type Plan } from '../../bulk/plan.ts';
 import type { Report } from '../../bulk/report.ts';
 import type { Run } from '../../bulk/run.ts';
 import type { RowLimit, RunHeader } from '../../bulk/run-header.ts';
-import { ensureRunFolder, runFolderOf } from '../../bulk/run-store.ts';
+import { ensureRunFolder, listRuns, runFolderOf } from '../../bulk/run-store.ts';
 import { graceMs, Session } from '../../bulk/session.ts';
 import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
-import { rowWords } from '../../bulk/value-access.ts';
 import type { StopReason } from '../../client/pace.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
@@ -20,13 +22,36 @@ import { checkFolder, type FileName } from '../../process/new-file.ts';
 import { inTwoSteps, StoppedError } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
 import { printReport, summaryView } from './report-run.ts';
-import type { SessionFlags } from './run-flags.ts';
+import { rowWords } from './row-view.ts';
+import { runGuards, type SessionFlags } from './run-flags.ts';
 import { countProblems, createPlanView, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
-/** Finds the target of the command: a service, or the embedded store. */
+/** A run that a command opens, and what it needs besides. */
+export interface OpenRun {
+  readonly run: Run;
+  /** The journal of its earlier sessions. Undefined for a new run. */
+  readonly journal?: JournalContent | undefined;
+  /** The journal of the run that it undoes. */
+  readonly undone?: JournalContent | undefined;
+}
+
+/** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
+export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
+  const isPlan = isDiff || context.flags.dryRun;
+  if (!isPlan) return summaryView;
+  return createPlanView(noun, context.settings.get('output') === 'table') as View<object>;
+}
+
+/**
+ * Finds the target of the command: the effective address of a service, with the tenant if the settings name one, or the
+ * embedded store.
+ */
 export async function findTarget(context: Context): Promise<string> {
   const { baseUrl } = await context.client('bulk');
-  if (!context.settings.offline) return targetOf(baseUrl);
+  const { settings } = context;
+  const tenant = settings.get('tenant');
+  if (!settings.offline)
+    return tenant === undefined ? targetOf(baseUrl) : `${targetOf(baseUrl)} tenant ${tenant}`;
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore === ':memory:') return 'offline::memory:';
   const { readStore } = await import('../../server/store-file.ts');
@@ -37,7 +62,7 @@ export async function findTarget(context: Context): Promise<string> {
 export async function lockTarget(
   context: Context,
   { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
-  { lockWait = 0 }: SessionFlags,
+  { lockWait = 0 }: Pick<SessionFlags, 'lockWait'>,
 ): Promise<TargetLock> {
   const { signal } = context.interrupts;
   return beforeWrites(async () => {
@@ -45,15 +70,6 @@ export async function lockTarget(
     await ensureRunFolder(folder);
     return holdTarget(folder, { target, shard, name }, { ms: lockWait, signal, tell: context.print });
   });
-}
-
-/** Returns the columns of a run: those of its plan for a preview, and else those of its summary. */
-export async function runView(
-  { flags, settings }: Context,
-  noun: NounName,
-  isPreview = flags.dryRun === true,
-): Promise<View<object>> {
-  return isPreview ? createPlanView(noun, settings.get('output') === 'table') : summaryView;
 }
 
 /** Does a step before the first write. @throws the error of the step; its message also says that nothing was sent. */
@@ -66,6 +82,11 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
   }
 }
 
+/** Finds what other runs on the target claim of the rows of a run. */
+async function findClaims({ io }: Context, { run, journal, undone }: OpenRun): Promise<Claims> {
+  return claimsOn(await listRuns(runFolderOf(io)), run, journal, undone);
+}
+
 /**
  * Does a session of a run: plans, asks, writes and reports.
  *
@@ -74,17 +95,18 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
  */
 export async function runSession(
   context: Context,
-  run: Run,
+  openRun: OpenRun,
   flags: SessionFlags,
   lock: TargetLock,
 ): Promise<void> {
-  const { header, journal } = run;
-  if (journal) await lock.nameRun(journal.id);
+  const { run } = openRun;
+  const { header } = run;
+  if (run.id !== undefined) await lock.nameRun(run.id);
   const { cwd: folder } = context.io;
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');
-  const session = await openSession(context, run, flags.maxErrors);
+  const session = await openSession(context, openRun, flags.maxErrors);
   const plan = await planSession(context, session);
-  checkGuards(run, plan);
+  checkGuards(run, plan, runGuards(flags));
   if (plan.changes.length > 0) await confirmPlan(context, header, plan);
   else await printTotals(context, header, plan);
   const inputFile = { name: header.name, path: header.file ?? undefined };
@@ -96,9 +118,15 @@ export async function runSession(
  * Shows the plan of a run and writes nothing. A diff exits 8 if a row is to be written or cannot be written. A dry run exits
  * 3 if a row cannot be written.
  */
-export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry run'): Promise<void> {
+export async function previewRun(
+  context: Context,
+  openRun: OpenRun,
+  flags: SessionFlags,
+  kind: 'diff' | 'dry run',
+): Promise<void> {
+  const { run } = openRun;
   const { header } = run;
-  const session = await openSession(context, run);
+  const session = await openSession(context, openRun);
   const plan = await planSession(context, session);
   const problems = countProblems(run, plan);
   // The exit code is set before the plan is printed, because the reader may go away after the first line.
@@ -107,15 +135,29 @@ export async function previewRun(context: Context, run: Run, kind: 'diff' | 'dry
   await printPlan(context, run, plan);
   // stdout has the plan itself.
   await printTotals(context, header, plan, context.print);
-  checkGuards(run, plan);
+  checkGuards(run, plan, runGuards(flags));
 }
 
 const defaultMaxErrors: RowLimit = { rows: 100 };
 
-async function openSession(context: Context, run: Run, maxErrors = defaultMaxErrors): Promise<Session> {
-  const client = await context.client('bulk');
-  const retries = context.settings.get('retries');
-  return new Session(run, { client, folder: runFolderOf(context.io), maxErrors, retries });
+async function openSession(
+  context: Context,
+  openRun: OpenRun,
+  maxErrors = defaultMaxErrors,
+): Promise<Session> {
+  const { run, journal } = openRun;
+  const { settings } = context;
+  return new Session(run, {
+    client: await context.client('bulk'),
+    folder: runFolderOf(context.io),
+    maxErrors,
+    retries: settings.get('retries'),
+    sendsEtags: settings.get('etags'),
+    hasGateway: settings.offline === undefined,
+    mayCreate: run.header.flags.createMissing,
+    claims: await findClaims(context, openRun),
+    journal,
+  });
 }
 
 /** Reads the records and plans. @throws InterruptedError after a signal; CliError if the run had to stop for another reason. */
@@ -149,14 +191,27 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
 async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   if (!context.flags.yes && canAsk(context)) await showLargestChanges(context, header, plan);
   await printTotals(context, header, plan);
-  const { singular, plural, verb } = rowWords(header.noun);
-  const removals = plan.changes.filter(({ after }) => after === null).length;
-  const updates = plan.changes.length - removals;
-  const actions = [
+  await confirmWrite(context, { what: describeActions(header, plan), destructive: true });
+}
+
+/** Says what a plan does: `set 3 counts and remove 1 entry`. */
+function describeActions({ noun }: RunHeader, { changes }: Plan): string {
+  const { singular, plural, verb } = rowWords(noun);
+  const { singular: record, plural: records } =
+    noun === 'inventory' ? { singular: 'entry', plural: 'entries' } : nouns[noun];
+  const count = (action: string) =>
+    changes.filter(
+      ({ state }) => (state.at === 'planned' || state.at === 'uncertain') && state.action === action,
+    ).length;
+  const [creates, sets, removals] = [count('create'), count('set'), count('remove')];
+  // The entry that a count needs is created with it.
+  const isCount = noun === 'inventory';
+  const updates = isCount ? sets + creates : sets;
+  return [
     ...(updates > 0 ? [`${verb} ${counted(updates, singular, plural)}`] : []),
-    ...(removals > 0 ? [`remove ${counted(removals, 'entry', 'entries')}`] : []),
-  ];
-  await confirmWrite(context, { what: actions.join(' and '), destructive: true });
+    ...(creates > 0 && !isCount ? [`create ${counted(creates, record, records)}`] : []),
+    ...(removals > 0 ? [`${isCount ? 'remove' : 'delete'} ${counted(removals, record, records)}`] : []),
+  ].join(' and ');
 }
 
 /** The time in which a run must end after a signal, beyond the time that it gives to requests in flight. */
@@ -174,7 +229,7 @@ async function writeSession(
   rejects: FileName,
   lock: TargetLock,
 ): Promise<Report> {
-  const { stop, progress, pace, run } = session;
+  const { stop, totals, pace, run } = session;
   const abandon = () => stop.abandon('stopped by a second signal');
   const steps = {
     stopMs: graceMs + reportMs,
@@ -192,7 +247,7 @@ async function writeSession(
   const activity = {
     label: run.header.kind === 'undo' ? 'undoing' : 'applying',
     unit: 'rows',
-    read: () => ({ done: progress.rowsWritten, total, failed: progress.rowsFailed, concurrency: pace.limit }),
+    read: () => ({ done: totals.settled, total, failed: totals.failed, concurrency: pace.limit }),
   };
   return inTwoSteps(context, steps, async () => {
     const start = await beforeWrites(async () => {

@@ -1,76 +1,25 @@
 import type { NounName } from '../../api/operations.ts';
-import type { Row, Value } from '../../bulk/decide.ts';
 import { changeOf, type Plan } from '../../bulk/plan.ts';
 import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
-import type { Run } from '../../bulk/run.ts';
+import type { PlannedRow, Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { rowWords } from '../../bulk/value-access.ts';
 import { eachAtPace } from '../../client/pace.ts';
 import type { Context } from '../../context.ts';
 import { pickColumns, type View } from '../../output/columns.ts';
 import { inPages } from '../../output/print.ts';
-import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
-import { type PrintedRow, rowColumns } from './row-columns.ts';
-
-/**
- * A row of a plan, as it is printed. A row that is not written has neither `now` nor `new`. `now` is null if the record does
- * not exist, `new` is null if the entry will be removed. An invalid row has no id. `state` is `planned`, or the outcome.
- */
-interface PlannedRow extends PrintedRow {
-  /** Undefined if the name was not read. */
-  readonly name: string | undefined;
-  readonly now: Value | undefined;
-  readonly new: Value | undefined;
-  readonly reason: string | undefined;
-}
+import { plannedOf } from '../../writes/decide.ts';
+import { createRowView, type PrintedRow, rowWords, toInvalidRow, toPrintedRow } from './row-view.ts';
 
 /** The most changes that are shown before the question. */
 const maxShownChanges = 20;
 /** If a plan has more changes than this, the names of their pets are not read. */
 const maxNames = 100;
 
-/**
- * Returns the columns of a plan.
- *
- * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
- * @param hasProblems whether some of the rows cannot be written: then their state and reason are shown.
- */
-export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems = true): View<PlannedRow> {
-  const visibility = hasProblems ? {} : ({ isHidden: true } as const);
-  const isCount = noun === 'inventory';
-  const valueAlign = isCount ? ({ align: 'right' } as const) : {};
-  const { id, change, state, line } = rowColumns(noun, isForPeople);
-  const removed = isForPeople ? 'removed' : null;
-  const printedValue = (value: Value | undefined, otherValue: Value | undefined) =>
-    isForPeople && typeof value === 'object' ? differencesText(value, otherValue) : value;
-  return {
-    plural: 'changes',
-    columns: [
-      id,
-      ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: PlannedRow) => name }] : []),
-      { name: 'now', value: (row) => printedValue(row.now, row.new), ...valueAlign },
-      {
-        name: 'new',
-        value: (row) => (row.new === null ? removed : printedValue(row.new, row.now)),
-        ...valueAlign,
-      },
-      ...change,
-      { ...state, ...visibility },
-      { name: 'reason', value: ({ reason }) => reason, ...visibility },
-      line,
-    ],
-  };
-}
-
-/** The fields of a value that differ from another value: `status sold, name Rex`. */
-function differencesText(value: Value, otherValue: Value | undefined): string {
-  const otherFields = (otherValue ?? {}) as Readonly<Record<string, JsonValue>>;
-  return Object.entries(value ?? {})
-    .filter(([name, field]) => printJson(field) !== printJson(otherFields[name] ?? null))
-    .map(([name, field]) => `${name} ${typeof field === 'string' ? field : printJson(field)}`)
-    .join(', ');
+/** Returns the columns of a plan. @see createRowView */
+export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems = true): View<PrintedRow> {
+  return createRowView(noun, isForPeople, ['now', 'new'], hasProblems);
 }
 
 /** Prints the plan on stdout: the rows that will be written, and the rows that cannot be written. */
@@ -79,7 +28,7 @@ export async function printPlan(context: Context, run: Run, plan: Plan): Promise
   const isTable = printer.format === 'table';
   const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
   const view = createPlanView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
-  const rows = plannedRows(run, plan, names);
+  const rows = printedRows(run, plan, names);
   const isOrdered = invalidOf(run).length === 0;
   await printer.records(inPages(isOrdered ? rows : [...rows].sort((a, b) => a.line - b.line)), view);
 }
@@ -90,36 +39,20 @@ export function countProblems(run: Run, { rows }: Plan): number {
 }
 
 /** The invalid rows to print. A resumed run has printed them before. */
-function invalidOf({ invalid, journal }: Run): Run['invalid'] {
-  return journal ? [] : invalid;
+function invalidOf({ invalid, id }: Run): Run['invalid'] {
+  return id === undefined ? invalid : [];
 }
 
-function isProblemRow({ outcome }: Row): boolean {
-  return outcome?.state === 'failed' || outcome?.state === 'unknown';
+function isProblemRow({ state }: PlannedRow): boolean {
+  return state.at === 'settled' && (state.outcome.state === 'failed' || state.outcome.state === 'unknown');
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-function* plannedRows(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<PlannedRow> {
-  for (const row of rows) if (!row.outcome || isProblemRow(row)) yield toPlannedRow(run.header, row, names);
-  for (const { line, message } of invalidOf(run))
-    yield { now: undefined, new: undefined, name: undefined, line, state: 'invalid', reason: message };
-}
-
-function toPlannedRow({ noun }: RunHeader, row: Row, names: ReadonlyMap<bigint, string>): PlannedRow {
-  const { id, line, outcome, before, after } = row;
-  const isCount = noun === 'inventory';
-  // Every row has the same members, because a spread into each of a million rows takes ten seconds.
-  return {
-    petId: isCount ? id : undefined,
-    id: isCount ? undefined : id,
-    name: outcome ? undefined : names.get(id),
-    now: outcome ? undefined : before,
-    new: outcome ? undefined : after,
-    change: outcome ? undefined : changeOf(row),
-    line,
-    state: outcome?.state ?? 'planned',
-    reason: outcome?.reason?.message,
-  };
+function* printedRows(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<PrintedRow> {
+  for (const planned of rows)
+    if (planned.state.at !== 'settled' || isProblemRow(planned))
+      yield toPrintedRow(run.header.noun, planned, names.get(planned.row.id ?? -1n));
+  for (const issue of invalidOf(run)) yield toInvalidRow(issue);
 }
 
 /** Shows the largest changes on stderr, before the question. */
@@ -127,7 +60,9 @@ export async function showLargestChanges(context: Context, header: RunHeader, pl
   const { io } = context;
   const largest = largestChanges(plan);
   const names = await readPetNames(context, header, largest);
-  const printed = largest.map((row) => toPlannedRow(header, row, names));
+  const printed = largest.map((planned) =>
+    toPrintedRow(header.noun, planned, names.get(planned.row.id ?? -1n)),
+  );
   const columns = pickColumns(createPlanView(header.noun, true, false), undefined);
   await io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
   if (plan.changes.length > largest.length)
@@ -137,8 +72,8 @@ export async function showLargestChanges(context: Context, header: RunHeader, pl
 }
 
 /** The largest changes of counts. Changes of other records have no size: the first ones. */
-function largestChanges({ changes }: Plan): readonly Row[] {
-  const sizeOf = (row: Row) => Math.abs(changeOf(row) ?? 0);
+function largestChanges({ changes }: Plan): readonly PlannedRow[] {
+  const sizeOf = (row: PlannedRow) => Math.abs(changeOf(row) ?? 0);
   return changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
 }
 
@@ -146,12 +81,13 @@ function largestChanges({ changes }: Plan): readonly Row[] {
 async function readPetNames(
   context: Context,
   { noun, pace }: RunHeader,
-  rows: readonly Row[],
+  rows: readonly PlannedRow[],
 ): Promise<ReadonlyMap<bigint, string>> {
   const names = new Map<bigint, string>();
   if (noun !== 'inventory' && noun !== 'pets') return names;
   const reader = new Names(context, await context.client('bulk'));
-  await eachAtPace({ max: pace.concurrency }, rows, async ({ id }) => {
+  await eachAtPace({ max: pace.concurrency }, rows, async ({ row: { id } }) => {
+    if (id === undefined) return;
     const { name } = await reader.nameOfPet(id);
     if (name !== undefined) names.set(id, name);
   }).catch(() => {});
@@ -171,7 +107,7 @@ export async function printTotals(
 ): Promise<void> {
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
-  const unchanged = rows.filter(({ outcome }) => outcome?.state === 'unchanged').length;
+  const unchanged = rows.filter(({ state }) => isUnchanged(state)).length;
   const facts = [
     ...(isCount ? describeDirections(changes) : []),
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
@@ -180,23 +116,31 @@ export async function printTotals(
   await tell(
     `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
   );
-  for (const [message, count] of reasonsOfUnchanged(rows))
-    await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}`);
-  for (const { count, example } of groupFailures(rows))
+  for (const [message, count] of reasonsOfBooked(rows)) {
+    const again = `if this is another service or another delivery, --again books ${count === 1 ? 'it' : 'them'} once more`;
+    await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}; ${again}`);
+  }
+  const states = rows.map(({ row, state }) => ({ ...row, state }));
+  for (const { count, example } of groupFailures(states))
     await tell(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
 }
 
+/** Whether a row needs no write because the record is as it should be. */
+function isUnchanged(state: PlannedRow['state']): boolean {
+  return state.at === 'settled' && state.outcome.state === 'unchanged' && !state.outcome.reason;
+}
+
 /** Describes the changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
-function describeDirections(changes: readonly Row[]): string[] {
-  const sizeOf = (row: Row) => changeOf(row) ?? 0;
-  const raised = changes.filter((row) => row.after !== null && sizeOf(row) >= 0);
-  const lowered = changes.filter((row) => row.after === null || sizeOf(row) < 0);
+function describeDirections(changes: readonly PlannedRow[]): string[] {
+  const sizeOf = (row: PlannedRow) => changeOf(row) ?? 0;
+  const valuesOf = (row: PlannedRow) => plannedOf(row) ?? { before: null, after: null };
+  const isRaised = (row: PlannedRow) => valuesOf(row).after !== null && sizeOf(row) >= 0;
   const describeDirection = (
-    rows: readonly Row[],
+    rows: readonly PlannedRow[],
     direction: string,
-    notes: Readonly<Record<string, (row: Row) => boolean>>,
+    notes: Readonly<Record<string, (row: PlannedRow) => boolean>>,
   ) => {
     const units = rows.reduce((sum, row) => sum + BigInt(Math.abs(sizeOf(row))), 0n);
     const parts = Object.entries(notes).flatMap(([note, isNoted]) => {
@@ -209,19 +153,24 @@ function describeDirections(changes: readonly Row[]): string[] {
       : [`${counted(rows.length, 'pet', 'pets')} ${direction}${groupDigits(units)}${tail}`];
   };
   return [
-    ...describeDirection(raised, 'up +', { new: ({ before }) => before === null }),
-    ...describeDirection(lowered, 'down -', {
-      'to 0': ({ before, after }) => after === 0 && before !== null,
-      removed: ({ after }) => after === null,
-    }),
+    ...describeDirection(changes.filter(isRaised), 'up +', { new: (row) => valuesOf(row).before === null }),
+    ...describeDirection(
+      changes.filter((row) => !isRaised(row)),
+      'down -',
+      {
+        'to 0': (row) => valuesOf(row).after === 0 && valuesOf(row).before !== null,
+        removed: (row) => valuesOf(row).after === null,
+      },
+    ),
   ];
 }
 
 /** The reasons of rows that another run has booked, each with the number of rows. */
-function reasonsOfUnchanged(rows: readonly Row[]): Map<string, number> {
+function reasonsOfBooked(rows: readonly PlannedRow[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { outcome } of rows) {
-    const message = outcome?.state === 'unchanged' ? outcome.reason?.message : undefined;
+  for (const { state } of rows) {
+    if (state.at !== 'settled' || state.outcome.state !== 'unchanged') continue;
+    const message = state.outcome.reason?.message;
     if (message !== undefined) counts.set(message, (counts.get(message) ?? 0) + 1);
   }
   return counts;
@@ -232,6 +181,7 @@ export function describeExample(
   { line, id, message, requestId }: FailureGroup['example'],
   record: string,
 ): string {
-  const subject = line > 0 ? `line ${line}, ${record} ${id}` : `${record} ${id}`;
+  const name = id === undefined ? [] : [`${record} ${id}`];
+  const subject = [...(line > 0 ? [`line ${line}`] : []), ...name].join(', ');
   return sanitize(`${subject}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
 }

@@ -1,64 +1,44 @@
 import { basename } from 'node:path';
-import type { NounName } from '../../api/operations.ts';
-import type { Reason, Value } from '../../bulk/decide.ts';
-import { changeOf } from '../../bulk/plan.ts';
-import type { JournalContent } from '../../bulk/read-journal.ts';
-import { isPerhapsWritten, type RowState, stateOf } from '../../bulk/rows.ts';
-import { findRun, listRuns, type RunInfo, readRun, runFolderOf } from '../../bulk/run-store.ts';
-import { rowWords } from '../../bulk/value-access.ts';
+import { type Fate, isPerhapsWritten, type Run } from '../../bulk/run.ts';
+import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/print.ts';
-import { shorten } from '../../process/text.ts';
+import { groupDigits } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { idMember, type PrintedRow, rowColumns } from './row-columns.ts';
+import { createRowView, type PrintedRow, rowWords, toPrintedRow, toRemovedRecord } from './row-view.ts';
 
-interface RunRecord extends Readonly<Record<RowState, number>> {
+interface RunRecord extends Readonly<Record<Fate, number>> {
   readonly id: string;
   readonly kind: string;
   readonly noun: string;
   /** The input without its folder. An undo has the id of the run that it undoes. */
   readonly file: string;
+  /** `2/4`. Undefined for a whole file. */
+  readonly shard: string | undefined;
   readonly target: string;
+  readonly profile: string | undefined;
   readonly state: string;
   readonly started: string;
   readonly rows: number;
-  /** The number of rows without an outcome that a killed session may have written. `unprocessed` does not count them. */
-  readonly unsettled: number;
   readonly delivery: string | undefined;
   /** The id of the last undo of the run. */
   readonly undoneBy: string | undefined;
 }
 
-/** @param isTerminal whether the lines must fit into a terminal of 80 columns. */
-const createRunsView = (isTerminal: boolean): View<RunRecord> => ({
-  plural: 'runs',
-  columns: [
-    { name: 'id', value: ({ id }) => id },
-    { name: 'kind', value: ({ kind }) => kind },
-    { name: 'noun', value: ({ noun }) => noun },
-    { name: 'file', value: ({ file }) => (isTerminal ? shorten(file, 17) : file) },
-    { name: 'started', value: ({ started }) => started, time: 'distance' },
-    { name: 'state', value: ({ state }) => state, isStatus: true },
-    countColumn('rows'),
-    countColumn('applied'),
-    { ...countColumn('failed'), isDroppable: true },
-    { ...countColumn('unknown'), isDroppable: true },
-    { ...countColumn('unchanged'), isDroppable: true },
-    { ...countColumn('unprocessed'), isDroppable: true },
-    { ...countColumn('unsettled'), isDroppable: true },
-    { ...countColumn('invalid'), isHidden: true },
-    { ...countColumn('skipped'), isHidden: true },
-    { name: 'target', value: ({ target }) => target, isDroppable: true },
-    { name: 'delivery', value: ({ delivery }) => delivery, isDroppable: true },
-    { name: 'undoneBy', value: ({ undoneBy }) => undoneBy, isHidden: true },
-  ],
-});
-
-function countColumn(name: 'rows' | 'unsettled' | RowState): Column<RunRecord> {
-  return { name, value: (run) => run[name], align: 'right' };
-}
+const runsColumns: readonly Column<RunRecord>[] = [
+  { name: 'id', value: ({ id }) => id },
+  { name: 'kind', value: ({ kind }) => kind },
+  { name: 'file', value: ({ file, shard }) => (shard === undefined ? file : `${file} ${shard}`) },
+  { name: 'started', value: ({ started }) => started, time: 'distance' },
+  { name: 'state', value: ({ state }) => state, isStatus: true },
+  {
+    name: 'applied',
+    value: ({ applied, rows }) => `${groupDigits(applied)}/${groupDigits(rows)}`,
+    align: 'right',
+  },
+];
 
 interface RunFilter {
   readonly limit?: number | undefined;
@@ -67,103 +47,90 @@ interface RunFilter {
 }
 
 /** Returns the columns of the list of runs. */
-export function runsView({ io, settings }: Context): View<object> {
-  return createRunsView(io.stdout.isTerminal && settings.get('output') === 'table');
+export function runsView(): View<object> {
+  return { plural: 'runs', columns: runsColumns as readonly Column<object>[] };
 }
 
 /** Reads the runs that this machine has kept, the newest first. */
 export async function findRuns(context: Context, { limit, pet }: RunFilter): Promise<Output> {
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
-  return { pages: readRuns(context, petId), limit };
+  const list = await listRuns(runFolderOf(context.io));
+  for (const { problem } of list.unreadable) await context.print(`warning: ${problem.message}`);
+  if (list.runs.length === 0 && context.settings.get('output') === 'table')
+    return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
+  return { pages: readRuns(list, petId), limit };
 }
 
-async function* readRuns(context: Context, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
-  const { folder, runs, unreadable } = await listRuns(runFolderOf(context.io));
-  for (const { problem } of unreadable) await context.print(`warning: ${problem.message}`);
+async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
   // All runs are one page, because the columns of a pipe have the same width only within a page.
-  if (petId === undefined) return yield runs.map(toRunRecord);
-  for (const info of runs)
-    if (hasWrittenPet(await readRun(folder, info.id), petId)) yield [toRunRecord(info)];
+  if (petId === undefined) return yield list.runs.map(toRunRecord);
+  for (const info of list.runs)
+    if (hasWrittenPet((await readRun(list, info.id)).run, petId)) yield [toRunRecord(info)];
 }
 
-function hasWrittenPet({ rows, header }: JournalContent, petId: bigint): boolean {
-  const row = rows.get(petId);
-  const isOfPet = rowWords(header.noun).record === 'pet';
-  return isOfPet && row !== undefined && isPerhapsWritten(row);
+function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
+  if (rowWords(header.noun).record !== 'pet') return false;
+  const idOf = ({ id, state }: Run['rows'][number]) =>
+    id ?? (state.at === 'settled' ? state.outcome.made?.id : undefined);
+  return rows.some((row) => idOf(row) === petId && isPerhapsWritten(row));
 }
 
-function toRunRecord({ id, header, started, state, counts, unsettled, undo }: RunInfo): RunRecord {
-  const { kind, noun, undoes, target, rows, delivery } = header;
-  const file = undoes ?? basename(header.name);
-  const unprocessed = counts.unprocessed - unsettled;
+function toRunRecord({ id, header, started, state, counts, undo }: RunInfo): RunRecord {
+  const { kind, noun, undoes, target, rows, delivery, flags, profile, name } = header;
+  const { shard } = flags;
   return {
     id,
     kind,
     noun,
-    file,
+    file: undoes ?? basename(name),
+    shard: shard ? `${shard.index}/${shard.count}` : undefined,
     target,
+    profile: profile ?? undefined,
     state,
     started,
     rows,
     ...counts,
-    unprocessed,
-    unsettled,
     delivery: delivery ?? undefined,
     undoneBy: undo?.id,
   };
 }
 
-/** A row of a run with its outcome, as it is printed. */
-interface SettledRow extends PrintedRow {
-  readonly before: Value | undefined;
-  readonly after: Value | undefined;
-  readonly reason: Reason | undefined;
-}
-
-function createOutcomesView(noun: NounName): View<SettledRow> {
-  const { id, change, state, line } = rowColumns(noun);
-  return {
-    plural: 'rows',
-    columns: [
-      id,
-      { name: 'before', value: ({ before }) => before, align: 'right' },
-      { name: 'after', value: ({ after }) => after, align: 'right' },
-      ...change,
-      state,
-      { name: 'code', value: ({ reason }) => reason?.code, isDroppable: true },
-      { name: 'message', value: ({ reason }) => reason?.message, isDroppable: true },
-      line,
-    ],
-  };
+/** Finds a run by its id, or the last run. @throws UsageError if there is none. */
+async function findShownRun(
+  { io }: Context,
+  id: string | undefined,
+): Promise<{ list: RunList; info: RunInfo }> {
+  const list = await listRuns(runFolderOf(io));
+  return { list, info: id === undefined && list.runs[0] ? list.runs[0] : findRun(list, id ?? 'r1') };
 }
 
 /** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
-export async function outcomesView({ io }: Context, id: string): Promise<View<object>> {
-  return createOutcomesView(findRun(await listRuns(runFolderOf(io)), id).header.noun);
+export async function outcomesView(context: Context, id: string | undefined): Promise<View<object>> {
+  const { noun } = (await findShownRun(context, id)).info.header;
+  return createRowView(noun, false, ['before', 'after']) as View<object>;
 }
 
-/** Reads the outcome of each row of a run. */
-export async function readOutcomes({ io }: Context, id: string): Promise<Output> {
-  const folder = runFolderOf(io);
-  const { state } = findRun(await listRuns(folder), id);
-  const journal = await readRun(folder, id);
-  return { pages: inPages(settledRows(journal, state === 'running')) };
+/** Reads the outcome of each row of a run. The rows of a run that removed records are these records. */
+export async function readOutcomes(context: Context, id: string | undefined): Promise<Output> {
+  const { list, info } = await findShownRun(context, id);
+  const { run } = await readRun(list, info.id);
+  const isData = /^jsonl?$|^yaml$/.test(context.settings.get('output'));
+  const rows = printedRows(run);
+  const printed = info.header.kind === 'delete' && isData ? mapRows(rows, toRemovedRecord) : rows;
+  return { pages: inPages(printed as Iterable<object>) };
 }
 
-function* settledRows({ header, rows, end }: JournalContent, isRunning: boolean): Generator<SettledRow> {
-  for (const row of rows.values()) {
-    const { id, line, before, after, outcome } = row;
-    const change = before === undefined ? undefined : changeOf(row);
-    const state = !outcome && !end && !isRunning ? 'unsettled' : stateOf(row);
-    yield {
-      ...idMember(header.noun, id),
-      before,
-      after,
-      change,
-      state,
-      reason: outcome?.reason,
-      line,
-    };
+function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
+  for (const row of rows) {
+    const { state } = row;
+    const printed = toPrintedRow(header.noun, { row, state });
+    yield state.at === 'settled'
+      ? printed
+      : { ...printed, state: state.at === 'uncertain' ? 'unsettled' : 'unprocessed' };
   }
+}
+
+function* mapRows<From, To>(rows: Iterable<From>, toRow: (row: From) => To): Generator<To> {
+  for (const row of rows) yield toRow(row);
 }

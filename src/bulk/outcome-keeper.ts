@@ -2,7 +2,7 @@ import type { StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
-import type { Row } from './decide.ts';
+import type { Outcome, Row } from '../writes/decide.ts';
 import type { Journal } from './journal.ts';
 
 /** The shortest time between two saves of the embedded store. */
@@ -12,14 +12,12 @@ const saveEveryMs = 250;
  * Keeps the outcomes of settled rows in the journal. If the run writes to the embedded store, the outcomes wait until the
  * store is saved. If an outcome cannot be kept, the run stops, because no row may be written without its outcome.
  */
-export class OutcomeLog {
-  /** The error of the first outcome that could not be kept. The reason of the stop has the same message. */
-  error: unknown;
+export class OutcomeKeeper {
   private readonly journal: Journal;
   private readonly stop: Stop<StopReason>;
   private readonly saveStore: (() => Promise<void>) | undefined;
-  /** The settled rows that the saved embedded store lacks. */
-  private waiting: Row[] = [];
+  /** The outcomes that the saved embedded store lacks. */
+  private waiting: (readonly [row: Row, outcome: Outcome])[] = [];
   private nextSaveMs = monotonicMs() + saveEveryMs;
 
   /** @param saveStore saves the embedded store; undefined for any other service. */
@@ -29,37 +27,48 @@ export class OutcomeLog {
     this.saveStore = saveStore;
   }
 
-  async add(row: Row): Promise<void> {
-    if (!this.saveStore) return this.keep(row);
-    this.waiting.push(row);
+  /** Keeps that a row must be planned again. */
+  defer(row: Row): void {
+    this.stopOnFailure(() => this.journal.keep({ kind: 'deferred', row }));
+  }
+
+  async keep(row: Row, outcome: Outcome): Promise<void> {
+    if (!this.saveStore) return this.append(row, outcome);
+    this.waiting.push([row, outcome]);
     if (monotonicMs() >= this.nextSaveMs) await this.flush();
   }
 
-  /** Saves the embedded store, then keeps the outcomes of the rows that were waiting for it. */
+  /** Saves the embedded store, then keeps the outcomes that were waiting for it. */
   async flush(): Promise<void> {
     if (!this.saveStore) return;
-    const rows = this.waiting;
+    const kept = this.waiting;
     this.waiting = [];
     this.nextSaveMs = Number.POSITIVE_INFINITY;
     const startedMs = monotonicMs();
+    let failure: Outcome | undefined;
     try {
       await this.saveStore();
     } catch (error) {
       const message = messageOf(error);
       this.stop.stop({ kind: 'partial', message });
       const reason = { code: 'not_saved', message: `the embedded store could not be saved: ${message}` };
-      for (const row of rows) row.outcome = { state: 'unknown', reason };
+      failure = { state: 'unknown', reason, mayBeApplied: true };
     }
-    for (const row of rows) this.keep(row);
+    // A row that was certainly not written stays so.
+    for (const [row, outcome] of kept)
+      this.append(row, failure && outcome.state === 'applied' ? failure : outcome);
     const endedMs = monotonicMs();
     this.nextSaveMs = endedMs + Math.max(saveEveryMs, 4 * (endedMs - startedMs));
   }
 
-  private keep(row: Row): void {
+  private append(row: Row, outcome: Outcome): void {
+    this.stopOnFailure(() => this.journal.keep({ kind: 'settle', row, outcome }));
+  }
+
+  private stopOnFailure(step: () => void): void {
     try {
-      if (row.outcome) this.journal.keepOutcome(row, row.outcome);
+      step();
     } catch (error) {
-      this.error = error;
       this.stop.stop({ kind: 'partial', message: messageOf(error) });
     }
   }

@@ -1,0 +1,139 @@
+import { nouns } from '../../api/nouns.ts';
+import type { NounName } from '../../api/operations.ts';
+import { changeOf } from '../../bulk/plan.ts';
+import { fateOf, type PlannedRow, type Run } from '../../bulk/run.ts';
+import type { Column, View } from '../../output/columns.ts';
+import { type JsonObject, printJson } from '../../process/exact-json.ts';
+import { plannedOf, type Reason } from '../../writes/decide.ts';
+import { isFields, toJsonValue, type Value } from '../../writes/value.ts';
+
+/** The words for one value and for several values of a noun, for the record of a row, and for what a run does to a value. */
+export function rowWords(name: NounName): { singular: string; plural: string; record: string; verb: string } {
+  if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet', verb: 'set' };
+  const { singular, plural } = nouns[name];
+  return { singular, plural, record: singular, verb: 'change' };
+}
+
+/**
+ * A row of a run as it is printed: in a plan, and among the outcomes. A row that is not written has neither `before` nor
+ * `after`. `before` is null if the record does not exist, `after` is null if it will be removed. An invalid row and a row
+ * that creates a record have no id.
+ */
+export interface PrintedRow {
+  readonly petId?: bigint | undefined;
+  readonly id?: bigint | undefined;
+  /** The name of the pet. Undefined if it was not read. */
+  readonly name?: string | undefined;
+  readonly before: Value | undefined;
+  readonly after: Value | undefined;
+  /** The difference of two counts. Undefined for fields of records. */
+  readonly change: number | undefined;
+  /** `planned`, `uncertain`, or what became of the row. */
+  readonly state: string;
+  readonly reason: Reason | undefined;
+  /** The line of the input, from 1; 0 in an undo. */
+  readonly line: number;
+}
+
+/** The id of a row under the name that its noun has for it. */
+export function idMember(noun: NounName, id: bigint | undefined): Pick<PrintedRow, 'id' | 'petId'> {
+  return id === undefined ? {} : { [nouns[noun].idField]: id };
+}
+
+/** @param name the name of its pet, if that was read. */
+export function toPrintedRow(noun: NounName, { row, state }: PlannedRow, name?: string): PrintedRow {
+  const outcome = state.at === 'settled' ? state.outcome : undefined;
+  const { before, after } = plannedOf({ state }) ?? {};
+  const id = row.id ?? outcome?.made?.id;
+  const isCount = noun === 'inventory';
+  // Every row has the same members, because a spread into each of a million rows takes ten seconds.
+  return {
+    petId: isCount ? id : undefined,
+    id: isCount ? undefined : id,
+    name,
+    before,
+    after,
+    change: changeOf({ state }),
+    state: outcome ? fateOf({ state }) : state.at === 'uncertain' ? 'uncertain' : 'planned',
+    reason: outcome?.reason,
+    line: row.line,
+  };
+}
+
+/** The row of an invalid record. */
+export function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
+  const reason = { code: 'invalid', message };
+  return { before: undefined, after: undefined, change: undefined, line, state: 'invalid', reason };
+}
+
+/**
+ * Returns the columns of a plan or of outcomes.
+ *
+ * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
+ * @param names the names of the columns of the two values.
+ * @param hasReasons whether state and reason are shown.
+ */
+export function createRowView(
+  noun: NounName,
+  isForPeople: boolean,
+  names: readonly [before: string, after: string],
+  hasReasons = true,
+): View<PrintedRow> {
+  const isCount = noun === 'inventory';
+  const visibility = hasReasons ? {} : ({ isHidden: true } as const);
+  const valueAlign = isCount ? ({ align: 'right' } as const) : {};
+  const { idField } = nouns[noun];
+  const printedValue = (value: Value | undefined, other: Value | undefined) => {
+    if (value === undefined || !isFields(value)) return value;
+    return isForPeople ? differencesText(value, other) : toJsonValue(value);
+  };
+  const changeColumn: Column<PrintedRow> = {
+    name: 'change',
+    value: ({ change }) => (isForPeople && change !== undefined && change > 0 ? `+${change}` : change),
+    align: 'right',
+  };
+  const [beforeName, afterName] = names;
+  return {
+    plural: 'rows',
+    columns: [
+      { name: idField, value: (row) => row[idField], align: 'right' },
+      ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: PrintedRow) => name }] : []),
+      { name: beforeName, value: ({ before, after }) => printedValue(before, after), ...valueAlign },
+      {
+        name: afterName,
+        value: ({ before, after }) =>
+          isForPeople && after === null ? 'removed' : printedValue(after, before),
+        ...valueAlign,
+      },
+      ...(isCount ? [changeColumn] : []),
+      { name: 'state', value: ({ state }) => state, isStatus: true, ...visibility },
+      { name: 'code', value: ({ reason }) => reason?.code, isHidden: true },
+      { name: 'reason', value: ({ reason }) => reason?.message, ...visibility },
+      { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
+    ],
+  };
+}
+
+/** The fields of a value that differ from another value: `status sold, name Rex`. */
+function differencesText(value: Exclude<Value, null | number | bigint>, other: Value | undefined): string {
+  const otherFields = other !== undefined && isFields(other) ? other : {};
+  return Object.entries(value)
+    .filter(([name, field]) => printJson(field ?? null) !== printJson(otherFields[name] ?? null))
+    .map(
+      ([name, field]) =>
+        `${name} ${typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field)}`,
+    )
+    .join(', ');
+}
+
+/** A row of a run that removed records, as `create --from` takes it: the fields of the record, and what became of the row. */
+export function toRemovedRecord({ id, before, line, state, reason }: PrintedRow): JsonObject {
+  const fields = before !== undefined && isFields(before) ? toJsonValue(before) : {};
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(fields as JsonObject),
+    _line: line,
+    _state: state,
+    ...(reason ? { _code: reason.code, _message: reason.message } : {}),
+  };
+}

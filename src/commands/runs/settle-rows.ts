@@ -1,0 +1,114 @@
+import { confirmWrite } from '../../asking.ts';
+import { Journal } from '../../bulk/journal.ts';
+import { writeRunRejects } from '../../bulk/reject-rows.ts';
+import { fateOf, isLeft, keyOf, type Run } from '../../bulk/run.ts';
+import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
+import { endRun } from '../../bulk/session.ts';
+import type { Context } from '../../context.ts';
+import { rejectsName } from '../../input/rejects.ts';
+import type { Output } from '../../output/print.ts';
+import { UsageError } from '../../process/errors.ts';
+import { type Outcome, plannedOf, type Row } from '../../writes/decide.ts';
+import type { SessionFlags } from './run-flags.ts';
+import { lockTarget } from './run-session.ts';
+
+/** A row as a person names it: the id of its record, or `line:7`; with the id of the record that a create has made. */
+export interface NamedRow {
+  readonly key: bigint | string;
+  readonly made: bigint | undefined;
+}
+
+/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError. */
+export function parseNamedRow(text: string): NamedRow {
+  const [, id, line, made] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
+  if (id === undefined && line === undefined)
+    throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
+  return {
+    key: id === undefined ? `line:${line}` : BigInt(id),
+    made: made === undefined ? undefined : BigInt(made),
+  };
+}
+
+/**
+ * Keeps what a person says of rows that are unknown, unsettled or left. If no such row remains, the run is brought to its
+ * end: its rejects are written.
+ */
+export async function settleRows(
+  context: Context,
+  runId: string,
+  names: readonly NamedRow[],
+  as: 'applied' | 'failed',
+  flags: Pick<SessionFlags, 'lockWait'>,
+): Promise<Output> {
+  const folder = runFolderOf(context.io);
+  const { header } = findRun(await listRuns(folder), runId);
+  const lock = await lockTarget(context, header, flags);
+  try {
+    await lock.nameRun(runId);
+    const { run, bytes } = await readRun(await listRuns(folder), runId);
+    const outcomes = names.map((name) => toOutcome(run, name, as));
+    await confirmWrite(context, {
+      what: `settle ${outcomes.length === 1 ? '1 row' : `${outcomes.length} rows`} of ${runId} as ${as}`,
+    });
+    const journal = new Journal(journalPath(folder, runId), run, bytes);
+    try {
+      for (const [row, outcome] of outcomes) journal.keep({ kind: 'settle', row, outcome });
+      journal.sync();
+      return {
+        ...(await finish(context, run, journal)),
+        documents: outcomes.map(([row]) => settledDocument(row, as)),
+      };
+    } finally {
+      journal.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+function settledDocument(row: Row, state: string) {
+  const { made } = row.state.at === 'settled' ? row.state.outcome : {};
+  return { id: row.id ?? made?.id, line: row.line, state };
+}
+
+/** Writes rejects and end if no row is left, unknown or unsettled. */
+async function finish(context: Context, run: Run, journal: Journal): Promise<{ text: string; asList: true }> {
+  const { id, header, rows } = run;
+  const open = rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
+  const text =
+    open === 0
+      ? `run ${id} is finished\n`
+      : `run ${id}: ${open} more ${open === 1 ? 'row is' : 'rows are'} open\n`;
+  if (open === 0) {
+    const inputFile = { name: header.name, path: header.file ?? undefined };
+    const file = { name: rejectsName(inputFile, header.format), folder: context.io.cwd };
+    const rejects = await writeRunRejects(run, file);
+    if (rejects) await context.warn(`rejected rows are in ${rejects}`);
+    endRun(run, journal);
+  }
+  return { text, asList: true };
+}
+
+/** @throws UsageError for a row that the run does not have, or whose fate is certain, or a create without the id that it made. */
+function toOutcome(run: Run, { key, made }: NamedRow, as: 'applied' | 'failed'): readonly [Row, Outcome] {
+  const row = run.rows.find((candidate) => keyOf(candidate) === key);
+  const name = typeof key === 'bigint' ? `${key}` : key;
+  if (!row)
+    throw new UsageError(
+      `run ${run.id} has no row ${name}`,
+      `\`petstore runs show ${run.id}\` lists its rows`,
+    );
+  const fate = fateOf(row);
+  if (fate !== 'unknown' && !isLeft(row))
+    throw new UsageError(`run ${run.id}: the row ${name} is ${fate}, so nothing is to be said of it`);
+  const isCreate = row.intent.kind === 'create';
+  if (isCreate && as === 'applied' && made === undefined)
+    throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
+  const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
+  const madeRecord = made === undefined ? undefined : { id: made, value: after };
+  const reason = {
+    code: 'settled',
+    message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
+  };
+  return [row, { state: as, reason, made: madeRecord }];
+}

@@ -1,0 +1,41 @@
+import { eachAtPace } from '../client/pace.ts';
+import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
+
+/** What was read of several items. */
+interface Readings<Value> {
+  /** The values, in the order of the items. */
+  readonly values: readonly Value[];
+  /** The error of a lone item, or of several. Undefined if all were read. */
+  readonly error: CliError | undefined;
+}
+
+/** Reads each item, several at a time, also if others fail. A value of undefined is left out. @param unit the plural of the items in messages. */
+export async function readEach<Item, Value>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Value | undefined>,
+  { unit, atOnce }: { readonly unit: string; readonly atOnce: number },
+): Promise<Readings<Value>> {
+  const values = new Map<number, Value>();
+  const errors = new Map<number, CliError>();
+  await eachAtPace({ max: atOnce }, items.entries(), async ([index, item]) => {
+    try {
+      const value = await read(item);
+      if (value !== undefined) values.set(index, value);
+    } catch (error) {
+      if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
+      errors.set(index, error);
+    }
+  });
+  return { values: inOrder(values), error: joinErrors(inOrder(errors), items.length, unit) };
+}
+
+/** Joins the errors of several items. The error of a lone item is its own. Undefined if there is none. */
+export function joinErrors(errors: readonly CliError[], total: number, unit: string): CliError | undefined {
+  const [first] = errors;
+  if (first === undefined || total === 1) return first;
+  return new ManyError(`${errors.length} of ${total} ${unit} failed`, errors, total - errors.length);
+}
+
+function inOrder<Value>(byIndex: ReadonlyMap<number, Value>): Value[] {
+  return [...byIndex.keys()].sort((a, b) => a - b).map((index) => byIndex.get(index) as Value);
+}

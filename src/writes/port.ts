@@ -1,0 +1,291 @@
+import { offeredOperation } from '../api/contract.ts';
+import { shownUrl } from '../api/http.ts';
+import { type Noun, nouns } from '../api/nouns.ts';
+import type { NounName, OperationId } from '../api/operations.ts';
+import { comparedValues, isSameValue } from '../api/values.ts';
+import { type Attempt, attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
+import type { Answer, Client } from '../client/client.ts';
+import { locatedId } from '../client/judge-write.ts';
+import type { Pace } from '../client/pace.ts';
+import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
+import type { CallInput } from '../client/request.ts';
+import type { ListOptions } from '../client/whole-list.ts';
+import { CliError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { StoppedError } from '../process/signals.ts';
+import type { Planned, Row } from './decide.ts';
+import { type Fields, isFields, type Value } from './value.ts';
+
+/** A reading of one record. */
+export interface Reading {
+  /** Undefined if the service itself says that there is no such record. */
+  readonly record: JsonObject | undefined;
+  /** The strong ETag. Only a record that was read alone has one. */
+  readonly etag?: string | undefined;
+  /** The error that says that there is no such record. */
+  readonly missing?: CliError | undefined;
+}
+
+/** A request that writes, as data: it can be sent, or printed by a dry run. */
+export interface Write {
+  readonly operation: OperationId;
+  readonly input: CallInput;
+  /** The conditions of the write: If-Match or If-None-Match. RFC 9110, 13.1 */
+  readonly conditions?: Readonly<Record<string, string>> | undefined;
+}
+
+/** One attempt of a write, judged by its answer. */
+export interface Attempted {
+  /**
+   * - `shown`: the answer shows the write, or has no body with 200, 201 or 204;
+   * - `accepted`: 202, the service may do it later;
+   * - `unclear`: a success that does not show the write;
+   * - `refused`: certainly not applied, because it was refused or not sent;
+   * - `open`: it may have been applied.
+   */
+  readonly result: 'shown' | 'accepted' | 'unclear' | 'refused' | 'open';
+  /** The record in the answer. */
+  readonly record?: JsonObject | undefined;
+  /** The strong ETag of the answer. */
+  readonly etag?: string | undefined;
+  /** The id of a record that was created, from the body or the Location of the answer. */
+  readonly id?: bigint | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** Why the write was not shown, as a code and as a clause. */
+  readonly code?: string | undefined;
+  readonly why?: string | undefined;
+  readonly error?: CliError | StoppedError | undefined;
+  /** The request and what came of it. Undefined if nothing was sent. */
+  readonly attempt?: Attempt | undefined;
+}
+
+/** A noun of a service: the only code that turns values into requests. */
+export interface RecordPort {
+  readonly noun: NounName;
+  /** Whether a record can be read for a single command, alone or in the list. */
+  readonly canRead: boolean;
+  /** Whether a single record can be read alone, and whether all can. */
+  readonly canGet: boolean;
+  readonly canList: boolean;
+  /** Whether a record can be removed. */
+  readonly canRemove: boolean;
+  /** Whether a record must be read right before it is written, because its other fields are sent with it. */
+  readonly readsFirst: boolean;
+  /** Whether a missing record is created by PUT. */
+  readonly createsByPut: boolean;
+  /**
+   * Reads one record.
+   *
+   * @param spentMs the part of the deadline that earlier requests of the row have used, here and below.
+   * @throws CliError if there is no reading; StoppedError.
+   */
+  read(id: bigint, spentMs?: number): Promise<Reading>;
+  /** Reads all records, page by page. */
+  list(): AsyncGenerator<readonly JsonObject[]>;
+  idOf(record: JsonObject): bigint;
+  /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
+  valueOf(row: Row, record: JsonObject | undefined): Value;
+  /**
+   * Makes the request that writes a value.
+   *
+   * @param now the last reading of the record. Undefined if nobody has read it: then the write has no condition.
+   * @throws CliError if a record that it needs cannot be read.
+   */
+  write(row: Row, planned: Planned, now: Reading | undefined, spentMs?: number): Promise<Write>;
+  /** Makes the request that writes what a reading shows: it changes nothing, and its condition tells whether it is current. */
+  rewrite(row: Row, now: Reading): Write;
+  /** Sends a write once. Never throws. */
+  send(write: Write, spentMs?: number): Promise<Attempted>;
+}
+
+export interface PortOptions {
+  /** The pace of the requests of a run. */
+  readonly pace?: Pace | undefined;
+  /** False if the profile says that the ETags of the service are of no use. */
+  readonly sendsEtags: boolean;
+}
+
+/** @throws UsageError if the service lacks an operation that is needed. */
+export function createRecordPort(client: Client, name: NounName, options: PortOptions): RecordPort {
+  const { operations } = client.contract;
+  const noun: Noun = nouns[name];
+  const ids = noun.operations;
+  const isCount = name === 'inventory';
+  const { pace, sendsEtags } = options;
+  const etagCondition = (etag: string | undefined) =>
+    sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
+  const conditionsOf = (now: Reading | undefined) =>
+    now && !now.record ? { 'if-none-match': '*' } : etagCondition(now?.etag);
+  const port: RecordPort = {
+    noun: name,
+    canRead: operations.has(ids.get) || operations.has(ids.list),
+    canGet: operations.has(ids.get) || (!isCount && operations.has(ids.list)),
+    canList: operations.has(ids.list),
+    canRemove: operations.has(ids.delete),
+    readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
+    createsByPut: isCount && !operations.has(ids.create),
+    async read(id, spentMs) {
+      try {
+        const { value, etag } = await readRecord(client, name, id, { pace, spentMs, isFresh: true });
+        return { record: value, etag };
+      } catch (error) {
+        if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
+        // An empty 404 may be a gateway's. A whole list that lacks the record says the same in the service's own words.
+        if (error.details.author !== 'unknown') return { record: undefined, missing: error };
+        return findInList(client, name, id, { pace, spentMs, isFresh: true, whole: true });
+      }
+    },
+    list: () => client.list(ids.list, {}, { pace, whole: true, isFresh: true }),
+    idOf: (record) => BigInt(record[noun.idField] as bigint),
+    valueOf(row, record) {
+      if (record === undefined) return null;
+      const { intent } = row;
+      if (intent.kind === 'create') return fieldsOf(row, record);
+      const isWhole =
+        intent.kind === 'remove' && (intent.expected === undefined || typeof intent.expected === 'object');
+      if (isWhole) return record;
+      return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record);
+    },
+    async write(row, { action, after }, now, spentMs) {
+      const { id } = row;
+      if (action === 'remove')
+        return { operation: ids.delete, input: { id }, conditions: etagCondition(now?.etag) };
+      if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
+      if (action === 'create' && operations.has(ids.create)) {
+        const quantity = isFields(after) ? after.quantity : after;
+        // The user did not ask for the pet, so a notice about it is skipped.
+        const petOptions = { pace, spentMs, skipsNotices: true };
+        const input = await entryInput(client, id ?? 0n, quantity as number, petOptions);
+        return { operation: ids.create, input };
+      }
+      offeredOperation(client.contract, ids.update);
+      const body = isCount ? { quantity: after } : changesOf(after as Fields, port.valueOf(row, now?.record));
+      const before = isCount && !port.readsFirst ? undefined : now?.record;
+      return {
+        operation: ids.update,
+        input: { id, body, before, values: body },
+        conditions: conditionsOf(now),
+      };
+    },
+    rewrite(row, now) {
+      const value = isCount ? (now.record?.quantity ?? null) : port.valueOf(row, now.record);
+      const body = isCount ? { quantity: value } : value;
+      const before = isCount && !port.readsFirst ? undefined : now.record;
+      return { operation: ids.update, input: { id: row.id, body, before }, conditions: conditionsOf(now) };
+    },
+    async send({ operation, input, conditions }, spentMs) {
+      try {
+        const answer = await client.call(operation, input, { pace, spentMs, retries: 0, conditions });
+        return toAttempted(answer, locatedId(client, operation, answer));
+      } catch (error) {
+        if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
+        return toFailedAttempt(error);
+      }
+    },
+  };
+  return port;
+}
+
+async function findInList(
+  client: Client,
+  name: NounName,
+  id: bigint,
+  options: ListOptions,
+): Promise<Reading> {
+  try {
+    return { record: (await readFromList(client, name, id, options)).value };
+  } catch (error) {
+    if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, missing: error };
+    throw error;
+  }
+}
+
+function toAttempted(answer: Answer<JsonObject | undefined>, location: bigint | undefined): Attempted {
+  const { status, judgement, attempts, value, etag } = answer;
+  const attempt = attempts.at(-1);
+  const facts = {
+    status,
+    requestId: attempt?.requestId,
+    record: value,
+    etag,
+    attempt,
+    id: judgement?.id ?? location,
+  };
+  if (judgement?.shows === 'accepted') {
+    const why = 'the service accepted it, and has not done it yet';
+    return { ...facts, result: 'accepted', code: 'accepted', why };
+  }
+  if (judgement && judgement.shows !== 'intent')
+    return { ...facts, result: 'unclear', code: 'not_shown', why: judgement.reason };
+  return { ...facts, result: 'shown' };
+}
+
+function toFailedAttempt(error: CliError | StoppedError): Attempted {
+  const attempts = attemptsOf(error);
+  const attempt = attempts.at(-1);
+  const method = attempt?.request.method ?? 'GET';
+  const isOpen = mayHaveBeenApplied(method, attempts);
+  return {
+    result: isOpen ? 'open' : 'refused',
+    status: attempt?.response?.status,
+    requestId: attempt?.requestId,
+    code: error instanceof CliError ? errorCodeOf(error) : 'interrupted',
+    why: error instanceof CliError ? error.message : 'it was stopped before the answer came',
+    error,
+    attempt,
+  };
+}
+
+/** The code of an error in a reason: why there is no answer, the code of the service, or the status. */
+export function errorCodeOf(error: CliError): string {
+  return error.details.reason ?? error.details.code ?? String(error.details.status ?? error.kind);
+}
+
+/** The method and the masked URL of a write that was sent, for the details of an error. */
+export function requestDetails({ attempt }: Pick<Attempted, 'attempt'>) {
+  return attempt && { method: attempt.request.method, url: shownUrl(attempt.request.url) };
+}
+
+/** The fields of a value that differ from what the record has now. */
+function changesOf(after: Fields, now: Value): Fields {
+  if (now === null || !isFields(now)) return after;
+  return Object.fromEntries(Object.entries(after).filter(([name, field]) => !isSameValue(field, now[name])));
+}
+
+/** The fields of a record that a row names, in the words of the row if they mean the same. */
+function fieldsOf(row: Row, record: JsonObject): Fields {
+  const [rowFields = {}, ...otherFields] = fieldSetsOf(row);
+  const expected = row.intent.kind === 'set' && row.intent.expected;
+  const named = expected && isFields(expected) ? { ...expected, ...rowFields } : rowFields;
+  const entries = Object.entries(named).map(([name, value]): [string, JsonValue | undefined] => {
+    if (name !== 'categoryId' || !isJsonObject(value)) return [name, record[name]];
+    const references = [value, ...otherFields.flatMap((fields) => fields[name] ?? [])];
+    return [name, categoryOf(record, references)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The fields of a row: to set, expected, and before and after in the last plan. */
+function fieldSetsOf({ intent, state, undone }: Row): Fields[] {
+  const planned = state.at === 'new' ? undefined : state.at === 'settled' ? state.planned : state;
+  const values = [
+    ...(intent.kind === 'create' ? [intent.fields] : []),
+    ...(intent.kind === 'set' ? [intent.value, intent.expected] : []),
+    planned?.before,
+    planned?.after,
+    undone?.before,
+    undone?.after,
+  ];
+  return values.filter((value): value is Fields => value !== undefined && isFields(value));
+}
+
+/** The category of a record: the reference of a row that means the same, because a service may show the id alone. */
+function categoryOf(record: JsonObject, references: readonly JsonValue[]): JsonValue {
+  const isSame = (reference: JsonValue) => {
+    const { expected, actual } = comparedValues('categoryId', reference, record);
+    return isSameValue(expected, actual);
+  };
+  const { categoryId: id = null, category: name = null } = record;
+  return references.find(isSame) ?? (id === null ? { name } : name === null ? { id } : { id, name });
+}
