@@ -95,7 +95,9 @@ function readJson({ headers, body = '' }: HttpRequest): JsonValue {
   if (typeof body !== 'string' && !isUtf8(body))
     throw new Refusal('invalid_json', 'the body is not JSON: it is not UTF-8');
   try {
-    return parseJson(typeof body === 'string' ? body : Buffer.from(body).toString());
+    return parseJson(
+      typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString(),
+    );
   } catch (error) {
     throw new Refusal('invalid_json', `the body is not JSON: ${messageOf(error)}`);
   }

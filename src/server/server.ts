@@ -250,12 +250,15 @@ function createGuard(hosts: readonly string[], origins: readonly string[]) {
     const name = nameOf(value);
     return serverNames.has(name) || isLoopbackHost(name) || (isWildcard && isIP(name) !== 0);
   };
+  let acceptedHost: string | undefined;
   return ({ host = '', origin }: IncomingMessage['headers']): void => {
-    if (!isThisServer(host)) {
+    // Clients send the same Host with each request.
+    if (host !== acceptedHost && !isThisServer(host)) {
       const flags = [...hosts, nameOf(host)].map((name) => `--host ${name}`).join(' ');
       const way = nameOf(host) === '' ? '' : `; to allow it: serve ${flags}`;
       throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server${way}`);
     }
+    acceptedHost = host;
     const isAllowed =
       origin === undefined || origins.includes(origin) || isThisServer(origin.replace(/^https?:\/\//i, ''));
     if (!isAllowed)
@@ -271,7 +274,9 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
     if (size <= maxBodyBytes) chunks.push(chunk);
     size += chunk.length;
   });
-  return new Promise((resolve) => request.on('end', () => resolve(Buffer.concat(chunks))));
+  return new Promise((resolve) =>
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))),
+  );
 }
 
 /** Sends a response. Node leaves out the body if the method was HEAD. */
