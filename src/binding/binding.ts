@@ -10,7 +10,7 @@ import { UsageError } from '../process/errors.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
 import { credentialPlaces } from './credential-places.ts';
-import { type Description, readWithin } from './description.ts';
+import type { Description } from './description.ts';
 import {
   type DocumentOperation,
   formatRoute,
@@ -20,12 +20,14 @@ import {
   type Route,
 } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
+import { readWithin } from './parse-document.ts';
 import type { TableOperation } from './record-format.ts';
 import { createResponseReader } from './responses.ts';
 
 // This folder turns the description of a service into a contract, once, in `api bind`. The steps:
 //
-// 1. description.ts reads the description, and document.ts lists its operations.
+// 1. description.ts reads the description with its references (references.ts), and document.ts lists its operations
+//    with their servers (servers.ts).
 // 2. match.ts finds our operations among them by their paths (path.ts, id-fields.ts) and schemas; words.ts has
 //    the words that count. fit.ts rejects an operation that the program cannot call. choice.ts reads --map.
 // 3. bound-operation.ts writes down each operation with the service's own parameters and pages

@@ -4,6 +4,16 @@ import { mapSchemas } from './map-schemas.ts';
 // This file gives schemas the forms that the rest of the program and its libraries read alike. The converter from 3.0 to 3.1
 // that we know takes a field `example` for an example and overlooks most nullable references (findings/README.md).
 
+/**
+ * Gives the schemas of a document the forms of OpenAPI 3.1.
+ *
+ * @param root the document whose version counts: a document that it refers to has none.
+ */
+export function toCurrentForms(document: JsonObject, { openapi, swagger }: JsonObject): JsonObject {
+  const isOld = swagger !== undefined || String(openapi).startsWith('3.0');
+  return separateReferences(isOld ? convertSchemas(document) : document);
+}
+
 /** The keywords that say which values a schema takes, beside a reference. */
 const assertions =
   /^(type|properties|required|additionalProperties|items|enum|const|allOf|anyOf|oneOf|not|minimum|maximum|pattern|format)$/;
@@ -12,7 +22,7 @@ const assertions =
  * Makes every keyword beside a reference count as well, as JSON Schema 2020-12 says (8.2.3.1): the library that resolves
  * references would put the keyword in the place of the one of the target.
  */
-export function separateReferences(document: JsonObject): JsonObject {
+function separateReferences(document: JsonObject): JsonObject {
   return mapSchemas(document, (part) => {
     const { $ref, allOf, ...rest } = part;
     const isSchema = typeof $ref === 'string' && Object.keys(part).some((key) => isAssertion(key, part[key]));
@@ -26,7 +36,7 @@ function isAssertion(key: string, value: JsonValue | undefined): boolean {
 }
 
 /** Converts the schemas of OpenAPI 3.0 to those of 3.1. In 3.0 no keyword counts beside a reference, but people write it. */
-export function convertSchemas(document: JsonObject): JsonObject {
+function convertSchemas(document: JsonObject): JsonObject {
   return mapSchemas(document, (part) => withNull(withBounds(withoutAssertions(part)))) as JsonObject;
 }
 

@@ -9,9 +9,10 @@ import {
 } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import type { Description } from '../../binding/description.ts';
-import { mapFlag, obstacleText, type Route, serversOf } from '../../binding/document.ts';
+import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
+import { serversOf } from '../../binding/servers.ts';
 import { originScope, profileScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import { chooseCredentialPlace, describePlace, isSamePlace } from '../../config/credential.ts';
 import { valueProblem } from '../../config/keys.ts';

@@ -1,11 +1,7 @@
 import { headerValue, linkTarget } from '../../api/http.ts';
-import {
-  type Description,
-  decodeText,
-  forbiddenReference,
-  parseDocument,
-  readDescription,
-} from '../../binding/description.ts';
+import { type Description, readDescription } from '../../binding/description.ts';
+import { decodeText, parseDocument } from '../../binding/parse-document.ts';
+import { forbiddenReference } from '../../binding/references.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
 import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';

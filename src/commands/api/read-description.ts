@@ -1,14 +1,9 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import {
-  type Description,
-  decodeText,
-  forbiddenReference,
-  maxBytes,
-  parseDocument,
-  readDescription,
-} from '../../binding/description.ts';
+import { type Description, readDescription } from '../../binding/description.ts';
+import { decodeText, maxBytes, parseDocument } from '../../binding/parse-document.ts';
+import { forbiddenReference } from '../../binding/references.ts';
 import type { Context } from '../../context.ts';
 import { InputError, messageOf } from '../../process/errors.ts';
 import { collectBytes, readWhole } from '../../process/read-file.ts';
