@@ -5,14 +5,14 @@ import { shellWord } from '../process/text.ts';
 /** The number of bytes at the start of a file that tell what it is. */
 export const signatureLength = 512;
 
-/** What a file is that is not an input, and the command that converts it. */
+/** What a file is that is not an input, as the end of a sentence, and the command that converts it. */
 interface ForeignFile {
   readonly what: string;
   readonly hint: (name: string) => string;
 }
 
 const gunzip: ForeignFile = {
-  what: 'a file compressed by gzip',
+  what: 'compressed by gzip',
   hint: (name) => conversion('gunzip -c', name),
 };
 const spreadsheet = (what: string): ForeignFile => ({ what, hint: spreadsheetHint });
@@ -20,20 +20,25 @@ const spreadsheet = (what: string): ForeignFile => ({ what, hint: spreadsheetHin
 /** Files by the bytes that they begin with, as Latin-1. */
 const signatures: readonly (readonly [RegExp, ForeignFile])[] = [
   [/^\x1f\x8b/, gunzip],
-  [/^BZh[1-9]/, { what: 'a file compressed by bzip2', hint: (name) => conversion('bunzip2 -c', name) }],
-  [/^\xfd7zXZ/, { what: 'a file compressed by xz', hint: (name) => conversion('xz -dc', name) }],
-  [/^\x28\xb5\x2f\xfd/, { what: 'a file compressed by zstd', hint: (name) => conversion('zstd -dc', name) }],
+  [/^BZh[1-9]/, { what: 'compressed by bzip2', hint: (name) => conversion('bunzip2 -c', name) }],
+  [/^\xfd7zXZ/, { what: 'compressed by xz', hint: (name) => conversion('xz -dc', name) }],
+  [/^\x28\xb5\x2f\xfd/, { what: 'compressed by zstd', hint: (name) => conversion('zstd -dc', name) }],
   [/^%PDF-/, { what: 'a PDF', hint: () => 'export the table as CSV from the program that made the PDF' }],
   [
     /^PK\x03\x04.*(vnd\.oasis\.opendocument|content\.xml|META-INF\/manifest)/s,
     spreadsheet('an OpenDocument file'),
   ],
   [/^PK\x03\x04.*(\[Content_Types\]|_rels\/|docProps\/|xl\/)/s, spreadsheet('an Excel workbook')],
-  [/^PK[\x03\x05]/, { what: 'a ZIP archive', hint: (name) => conversion('unzip -p', name) }],
+  [/^PK[\x03\x05]/, { what: 'a ZIP archive', hint: unzip }],
   [/^\xd0\xcf\x11\xe0/, spreadsheet('an Excel workbook of the old format')],
   [/^(\xef\xbb\xbf)?\s*<\?xml/, spreadsheet('XML')],
   [/^(\xef\xbb\xbf)?\s*</, spreadsheet('HTML, whatever its name says')],
 ];
+
+/** Only funzip reads an archive from a pipe. */
+function unzip(name: string): string {
+  return conversion(name === 'stdin' ? 'funzip' : 'unzip -p', name);
+}
 
 function spreadsheetHint(name: string): string {
   const [file, then] = name === 'stdin' ? ['<file>', 'save it in a file, then '] : [shellWord(name), ''];

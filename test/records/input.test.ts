@@ -171,7 +171,7 @@ test.each<[string, Buffer, string, string | undefined]>([
   [
     'stock.csv.gz',
     Buffer.from([0x1f, 0x8b, 8, 0]),
-    ': not CSV or JSON: the file is a file compressed by gzip',
+    ': not CSV or JSON: the file is compressed by gzip',
     'convert it: gunzip -c stock.csv.gz > converted.csv',
   ],
 ])('refuses %s that is not UTF-8, and says how to convert it', async (name, bytes, what, hint) => {
