@@ -131,7 +131,8 @@ class RunGuard {
     this.transportFailures = hasNoAnswer ? this.transportFailures + 1 : 0;
     const fatalClause = reason && fatalReasons[reason];
     if (fatalClause) this.stop.stop({ kind, message: `${fatalClause}: ${message}`, hint });
-    else if (kind === 'auth') this.stop.stop({ kind, message, hint });
+    // A rule of a gateway refuses every row.
+    else if (kind === 'auth' || status === 403) this.stop.stop({ kind, message, hint });
     else if (this.transportFailures >= maxTransportFailures)
       this.stop.stop({
         kind: 'unavailable',

@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Answer, answer, misbehave } from '../helpers/misbehaving-server.ts';
+import { type Answer, answer, answerJson, misbehave } from '../helpers/misbehaving-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import * as mode from './modes.ts';
 
 // The answers are those of the real gateways, as the versions of Debian 12 send them.
@@ -112,6 +115,29 @@ describe('a 403 page', () => {
       expect(stderr).not.toContain('token');
     },
   );
+});
+
+test('a 403 page in answer to the first write of a run stops the run', async () => {
+  const page = { status: 403, headers: html, body: pages.nginx('403 Forbidden') };
+  const entries = [1, 2, 3].map((petId) => ({ petId, quantity: petId, status: 'available' }));
+  await using server = await misbehave(
+    mode.always((exchange) => {
+      const { method, target } = exchange.request;
+      const id = /\/inventory\/(\d)$/.exec(target)?.[1];
+      if (method === 'PUT') answer(exchange, page);
+      else answerJson(exchange, id === undefined ? entries : entries[Number(id) - 1]);
+    }),
+  );
+  const folder = temporaryFolder();
+  const file = join(folder, 'stock.csv');
+  await writeFile(file, 'petId,quantity\n1,70\n2,70\n3,70\n');
+  const env = { PETSTORE_STATE_DIR: folder };
+  const apply = await runCli(['inventory', 'apply', file, '--yes', '--base-url', server.url], { env });
+  expect(apply).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining('a rule of a gateway seems to refuse PUT'),
+  });
+  expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
 });
 
 describe('the words of a gateway that have a remedy get it as a hint:', () => {
