@@ -106,8 +106,10 @@ function planRow(
   const claim = claims.get(row);
   if (claim && uncertain) return { row, state: { at: 'settled', outcome: claim, planned: uncertain } };
   const decision = decide(row, now, rules);
+  // What a delivery has booked is booked, whatever the count is now. An undo leaves alone only what it would write.
+  if (claim && (!rules.isUndo || decision.state === 'write'))
+    return { row, state: { at: 'settled', outcome: claim } };
   if (decision.state === 'write') {
-    if (claim) return { row, state: { at: 'settled', outcome: claim } };
     if (decision.action === 'remove' && !port.canRemove)
       return { row, state: { at: 'settled', outcome: noDelete } };
     if (uncertain) return { row, state: { ...uncertain, at: 'uncertain' }, reading: now };

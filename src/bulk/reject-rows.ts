@@ -6,14 +6,38 @@ import { isFields } from '../writes/value.ts';
 import { countFieldsOf } from './count-layout.ts';
 import { isLeft, type Run } from './run.ts';
 
+/** The codes of the rows that have failed in earlier sessions: their rejects are written already. */
+export type EarlierFailures = ReadonlyMap<Row, string>;
+
+/** Finds the rows whose rejects an earlier session has written. */
+export function findEarlierFailures({ rows, hasEnded }: Run): EarlierFailures {
+  const failures = new Map<Row, string>();
+  if (!hasEnded) return failures;
+  for (const row of rows) {
+    const code = failureCodeOf(row);
+    if (code !== undefined) failures.set(row, code);
+  }
+  return failures;
+}
+
+function failureCodeOf({ state }: Row): string | undefined {
+  if (state.at !== 'settled' || state.outcome.state !== 'failed') return undefined;
+  return state.outcome.reason?.code ?? 'failed';
+}
+
 /**
  * Writes the rejects of a session, if there are any.
  *
+ * @param earlier the rows whose rejects are written already. They are written again only if they failed in another way.
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  */
-export async function writeRunRejects(run: Run, file: FileName): Promise<string | undefined> {
+export async function writeRunRejects(
+  run: Run,
+  file: FileName,
+  earlier: EarlierFailures,
+): Promise<string | undefined> {
   const { format, flags } = run.header;
-  const rejects = toRejects(run);
+  const rejects = toRejects(run, earlier);
   if (rejects.length === 0) return undefined;
   return writeRejects(file, format, rejects, flags.sum ? undefined : run.input);
 }
@@ -22,7 +46,7 @@ export async function writeRunRejects(run: Run, file: FileName): Promise<string 
  * The rows to correct by hand: they failed or are invalid. In a run that adds or creates, rows that `resume` tries again are
  * not rejects, because a row must not be done both ways. An undo has no rejects. Unknown rows are none: `resume` takes them.
  */
-function toRejects({ header, rows, invalid, hasEnded }: Run): Reject[] {
+function toRejects({ header, rows, invalid, hasEnded }: Run, earlier: EarlierFailures): Reject[] {
   if (header.kind === 'undo') return [];
   const rejects: Reject[] = hasEnded ? [] : invalid.map(toInvalidReject);
   const isOnce = header.flags.relative || header.kind === 'create';
@@ -30,6 +54,7 @@ function toRejects({ header, rows, invalid, hasEnded }: Run): Reject[] {
     const { state, line, id } = row;
     if (state.at !== 'settled' || state.outcome.state !== 'failed') continue;
     if (isOnce && isLeft(row)) continue;
+    if (earlier.get(row) === failureCodeOf(row)) continue;
     const { reason } = state.outcome;
     rejects.push({ line, id, state: 'failed', reason, fields: rejectFields(row) });
   }

@@ -1,7 +1,9 @@
+import { nouns } from '../api/nouns.ts';
+import type { OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { CliError, messageOf } from '../process/errors.ts';
+import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { FileName } from '../process/new-file.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
@@ -13,7 +15,7 @@ import type { Claims } from './claims.ts';
 import { Journal, type JournalContent } from './journal.ts';
 import { OutcomeKeeper } from './outcome-keeper.ts';
 import { makePlan, type Plan } from './plan.ts';
-import { writeRunRejects } from './reject-rows.ts';
+import { type EarlierFailures, findEarlierFailures, writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
 import { isOpen, type Run, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
@@ -55,15 +57,18 @@ export class Session {
   private readonly options: SessionOptions;
   private readonly port: RecordPort;
   private readonly rules: Rules;
+  private readonly earlier: EarlierFailures;
 
   /** @throws UsageError if the service cannot read or write such values. */
   constructor(run: Run, options: SessionOptions) {
     this.run = run;
     this.options = options;
+    this.earlier = findEarlierFailures(run);
     const { noun, pace, kind } = run.header;
     this.pace = new Pace(pace, this.stop);
     const { client, sendsEtags, mayCreate } = options;
     this.port = createRecordPort(client, noun, { pace: this.pace, sendsEtags });
+    checkOffers(client, this.port, run);
     this.rules = { mayCreate, isUndo: kind === 'undo', createsByPut: this.port.createsByPut };
   }
 
@@ -207,7 +212,7 @@ export class Session {
         if (row.state.at === 'uncertain')
           journal.keep({ kind: 'settle', row, outcome: interruptedOutcome(row.state) });
       journal.sync();
-      rejects = await writeRunRejects(run, file);
+      rejects = await writeRunRejects(run, file, this.earlier);
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
       endRun(run, journal);
     } catch (error) {
@@ -217,6 +222,18 @@ export class Session {
     journal.close();
     return { rejects, problem };
   }
+}
+
+/** @throws UsageError if the service lacks an operation that the rows of a run need. */
+function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, kind }, rows }: Run): void {
+  const { get, list, create, update, delete: remove } = nouns[noun].operations;
+  const isOffered = (id: OperationId) => contract.operations.has(id);
+  const lack = (message: string) => new UsageError(message, 'see `petstore api operations`', 'unbound');
+  const needed = kind === 'create' ? create : kind === 'delete' ? remove : update;
+  const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
+  if ((kind !== 'undo' || sets) && !isOffered(needed)) throw lack(`the service does not offer ${needed}`);
+  if (kind !== 'create' && !port.canRead)
+    throw lack(`the service offers neither ${get} nor ${list}, so nothing can be planned`);
 }
 
 /** Writes the end of a session into its journal, and syncs it. */

@@ -42,8 +42,8 @@ export interface RowInput<Row extends InputRow> {
 export interface ReadOptions {
   /** Whether invalid rows are left out, instead of refusing the input. Undefined if the command has no such flag. */
   readonly skipInvalid?: boolean | undefined;
-  /** Whether a row belongs to this part of the input. */
-  readonly isSelected?: ((id: bigint) => boolean) | undefined;
+  /** Whether a row belongs to this part of the input, by its id; by its line if it has none or is invalid. */
+  readonly isSelected?: ((key: bigint) => boolean) | undefined;
 }
 
 /**
@@ -67,21 +67,22 @@ export async function readRows<Row extends InputRow>(
     throw invalidInputError(input, issues, await findHint(inputFile, layout, table, canSkip));
   }
   const rows = table.rows.filter(
-    (row, index) => !conflicting.has(index) && (row.id === undefined || isSelected(row.id)),
+    (row, index) => !conflicting.has(index) && isSelected(row.id ?? BigInt(row.line)),
   );
-  const unselected = table.rows.length - conflicting.size - rows.length;
+  const invalid = issues.filter(({ line }) => isSelected(BigInt(line)));
+  const unselected = table.rows.length - conflicting.size - rows.length + issues.length - invalid.length;
   const leftOutWarning = (count: number, participle: string) =>
     count === 0 ? [] : [`${name}: ${counted(count, 'row is', 'rows are')} ${participle}`];
   return {
     inputFile,
     format: input.format,
     rows,
-    invalid: issues,
+    invalid,
     isList: isTable(input.format) || total !== 1 || table.isArray,
     skipped: repeats + additions + unselected,
     warnings: [
-      ...leftOutWarning(issues.length, 'invalid and skipped'),
-      ...examplesOf(issues).map((issue) => issueText(input, issue)),
+      ...leftOutWarning(invalid.length, 'invalid and skipped'),
+      ...examplesOf(invalid).map((issue) => issueText(input, issue)),
       ...leftOutWarning(repeats, 'repeated, and counted once'),
       ...leftOutWarning(additions, 'added to another row of the same record'),
     ],

@@ -99,6 +99,8 @@ class Settlement {
   private needsReading: boolean;
   /** Whether no further attempt may follow. */
   private isOver = false;
+  /** Whether a condition was refused (409 or 412) and no reading has followed: a gateway may have sent the write twice. */
+  private isInDoubt = false;
 
   constructor(port: RecordPort, row: Row, limits: RowLimits, known: Reading | undefined) {
     this.port = port;
@@ -168,7 +170,8 @@ class Settlement {
     const addedUp = this.addsUp(now);
     if (addedUp) return addedUp;
     const isSameTag = last?.status === 412 && refusedTag !== undefined && reading.etag === refusedTag;
-    if (isConditionRefusal(last)) this.doubtRefusal(now, isSameTag);
+    if (this.isInDoubt || isSameTag) this.doubtRefusal(now, isSameTag);
+    this.isInDoubt = false;
     this.reading = reading;
     if (isSameTag) return this.endStale('unknown');
     const decision = decide(this.current(), now, limits.rules);
@@ -185,8 +188,7 @@ class Settlement {
     const { intent } = this.row;
     const expects = intent.kind === 'set' && intent.expected !== undefined;
     const isDoubtful = isSame(planned.after, now) || (expects && !isSame(planned.before, now));
-    if (isSameTag || (isDoubtful && this.limits.hasGateway))
-      this.state = { ...this.state, at: 'uncertain', mayBeApplied: false };
+    if (isSameTag || isDoubtful) this.state = { ...this.state, at: 'uncertain', mayBeApplied: false };
   }
 
   /** Keeps what is to be written. Ends a row of a run that would add another sum than the journal has. */
@@ -234,6 +236,7 @@ class Settlement {
     if (result === 'accepted') return this.endUnknown();
     if (result === 'unclear') return this.readBack(attempted, planned);
     if (error instanceof StoppedError || error instanceof InterruptedError) return this.endStopped(error);
+    this.isInDoubt = limits.hasGateway && (attempted.status === 409 || attempted.status === 412);
     const isGone = attempted.status === 404 || attempted.status === 410;
     if (planned.action === 'remove' && this.state.at === 'uncertain' && result === 'refused' && isGone)
       return this.settled({ outcome: { state: 'applied', reason: { ...goneReason, ...this.facts() } } });
@@ -413,16 +416,7 @@ class Settlement {
     }
     const { error, why } = proof;
     if (error instanceof StoppedError || error instanceof InterruptedError) return this.endStopped(error);
-    this.markUnproved(reading);
     return this.endUnknown(`a reading shows it, and the proof failed: ${why}`, 'unproved', error);
-  }
-
-  /** A row whose reading cannot be proved is uncertain, also in an undo. */
-  private markUnproved(reading: Reading): void {
-    if (this.state.at === 'uncertain') return;
-    const now = this.port.valueOf(this.current(), reading.record);
-    const planned = plannedOf({ state: this.state }) ?? { action: 'set', before: now, after: now };
-    this.state = { ...planned, at: 'uncertain', mayBeApplied: false };
   }
 
   private end(outcome: Outcome, record?: JsonObject): Settled {
@@ -439,7 +433,6 @@ class Settlement {
       return this.settled({
         outcome: { state, reason: { code: 'stale', message, passes: true, ...this.facts() } },
       });
-    if (this.reading) this.markUnproved(this.reading);
     return this.endUnknown(message, 'stale');
   }
 
@@ -457,8 +450,7 @@ class Settlement {
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
     if (error instanceof StoppedError || error instanceof InterruptedError) return this.endStopped(error);
     const { last } = this;
-    if (isConditionRefusal(last) && this.state.at === 'planned')
-      this.state = { ...this.state, at: 'uncertain', mayBeApplied: false };
+    this.keepDoubt();
     if (this.state.at === 'uncertain') {
       const clauses = [
         last?.why,
@@ -469,9 +461,16 @@ class Settlement {
     return this.settled({ outcome: { state: 'failed', reason: this.reasonOf(error) }, error });
   }
 
+  /** A row whose refused condition no reading has followed is uncertain. */
+  private keepDoubt(): void {
+    if (this.isInDoubt && this.state.at === 'planned' && this.row.intent.kind !== 'create')
+      this.state = { ...this.state, at: 'uncertain', mayBeApplied: false };
+  }
+
   /** Ends a row that must not be sent again: a certain one has failed, an uncertain one is unknown. */
   private giveUp(): Settled {
     const { last, limits } = this;
+    this.keepDoubt();
     if (this.state.at === 'uncertain') return this.endUnknown();
     const { status, error, why } = last ?? {};
     // A row that waits after a certain refusal is left for the next session.
@@ -500,6 +499,7 @@ class Settlement {
 
   private endStopped(error: CliError | StoppedError | undefined): Settled {
     const interruption = error instanceof CliError ? error : undefined;
+    this.keepDoubt();
     if (this.state.at !== 'uncertain') return this.settled({ error: interruption });
     return this.endUnknown(
       this.last?.why ?? 'it was stopped before an answer came',
@@ -514,7 +514,8 @@ class Settlement {
     error?: CliError,
   ): Settled {
     const { state, last } = this;
-    const mayBeApplied = state.at === 'uncertain' ? state.mayBeApplied : false;
+    // A certain row whose reading could not be proved is as certain as before.
+    const mayBeApplied = state.at === 'uncertain' ? state.mayBeApplied : undefined;
     const lastError = last?.error instanceof CliError ? last.error : undefined;
     const reason: Reason = { code, message, ...this.facts() };
     const cause = error instanceof InterruptedError ? error : (lastError ?? error);
@@ -575,10 +576,6 @@ function withoutState({
   after,
 }: Extract<Decision, { state: 'write' }>): Pick<Planned, 'action' | 'after'> {
   return { action, after };
-}
-
-function isConditionRefusal(attempted: Attempted | undefined): boolean {
-  return attempted?.status === 409 || attempted?.status === 412;
 }
 
 function messageOfReading(error: CliError | StoppedError): string {

@@ -65,11 +65,13 @@ async function resumeOrUndo(
   const folder = runFolderOf(context.io);
   const target = await findTarget(context);
   const firstChoice = choose(await listRuns(folder), target, runId);
+  if (firstChoice.info) {
+    checkTarget(firstChoice.info, target);
+    const { profile, profiles } = profilesOf(context);
+    checkProfile(firstChoice.info, profile, profiles);
+  }
   if (firstChoice.action === 'nothing') return reportNothing(context, verb, firstChoice);
   const { id, header } = firstChoice.info;
-  checkTarget(firstChoice.info, target);
-  const { profile, profiles } = profilesOf(context);
-  checkProfile(firstChoice.info, profile, profiles);
   const name = firstChoice.action === 'undo' ? `undo of ${id}` : header.name;
   const lock = context.flags.dryRun ? undefined : await lockTarget(context, { ...header, name }, flags);
   try {

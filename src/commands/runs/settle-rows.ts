@@ -1,6 +1,6 @@
 import { confirmWrite } from '../../asking.ts';
 import { Journal } from '../../bulk/journal.ts';
-import { writeRunRejects } from '../../bulk/reject-rows.ts';
+import { type EarlierFailures, findEarlierFailures, writeRunRejects } from '../../bulk/reject-rows.ts';
 import { fateOf, isLeft, keyOf, type Run } from '../../bulk/run.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { endRun } from '../../bulk/session.ts';
@@ -46,6 +46,7 @@ export async function settleRows(
   try {
     await lock.nameRun(runId);
     const { run, bytes } = await readRun(await listRuns(folder), runId);
+    const earlier = findEarlierFailures(run);
     const outcomes = names.map((name) => toOutcome(run, name, as));
     await confirmWrite(context, {
       what: `settle ${outcomes.length === 1 ? '1 row' : `${outcomes.length} rows`} of ${runId} as ${as}`,
@@ -55,7 +56,7 @@ export async function settleRows(
       for (const [row, outcome] of outcomes) journal.keep({ kind: 'settle', row, outcome });
       journal.sync();
       return {
-        ...(await finish(context, run, journal)),
+        ...(await finish(context, run, journal, earlier)),
         documents: outcomes.map(([row]) => settledDocument(row, as)),
       };
     } finally {
@@ -72,7 +73,12 @@ function settledDocument(row: Row, state: string) {
 }
 
 /** Writes rejects and end if no row is left, unknown or unsettled. */
-async function finish(context: Context, run: Run, journal: Journal): Promise<{ text: string; asList: true }> {
+async function finish(
+  context: Context,
+  run: Run,
+  journal: Journal,
+  earlier: EarlierFailures,
+): Promise<{ text: string; asList: true }> {
   const { id, header, rows } = run;
   const open = rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
   const text =
@@ -82,7 +88,7 @@ async function finish(context: Context, run: Run, journal: Journal): Promise<{ t
   if (open === 0) {
     const inputFile = { name: header.name, path: header.file ?? undefined };
     const file = { name: rejectsName(inputFile, header.format), folder: context.io.cwd };
-    const rejects = await writeRunRejects(run, file);
+    const rejects = await writeRunRejects(run, file, earlier);
     if (rejects) await context.warn(`rejected rows are in ${rejects}`);
     endRun(run, journal);
   }
