@@ -71,8 +71,6 @@ type ParsedRecord<Row> = readonly [record: InputRecord, row: Row | Problem];
 interface InputRecords<Row> {
   /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
-  /** Whether the input is a JSON array. */
-  readonly isArray: boolean;
   readonly pages: AsyncGenerator<ParsedRecord<Row>[]>;
 }
 
@@ -115,7 +113,7 @@ export async function readRecords<Row extends InputRow>(
       });
     }
   }
-  return { format, isArray: input.isArray, pages: format ? pages(format) : noPages() };
+  return { format, pages: format ? pages(format) : noPages() };
 }
 
 async function* noPages(): AsyncGenerator<never> {}

@@ -14,7 +14,7 @@ import {
 } from './read-records.ts';
 import type { Problem } from './record.ts';
 import { isRejectColumn } from './rejects.ts';
-import { type InputFormat, isTable } from './split-input.ts';
+import type { InputFormat } from './split-input.ts';
 
 // How a file becomes rows: `input-file.ts` opens it, `utf8.ts` decodes it (`foreign-file.ts` knows other formats),
 // `split-input.ts` finds its format and splits it with `csv.ts`, `tsv.ts` or `json.ts` into records (`record.ts`).
@@ -27,8 +27,6 @@ import { type InputFormat, isTable } from './split-input.ts';
 export interface RowInput<Row extends InputRow> {
   readonly inputFile: InputFile;
   readonly format: InputFormat;
-  /** False for a lone JSON object. */
-  readonly isList: boolean;
   /** The valid rows. Each id has one row. */
   readonly rows: readonly Row[];
   /** The issues of the invalid rows. Empty unless invalid rows are skipped. */
@@ -67,10 +65,9 @@ export async function readRows<Row extends InputRow>(
     throw invalidInputError(input, issues, await findHint(inputFile, layout, table, canSkip));
   }
   const rows = table.rows.filter(
-    (row, index) => !conflicting.has(index) && isSelected(row.id ?? BigInt(row.line)),
+    ({ id, line }, index) => !conflicting.has(index) && isSelected(id ?? BigInt(line)),
   );
   const invalid = issues.filter(({ line }) => isSelected(BigInt(line)));
-  const unselected = table.rows.length - conflicting.size - rows.length + issues.length - invalid.length;
   const leftOutWarning = (count: number, participle: string) =>
     count === 0 ? [] : [`${name}: ${counted(count, 'row is', 'rows are')} ${participle}`];
   return {
@@ -78,8 +75,7 @@ export async function readRows<Row extends InputRow>(
     format: input.format,
     rows,
     invalid,
-    isList: isTable(input.format) || total !== 1 || table.isArray,
-    skipped: repeats + additions + unselected,
+    skipped: total - rows.length - invalid.length,
     warnings: [
       ...leftOutWarning(invalid.length, 'invalid and skipped'),
       ...examplesOf(invalid).map((issue) => issueText(input, issue)),
@@ -93,7 +89,6 @@ export async function readRows<Row extends InputRow>(
 interface CollectedRows<Row> {
   /** Undefined if the input is empty. */
   readonly format: InputFormat | undefined;
-  readonly isArray: boolean;
   /** The number of records. */
   readonly total: number;
   readonly rows: readonly Row[];
@@ -112,7 +107,7 @@ async function collectRows<Row extends InputRow>(
   layout: RowLayout<Row>,
   stopsAtInvalid = false,
 ): Promise<CollectedRows<Row>> {
-  const { format, isArray, pages } = await readRecords(inputFile, layout);
+  const { format, pages } = await readRecords(inputFile, layout);
   const rows: Row[] = [];
   const indexById = new Map<bigint, number>();
   const conflicting = new Set<number>();
@@ -125,8 +120,7 @@ async function collectRows<Row extends InputRow>(
       total += 1;
       if (isProblem(row)) {
         issues.push(toIssue(row, line, inputFile.name));
-        if (stopsAtInvalid)
-          return { format, isArray, total, rows, issues, conflicting, repeats: 0, additions };
+        if (stopsAtInvalid) return { format, total, rows, issues, conflicting, repeats: 0, additions };
         continue;
       }
       const index = row.id === undefined ? undefined : indexById.get(row.id);
@@ -155,7 +149,7 @@ async function collectRows<Row extends InputRow>(
   }
   issues.sort((a, b) => a.line - b.line);
   const counts = { total, repeats: pairs.length - conflicts.length, additions };
-  return { format, isArray, rows, issues, conflicting, ...counts };
+  return { format, rows, issues, conflicting, ...counts };
 }
 
 function toIssue({ command, hint, ...problem }: Problem, line: number, name: string): Issue {

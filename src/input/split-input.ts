@@ -20,8 +20,6 @@ export interface InputFormat {
 interface SplitInput {
   /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
-  /** Whether the input is a JSON array. */
-  readonly isArray: boolean;
   /** The records in order, in pages as they arrive. */
   readonly pages: AsyncIterable<readonly SplitRecord[]>;
 }
@@ -53,18 +51,13 @@ export async function splitInput(file: InputFile, isHeader: HeaderTest): Promise
   const { name } = file;
   const pieces = piecesOf(decodeUtf8(file.bytes(), name));
   const head = await readHead(pieces);
-  if (head.trim() === '') return { format: undefined, isArray: false, pages: (async function* () {})() };
+  if (head.trim() === '') return { format: undefined, pages: (async function* () {})() };
   const { kind, delimiter, rest } = detectFormat(head, name, isHeader);
-  if (kind === 'json')
-    return {
-      format: { kind, delimiter },
-      isArray: rest.trimStart().startsWith('['),
-      pages: splitWhole(rest, pieces, name),
-    };
+  if (kind === 'json') return { format: { kind, delimiter }, pages: splitWhole(rest, pieces, name) };
   const splitter = kind === 'jsonl' ? createLineSplitter() : await tableSplitter(file, delimiter);
   const hasQuotes = splitter instanceof CsvSplitter;
   const format = { kind: kind === 'csv' && !hasQuotes ? ('tsv' as const) : kind, delimiter };
-  return { format, isArray: false, pages: splitPieces(rest, pieces, splitter) };
+  return { format, pages: splitPieces(rest, pieces, splitter) };
 }
 
 /** Creates the splitter of a table. Tab-separated text is read to its end first, to find how its cells are written. */

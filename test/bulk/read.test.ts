@@ -237,6 +237,21 @@ test('splits a file into shards so that each pet is in one, counted from 0 or fr
   }
 });
 
+test('an invalid row belongs to one shard, by its line', async () => {
+  const text = `petId,quantity\n${Array.from({ length: 60 }, (_, at) => `${at},${at % 2 === 0 ? 'x' : 1}`).join('\n')}`;
+  const parts = await Promise.all(
+    ['1/3', '2/3', '3/3'].map(parseShard).map(({ index, count }) => {
+      return read(text, { isSelected: (key) => shardOf(key, count) === index });
+    }),
+  );
+  const lines = parts.flatMap(({ invalid }) => invalid.map(({ line }) => line));
+  expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => 2 + 2 * at));
+  for (const { rows, invalid, skipped } of parts) {
+    expect(invalid.length).toBeGreaterThan(0);
+    expect(rows.length + invalid.length + skipped).toBe(60);
+  }
+});
+
 test.each([
   [() => parseColumnMap(['sku']), "--map 'sku': must be petId=<column>"],
   [() => parseColumnMap(['petId=a', 'pet_id=b']), 'gives petId two columns'],

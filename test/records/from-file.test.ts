@@ -286,3 +286,16 @@ testWith('script')('asks on the terminal itself if the records come from a pipe'
   const { code, drawn } = await terminal.ended;
   expect({ code, isDone: drawn.includes('undo with: petstore undo r1') }).toEqual({ code: 0, isDone: true });
 });
+
+test('each record of a file is created by one shard, by its line', async () => {
+  using shop = openShop();
+  const stdin = `name,category\n${Array.from({ length: 12 }, (_, at) => `shard ${at},1\n`).join('')}`;
+  for (const shard of ['1/3', '2/3', '3/3'])
+    expect(await shop.run(`pets create --from - --shard ${shard} --yes`, { stdin })).toMatchObject({
+      code: 0,
+    });
+  const pets = (await shop.json('pets', 'list', '--name', 'shard')) as { name: string }[];
+  expect(pets.map(({ name }) => name).sort()).toEqual(
+    Array.from({ length: 12 }, (_, at) => `shard ${at}`).sort(),
+  );
+});
