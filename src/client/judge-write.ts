@@ -77,7 +77,7 @@ export function judgeWrite(
   if (fault !== undefined) return { shows: 'nothing', id, reason: mask(fault) };
   if (isDelete && (record[nouns[operation.noun].idField] === undefined || !hasFields(operation, record)))
     return { shows: 'nothing', id, reason: 'the answer is not the deleted record' };
-  const { shows, reason } = judgeRecord(values, record, mask);
+  const { shows, reason } = judgeRecord(shownValues(operation, values), record, mask);
   return {
     shows,
     record,
@@ -90,6 +90,13 @@ export function judgeWrite(
 function hasFields(operation: Operation, record: JsonObject): boolean {
   const names = Object.keys(looseResultSchemas[nouns[operation.noun].schema].entries);
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);
+}
+
+/** Leaves out the fields that no answer has. */
+function shownValues({ body }: Operation, values: WriteIntent['values']): WriteIntent['values'] {
+  const names = Object.keys(values).filter((name) => body?.fields[name]?.isWriteOnly);
+  if (names.length === 0) return values;
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 }
 
 /** Judges a record by the values that the user set. The reason has only the masked values: `quantity 0, not 10`. */

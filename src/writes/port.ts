@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { shownUrl } from '../api/http.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
-import type { NounName, OperationId } from '../api/operations.ts';
+import type { NounName, Operation, OperationId } from '../api/operations.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
 import { type Attempt, attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
 import type { Answer, Client } from '../client/client.ts';
@@ -86,6 +86,8 @@ export interface RecordPort {
   idOf(record: JsonObject): bigint;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(row: Row, record: JsonObject | undefined): Value;
+  /** The part of a value that an answer can show: all but write-only fields. */
+  shownPart(value: Value): Value;
   /**
    * Makes the request that writes a value.
    *
@@ -112,6 +114,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const noun: Noun = nouns[name];
   const ids = noun.operations;
   const isCount = name === 'inventory';
+  const writeOnlyNames = new Set([ids.create, ids.update].flatMap((id) => writeOnlyOf(operations.get(id))));
   const { pace, sendsEtags } = options;
   const etagCondition = (etag: string | undefined) =>
     sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
@@ -147,6 +150,10 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       if (isWhole) return record;
       return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record);
     },
+    shownPart(value) {
+      if (value === null || !isFields(value) || writeOnlyNames.size === 0) return value;
+      return Object.fromEntries(Object.entries(value).filter(([name]) => !writeOnlyNames.has(name)));
+    },
     async write(row, { action, after }, now, spentMs) {
       const { id } = row;
       if (action === 'remove')
@@ -160,7 +167,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         return { operation: ids.create, input };
       }
       offeredOperation(client.contract, ids.update);
-      const body = isCount ? { quantity: after } : changesOf(after as Fields, port.valueOf(row, now?.record));
+      const body = isCount
+        ? { quantity: after }
+        : changesOf(after as Fields, port.valueOf(row, now?.record), writeOnlyNames);
       const before = isCount && !port.readsFirst ? undefined : now?.record;
       return {
         operation: ids.update,
@@ -248,9 +257,17 @@ export function requestDetails({ attempt }: Pick<Attempted, 'attempt'>) {
 }
 
 /** The fields of a value that differ from what the record has now. */
-function changesOf(after: Fields, now: Value): Fields {
+function changesOf(after: Fields, now: Value, writeOnlyNames: ReadonlySet<string>): Fields {
   if (now === null || !isFields(now)) return after;
-  return Object.fromEntries(Object.entries(after).filter(([name, field]) => !isSameValue(field, now[name])));
+  const isChange = ([name, field]: [string, JsonValue | undefined]) =>
+    writeOnlyNames.has(name) || !isSameValue(field, now[name]);
+  return Object.fromEntries(Object.entries(after).filter(isChange));
+}
+
+/** The fields of a body that no answer has. */
+function writeOnlyOf(operation: Operation | undefined): string[] {
+  const fields = Object.entries(operation?.body?.fields ?? {});
+  return fields.flatMap(([name, { isWriteOnly }]) => (isWriteOnly ? [name] : []));
 }
 
 /** The fields of a record that a row names, in the words of the row if they mean the same. */

@@ -310,7 +310,7 @@ class Settlement {
       return isSingle && !isCreate ? this.doubted(planned, error) : applied(record, false);
     }
     const now = port.valueOf(this.current(), reading.record);
-    if (isSame(planned.after, now)) return applied(reading.record);
+    if (isSame(port.shownPart(planned.after), now)) return applied(reading.record);
     const addedUp = this.addsUp(now);
     if (addedUp) return addedUp;
     return isSingle || isCreate ? this.doubted(planned, undefined, now) : applied(record, false);
@@ -330,7 +330,7 @@ class Settlement {
     const now = port.valueOf(this.current(), reading.record);
     const addedUp = this.addsUp(now);
     if (addedUp) return addedUp;
-    if (!isSame(planned.after, now)) return this.doubted(planned, undefined, now);
+    if (!isSame(port.shownPart(planned.after), now)) return this.doubted(planned, undefined, now);
     const made =
       planned.action === 'create'
         ? this.madeRecord(planned, { ...attempted, id }, reading.record)

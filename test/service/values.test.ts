@@ -13,7 +13,7 @@ const integer = { type: 'integer' };
 async function serve(
   further: Fields = {},
   records: Fields = {},
-  more: { order?: Fields; filter?: Fields } = {},
+  more: { order?: Fields; filter?: Fields; isSilent?: boolean } = {},
 ) {
   const json = (schema: object) => ({ content: { 'application/json': { schema } } });
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -59,18 +59,20 @@ async function serve(
     pets: [{ id: 1, name: 'Luna', ...records }],
     orders: [{ id: 1, petId: 1, quantity: 2, shipDate: '2027-01-15', complete: false }],
   };
+  // No answer has the write-only field `pin`.
+  const shown = ({ pin: _, ...record }: Fields = {}) => record;
   const server = await recordingServer({ '/openapi.json': description }, ({ method, path, body }) => {
     const url = new URL(path, 'http://x');
     const [, noun = '', id] = url.pathname.split('/');
     const all = stored[noun] ?? [];
     const status = url.searchParams.get('status');
     if (method === 'POST') all.push({ ...JSON.parse(body), id: all.length + 1 });
-    if (method === 'POST') return { status: 201, body: all.at(-1) ?? {} };
+    if (method === 'POST') return { status: 201, body: shown(all.at(-1)) };
     const at = all.findIndex((record) => String(record.id) === id);
     if (method === 'PUT') all[at] = { ...JSON.parse(body), id: Number(id) };
-    return {
-      body: id === undefined ? all.filter((record) => !status || record.status === status) : (all[at] ?? {}),
-    };
+    if (more.isSilent && method === 'PUT') return { status: 204 };
+    const filtered = all.filter((record) => !status || record.status === status).map(shown);
+    return { body: id === undefined ? filtered : shown(all[at]) };
   });
   return Object.assign(server, { stored });
 }
@@ -264,6 +266,21 @@ test('a date field takes a day, and a date-time field an instant', async () => {
   await (await bindTo(unstated)).done('orders update 1 --ship-date 2027-03-01');
   expect(unstated.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01' });
 });
+
+test.each([false, true])(
+  'a write-only field is sent, and never compared: an answer without a body: %s',
+  async (isSilent) => {
+    await using service = await serve({ pin: { ...text, writeOnly: true } }, {}, { isSilent });
+    const { done } = await bindTo(service);
+    await done('pets create --name Rex --field pin=abcd');
+    await done('pets update 1 --field pin=efgh');
+    expect(service.stored.pets).toMatchObject([{ pin: 'efgh' }, { name: 'Rex', pin: 'abcd' }]);
+    const runs = await done('pets update --from - --yes', 'id,name,pin\n1,Luna,1111\n2,Max,0002\n');
+    expect(runs).toContain('applied 2 of 2 rows');
+    expect(service.stored.pets).toMatchObject([{ pin: '1111' }, { name: 'Max', pin: '0002' }]);
+    expect(await done('pets list --fields id,name -o csv')).toBe('id,name\n1,Luna\n2,Max\n');
+  },
+);
 
 test('a category that is null in a file is no name', async () => {
   const run = await runCli('--offline pets create --from - --yes', {
