@@ -2,7 +2,7 @@ import { UsageError } from '../process/errors.ts';
 import { type Outcome, type Row, uncertaintyOf } from '../writes/decide.ts';
 import { describeValue, isSame } from '../writes/value.ts';
 import type { JournalContent } from './journal.ts';
-import { bookedCode, fateOf, isLeft, isOpen, isPerhapsWritten, type Run } from './run.ts';
+import { bookedCode, fateOf, isForPerson, isLeft, isOpen, isPerhapsWritten, type Run } from './run.ts';
 import { deliveryKey } from './run-header.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget, runTime } from './run-store.ts';
 
@@ -81,6 +81,8 @@ interface Booking {
   readonly info: RunInfo;
   readonly change: number;
   readonly isBooked: boolean;
+  /** Whether only a person can settle the row, because it is unknown for good. */
+  readonly isForPerson: boolean;
 }
 
 /** A row of a delivery that another run with its number has booked is left out. */
@@ -96,21 +98,28 @@ async function claimBooked(
       if (!bookings.get(id)?.isBooked) bookings.set(id, booking);
   for (const row of rows) {
     const booking = row.id === undefined ? undefined : bookings.get(row.id);
-    if (booking && row.intent.kind === 'add') claims.set(row, toOutcome(booking, row.intent.change));
+    if (booking && row.intent.kind === 'add')
+      claims.set(row, toOutcome(booking, row.id ?? 0n, row.intent.change));
   }
 }
 
 /** The code of a row that is open in another run of the delivery. Such a row books nothing. */
 const openElsewhereCode = 'open_elsewhere';
 
-function toOutcome({ info, change, isBooked }: Booking, rowChange: number): Outcome {
-  const { id, undo } = info;
+function toOutcome({ info, change, isBooked, isForPerson }: Booking, id: bigint, rowChange: number): Outcome {
+  const { undo } = info;
   if (!isBooked) {
-    const [fact, advice, verb] = undo
-      ? [`the undo ${undo.id} of run ${id} may have taken this row back`, 'finish that undo', 'undo']
-      : [`run ${id} of this delivery may have booked this row`, 'resume that run', 'resume'];
-    const message = `${fact}: ${advice}, or settle the row with runs settle`;
-    return { state: 'unknown', reason: { code: openElsewhereCode, message, settledBy: [verb, id] } };
+    const fact = undo
+      ? `the undo ${undo.id} of run ${info.id} may have taken this row back`
+      : `run ${info.id} of this delivery may have booked this row`;
+    const settle = ['runs', 'settle', undo?.id ?? info.id, `${id}`, '--as', 'applied'];
+    const [advice, settledBy] = isForPerson
+      ? (['look at the count, and settle the row', settle] as const)
+      : (['finish that run', [undo ? 'undo' : 'resume', info.id]] as const);
+    return {
+      state: 'unknown',
+      reason: { code: openElsewhereCode, message: `${fact}: ${advice}`, settledBy },
+    };
   }
   if (change === rowChange)
     return { state: 'unchanged', reason: { code: bookedCode, message: `booked by ${runTime(info)}` } };
@@ -135,7 +144,8 @@ async function readBookings(list: RunList, info: RunInfo): Promise<Map<bigint, B
     const fate = fateOf(counted);
     const isBooked = undoRows ? fate === 'failed' && !isLeft(counted) : fate === 'applied';
     const isOpenRow = isLeft(counted) || fate === 'unknown' || fate === 'unsettled';
-    if (isBooked || isOpenRow) bookings.set(id, { info, change: intent.change, isBooked });
+    if (isBooked || isOpenRow)
+      bookings.set(id, { info, change: intent.change, isBooked, isForPerson: isForPerson(counted) });
   }
   return bookings;
 }

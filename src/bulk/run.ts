@@ -218,6 +218,22 @@ export function isOpen(row: Row): boolean {
   return state.at === 'settled' && state.outcome.state === 'unknown' && intent.kind !== 'create';
 }
 
+/** The reasons of unknown rows that no further reading can settle. */
+const personCodes: ReadonlySet<string> = new Set([
+  'changed',
+  'gone',
+  'perhaps_made',
+  'other_count',
+  'other_value',
+  'accepted',
+]);
+
+/** Whether a person must say what happened to a row: it is unknown, and another session could not tell either. */
+export function isForPerson({ state, intent }: Pick<Row, 'state' | 'intent'>): boolean {
+  if (state.at !== 'settled' || state.outcome.state !== 'unknown') return false;
+  return intent.kind === 'create' || personCodes.has(state.outcome.reason?.code ?? '');
+}
+
 /** The numbers of rows of a run, by their fate. */
 export interface RunTotals {
   readonly counts: FateCounts;

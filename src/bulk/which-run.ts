@@ -40,7 +40,9 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
   if (undo)
     return new UsageError(
       `resume ${id}: run ${undo.id} has begun to undo it`,
-      `finish the undo, and apply the file again: petstore undo ${id}`,
+      undo.left > 0
+        ? `finish the undo, and apply the file again: petstore undo ${id}`
+        : `rows of the undo are unknown: look at them with petstore runs show ${undo.id}, and say what you find with petstore runs settle ${undo.id}`,
     );
   // Only rows that set without a condition could replace what came later. Without such rows the run is only brought to its end.
   const { kind, flags } = header;

@@ -5,7 +5,15 @@ import {
   type Report,
   toRunError,
 } from '../../bulk/report.ts';
-import { type Fate, type FateCounts, fates, isOpen, type RunTotals, rowTotals } from '../../bulk/run.ts';
+import {
+  type Fate,
+  type FateCounts,
+  fates,
+  isForPerson,
+  isOpen,
+  type RunTotals,
+  rowTotals,
+} from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
@@ -62,7 +70,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
 
 function nextCommands(
   context: Context,
-  { id, header, rows, rejects, problem, isResumed }: Report,
+  { id, header, rows, rejects, problem }: Report,
   { counts }: RunTotals,
   hasSuspects: boolean,
 ): NextCommands {
@@ -71,7 +79,7 @@ function nextCommands(
   const resumeWords =
     findSettlingCommand(rows) ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
   const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && counts.applied + counts.unknown > 0;
-  const toSettle = rows.find((row) => isForPerson(row, isResumed || hasSuspects));
+  const toSettle = rows.find(isForPerson);
   const word = toSettle && (toSettle.id === undefined ? `line:${toSettle.line}` : `${toSettle.id}`);
   return {
     resume: (openCount > 0 || problem) && !hasSuspects ? command(resumeWords) : undefined,
@@ -79,13 +87,6 @@ function nextCommands(
     apply: rejects ? command(applyWords(header, rejects)) : undefined,
     settle: word && command(['runs', 'settle', id, word, '--as', 'failed']),
   };
-}
-
-/** Whether a person must say what happened to a row: an unknown create, or a row that `resume` has left unknown. */
-function isForPerson({ state, intent }: Row, isResumed: boolean): boolean {
-  if (state.at !== 'settled' || state.outcome.state !== 'unknown' || state.outcome.reason?.settledBy)
-    return false;
-  return isResumed || intent.kind === 'create';
 }
 
 /** Says what the user can do next. Undefined if there is nothing to do. */
@@ -96,7 +97,7 @@ function hintOf(
 ): string | undefined {
   const hasStopHint = stop?.hint !== undefined;
   const hints: string[] = hasStopHint ? [stop.hint] : [];
-  const isLeftForResume = rows.some((row) => isOpen(row) && !isForPerson(row, settle !== undefined));
+  const isLeftForResume = rows.some((row) => isOpen(row) && !isForPerson(row));
   if (resume && (isLeftForResume || problem))
     hints.push(`${hasStopHint ? 'then ' : ''}go on with: ${resume}`);
   if (settle)
