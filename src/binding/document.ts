@@ -97,7 +97,7 @@ function unreadablePart(
     const members = Array.isArray(value) ? value : Object.values(value);
     return unreadable.get(value) ?? members.map(find).find((url) => url !== undefined);
   };
-  const url = parts.map(find).find((found) => found !== undefined);
+  const url = parts.map(find).find((address) => address !== undefined);
   return url === undefined
     ? {}
     : { obstacle: { why: `it refers to ${url}, which is neither JSON nor YAML` } };

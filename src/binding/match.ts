@@ -82,29 +82,29 @@ export function matchOperations(
     const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
     if (!refusal) continue;
     for (const id of [create, update, remove]) {
-      const { operations: found = [] } = matches.get(id) ?? {};
-      if (!chosen.has(id) && found.length > 0) matches.set(id, refuseWrite(found, refusal));
+      const [write] = matches.get(id)?.operations ?? [];
+      if (write && !chosen.has(id)) matches.set(id, refuseWrite(write, refusal));
     }
   }
   return matches;
 }
 
 /** A write of records that are not ours stays unbound. */
-function refuseWrite(found: readonly DocumentOperation[], { operations: [read], why }: Match): Match {
+function refuseWrite(write: DocumentOperation, { operations: [read], why }: Match): Match {
   const route = read ? formatRoute(read) : '';
   return {
     state: 'unbindable',
-    operations: found.slice(0, 1),
+    operations: [write],
     why: `its records are not ours (${route}: ${why})`,
   };
 }
 
 function collectionsOf(ids: readonly OperationId[], matches: Matches): Omit<NounFacts, 'idFields'> {
-  const found = ids.map((id) => matches.get(id) ?? missing);
-  const bound = found.flatMap(({ state, operations: [operation] }) =>
+  const all = ids.map((id) => matches.get(id) ?? missing);
+  const bound = all.flatMap(({ state, operations: [operation] }) =>
     state === 'bound' && operation ? [readPath(operation.path).collection] : [],
   );
-  return { collections: bound, isTied: found.some(({ state }) => state === 'ambiguous') };
+  return { collections: bound, isTied: all.some(({ state }) => state === 'ambiguous') };
 }
 
 function toCandidate(

@@ -1,9 +1,10 @@
-import { canBeginAfterId, offeredOperation, takesField } from '../api/contract.ts';
+import { canBeginAfterId, fieldBounds, offeredOperation, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { caseless } from '../process/text.ts';
 import type { CallOptions } from './call.ts';
 import type { Answer, Client } from './client.ts';
 import type { CallInput } from './request.ts';
@@ -87,5 +88,8 @@ export async function entryInput(
   const values = { petId, quantity };
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
   const { value } = await readRecord<Pet>(client, 'pets', petId, options);
-  return { body: { ...values, status: value.status ?? 'available' }, values };
+  const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? ['available'];
+  const usual = words.find((word) => caseless(word) === 'available');
+  const status = value.status ?? usual;
+  return { body: status === undefined ? values : { ...values, status }, values };
 }
