@@ -1,6 +1,5 @@
 import type { NounName } from '../api/operations.ts';
 import type { PaceFlags } from '../client/pace.ts';
-import type { ColumnMap } from '../config/column-map.ts';
 import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import type { InputFormat } from '../input/split-input.ts';
 
@@ -34,7 +33,8 @@ export interface RunHeader {
 
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
 export interface RunFlags {
-  readonly map: ColumnMap;
+  /** The columns of the input by field, if they have names of their own. */
+  readonly map: Readonly<Record<string, string>>;
   readonly thousands: ThousandsSeparator | null;
   readonly decimal: DecimalMark | null;
   /** Whether several rows of one pet are added up. */

@@ -112,9 +112,14 @@ export function markKilled(run: Run): void {
   for (const row of run.rows) {
     const { state, intent } = row;
     if (state.at !== 'planned') continue;
-    const isOnce = intent.kind === 'create' || intent.kind === 'add';
-    if (!isOnce || run.marked.has(row)) row.state = { ...state, at: 'uncertain', mayBeApplied: true };
+    if (!isOnce({ intent, state }) || run.marked.has(row))
+      row.state = { ...state, at: 'uncertain', mayBeApplied: true };
   }
+}
+
+/** Whether a row must not go out twice: it creates a record, or adds to a count. Such rows are marked before they go out. */
+export function isOnce({ intent, state }: Pick<Row, 'intent' | 'state'>): boolean {
+  return intent.kind === 'add' || plannedOf({ state })?.action === 'create';
 }
 
 export function createRun(

@@ -17,7 +17,7 @@ import { OutcomeKeeper } from './outcome-keeper.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { type EarlierFailures, findEarlierFailures, writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { isOpen, type Run, rowTotals } from './run.ts';
+import { isOnce, isOpen, type Run, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
 import { createJournal, journalPath, listRuns, nextPlanNumber, type SessionStart } from './run-store.ts';
 
@@ -260,15 +260,15 @@ const rowsOfMark = 64;
  */
 function* markBeforeSending(rows: readonly Row[], journal: Journal, creates: () => number): Generator<Row> {
   for (let from = 0; from < rows.length; ) {
-    const { intent } = rows[from] as Row;
-    if (intent.kind !== 'create' && intent.kind !== 'add') {
-      yield rows[from] as Row;
+    const first = rows[from] as Row;
+    if (!isOnce(first)) {
+      yield first;
       from += 1;
       continue;
     }
-    const block = rows.slice(from, from + (intent.kind === 'create' ? creates() : rowsOfMark));
+    const block = rows.slice(from, from + (first.intent.kind === 'add' ? rowsOfMark : creates()));
     from += block.length;
-    journal.keep({ kind: 'mark', rows: block });
+    journal.keep({ kind: 'mark', rows: block.filter(isOnce) });
     journal.sync();
     yield* block;
   }

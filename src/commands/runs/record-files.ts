@@ -7,6 +7,7 @@ import { CliError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import { type Access, openAccess } from '../../records/access.ts';
 import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../../records/body-fields.ts';
+import { parseFieldColumns, withFieldColumns } from '../../records/column-names.ts';
 import { checkIdsOrFile, type IdOrName } from '../../records/parse-values.ts';
 import { createIdLayout, createRecordLayout, type RecordRow } from '../../records/record-layout.ts';
 import type { Body, RecordNoun } from '../../records/record-nouns.ts';
@@ -41,11 +42,13 @@ export async function runFile(
   if (kind !== 'delete')
     checkOfferedFields(access, { ...extra, ...(kind === 'create' ? flagFields(noun, values) : {}) });
   const { skipInvalid = false, shard = null } = flags;
-  const runFlags = { ...defaultFlags, skipInvalid, shard };
+  const map = parseFieldColumns(flags.map ?? []);
+  const runFlags = { ...defaultFlags, map, skipInvalid, shard };
   const inputFile = await openInputFile(context.io, from);
   try {
-    const layout: RowLayout<RecordRow> =
+    const plain: RowLayout<RecordRow> =
       kind === 'delete' ? createIdLayout(noun) : createRecordLayout(access, extra);
+    const layout = withFieldColumns(plain, map);
     const input = await readIntents(context, inputFile, layout, runFlags);
     const records = await resolveRows(access, input);
     if (kind !== 'delete') await noteUnknownFields(access, records);

@@ -20,7 +20,7 @@ const writing = { group: 'Writing flags:' };
 const inputFlags = {
   map: values(
     '--map <field=column>',
-    'column that holds petId, quantity or expected under another name; its number without a header',
+    'column that holds a field under another name, such as petId=SKU; its number without a header',
     input,
   ),
   thousands: choice(
