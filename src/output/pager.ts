@@ -45,8 +45,8 @@ function runPager(pager: string, text: string, { env }: Io): Promise<boolean> {
     const pagerEnv = { LESS: 'FRX', LV: '-c', ...env };
     const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'ignore'], env: pagerEnv });
     child.on('error', () => resolve(false));
-    // A small less refuses options that it does not know; a shell ends with 126 or 127 if it finds no program.
-    child.on('close', (code) => resolve(pager === usualPager ? code === 0 : code !== 126 && code !== 127));
+    // A shell ends with 126 or 127 if it finds no program.
+    child.on('close', (code) => resolve(code !== 126 && code !== 127));
     // A person may leave the pager before it has read everything.
     child.stdin?.on('error', () => {});
     child.stdin?.end(text);
