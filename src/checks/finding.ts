@@ -54,7 +54,8 @@ export const warn = createFindingFactory('warn');
 export const fail = createFindingFactory('fail');
 
 function createFindingFactory(state: State): (reason: string, details?: Details) => Finding {
-  return (reason, details) => ({ state, reason, ...details });
+  // The details may be another finding.
+  return (reason, details) => ({ ...details, state, reason });
 }
 
 export function skip(reason: string): Finding {
