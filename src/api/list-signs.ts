@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { type HttpHeaders, headerValue } from './http.ts';
+import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
 // The ways in which services say that a list goes on, whatever their description says. The names are compact: lower case,
 // letters only. A header has them with or without `x-` and `pagination-`.
@@ -130,6 +130,9 @@ function headerFields(headers: HttpHeaders): Field[] {
       .replace(/^(xms|opc|x)/, '')
       .replace(/^pagination(?=.)/, '');
     if (name === 'pagination' && value.startsWith('{')) return fieldsIn(tryJson(value), `${label} `);
+    // `X-Link` and `Links` are written like `Link`.
+    const next = /^links?$/.test(name) ? linkTarget(value, 'next') : undefined;
+    if (next !== undefined) return [{ label, name: 'next', value: next }];
     return [{ label, name, value }];
   });
 }

@@ -104,6 +104,8 @@ const ways: Record<string, [more: JsonObject, whole: JsonObject]> = {
   'header X-MS-Continuation': [{ '#x-ms-continuation': 'abc' }, {}],
   'header X-Next-Token': [{ '#x-next-token': 'abc' }, {}],
   'header OPC-Next-Page': [{ '#opc-next-page': 'abc' }, {}],
+  'header Link': [{ '#link': `<${link}>; rel=next` }, { '#link': `<${link}>; rel=prev` }],
+  'header X-Link': [{ '#x-link': `<${link}>; rel="next"` }, { '#x-link': `<${link}>; rel="first"` }],
   'header X-Has-More': [{ '#x-has-more': 'true' }, { '#x-has-more': 'false' }],
 };
 

@@ -160,7 +160,7 @@ const seeds = (count: number, from = 1) => Array.from({ length: count }, (_, at)
 test('a write on one record is bound only if the service finds the record by our id', async () => {
   let bound = 0;
   // A body that replaces a record names it by all its keys, so only a path can name another one.
-  for (const seed of seeds(1500)) {
+  for (const seed of seeds(600)) {
     const { noun, fields, key, description, parameter } = makeScene(seed);
     const source = {
       url: 'file:///x.json',
@@ -184,7 +184,7 @@ test('a write on one record is bound only if the service finds the record by our
       }).toMatchObject({ writes: [] });
   }
   // The test can fail: many writes are bound.
-  expect(bound).toBeGreaterThan(300);
+  expect(bound).toBeGreaterThan(100);
 });
 
 /** Three records, each of which has other numbers in its fields. */
