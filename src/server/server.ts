@@ -224,9 +224,11 @@ function toListenError(error: NodeJS.ErrnoException, address: string): CliError 
   });
 }
 
-/** Returns the host of the server's URL. A server that listens on every address can be reached on 127.0.0.1. */
+/** Returns the host of the server's URL: if it listens on every address, that of this machine in the same family. */
 function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  if (host === '0.0.0.0') return '127.0.0.1';
+  // A machine may have no address of IPv4.
+  if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
 }
 

@@ -135,6 +135,17 @@ test('--log writes a line for each request, with control characters escaped', as
   await serving.stop();
 });
 
+test.each([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '[::1]'],
+])(
+  '--host %s prints an address of the same family, because a machine may have one family alone',
+  async (host, own) => {
+    await using serving = await serve(`--host ${host}`);
+    expect(new URL(serving.url).hostname).toBe(own);
+  },
+);
+
 test('warns if others can reach the server', async () => {
   const serving = await serve('--host 0.0.0.0');
   expect(serving.io.written('stderr')).toContain('warning: --host 0.0.0.0');
