@@ -9,6 +9,7 @@ import {
 import {
   type Intent,
   type MadeRecord,
+  newState,
   type Outcome,
   type Planned,
   plannedOf,
@@ -195,7 +196,7 @@ function parsePlan(members: JsonObject): EventLine | undefined {
     id: id === undefined ? undefined : BigInt(id as number | bigint),
     intent,
     undone: isJsonObject(undone) ? parseUndone(undone) : undefined,
-    state: { at: 'new' },
+    state: newState,
   };
   const reading = optionalValue(members.now) ?? planned?.before;
   return { kind: 'plan', row, state, reading: state.at === 'settled' ? undefined : reading };
@@ -207,7 +208,7 @@ function parseState(
   outcome: Outcome | undefined,
 ): RowState {
   if (outcome) return { at: 'settled', outcome, planned };
-  if (!planned) return { at: 'new' };
+  if (!planned) return newState;
   if (members.uncertain !== true) return { at: 'planned', ...planned };
   return { at: 'uncertain', ...planned, mayBeApplied: members.maybe === true };
 }

@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
-  keepPlan(rows: readonly PlannedRow[], number: number): void {
+  keepPlan(rows: Iterable<PlannedRow>, number: number): void {
     for (const planned of rows) this.append({ kind: 'plan', ...planned });
     this.append({ kind: 'planned', number });
     this.sync();

@@ -1,9 +1,17 @@
 import { eachAtPace, type Pace } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
-import { decide, type Outcome, plannedOf, type Row, type Rules, uncertaintyOf } from '../writes/decide.ts';
+import {
+  decide,
+  type Outcome,
+  plannedOf,
+  type Row,
+  type RowState,
+  type Rules,
+  uncertaintyOf,
+} from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
-import { changeBetween } from '../writes/value.ts';
+import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
 import { isPerhapsWritten, type PlannedRow, type Run } from './run.ts';
 import { type Guards, toRowCount } from './run-header.ts';
@@ -11,10 +19,56 @@ import { type Guards, toRowCount } from './run-header.ts';
 /** The decisions of a session about its rows. It is carried out, or thrown away as it is. */
 export interface Plan {
   /** The rows that the session looked at, each with its state in the plan. */
-  readonly rows: readonly PlannedRow[];
+  readonly rows: PlannedRows;
   /** The rows that will be written. */
-  readonly changes: readonly PlannedRow[];
+  readonly changes: PlannedRows;
   readonly elapsedMs: number;
+}
+
+/** Rows with their states in a plan. Two lists take a quarter of the memory of an object for each row. */
+export class PlannedRows implements Iterable<PlannedRow> {
+  readonly rows: readonly Row[];
+  private readonly states: readonly RowState[];
+  /** What was read of uncertain rows. */
+  private readonly readings: ReadonlyMap<Row, Value>;
+
+  constructor(rows: readonly Row[], states: readonly RowState[], readings: ReadonlyMap<Row, Value>) {
+    this.rows = rows;
+    this.states = states;
+    this.readings = readings;
+  }
+
+  get length(): number {
+    return this.rows.length;
+  }
+
+  *[Symbol.iterator](): Generator<PlannedRow> {
+    const { rows, states, readings } = this;
+    for (let at = 0; at < rows.length; at += 1) {
+      const row = rows[at] as Row;
+      yield { row, state: states[at] as RowState, reading: readings.get(row) };
+    }
+  }
+
+  /** The rows that will be written. */
+  changes(): PlannedRows {
+    const isChange = (state: RowState) => state.at === 'planned' || state.at === 'uncertain';
+    const { rows, states, readings } = this;
+    if (states.every(isChange)) return this;
+    const changes = states.flatMap((state, at) => (isChange(state) ? at : []));
+    return new PlannedRows(
+      changes.map((at) => rows[at] as Row),
+      changes.map((at) => states[at] as RowState),
+      readings,
+    );
+  }
+
+  /** Counts the rows of which something is true. */
+  count(is: (row: PlannedRow) => boolean): number {
+    let count = 0;
+    for (const row of this) if (is(row)) count += 1;
+    return count;
+  }
 }
 
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
@@ -39,23 +93,24 @@ export interface PlanOptions {
 export async function makePlan(port: RecordPort, rows: readonly Row[], options: PlanOptions): Promise<Plan> {
   const { pace, progress } = options;
   const startedMs = monotonicMs();
-  const planned = new Map<Row, PlannedRow>();
-  const pending = new Map<number | bigint, Row>();
-  for (const row of rows)
-    if (row.id === undefined) planned.set(row, planUnread(row));
-    else pending.set(keyOfId(row.id), row);
-  const planByReading = (row: Row, reading: Reading, isAlone: boolean) => {
-    pending.delete(keyOfId(row.id ?? 0n));
-    planned.set(row, planRow(port, row, reading, isAlone, options));
+  const states = rows.map((row) => (row.id === undefined ? planUnread(row) : unread));
+  const readings = new Map<Row, Value>();
+  const planByReading = (at: number, reading: Reading, isAlone: boolean) => {
+    const row = rows[at] as Row;
+    const state = planRow(port, row, reading, isAlone, options);
+    states[at] = state;
+    if (state.at === 'uncertain') readings.set(row, port.valueOf(row, reading.record));
     progress.recordsRead += 1;
   };
-  if (pending.size > 0 && port.canList && !(port.canGet && rows.length < minRowsForList))
+  const findUnread = () => rows.flatMap((_, at) => (states[at] === unread ? at : []));
+  if (states.includes(unread) && port.canList && !(port.canGet && rows.length < minRowsForList))
     try {
+      const search = new RowSearch(rows);
       for await (const page of readAhead(port.list()))
         for (const record of page) {
+          const at = search.find(port.idOf(record));
           // A list that changes during the reading may contain a record twice.
-          const row = pending.get(keyOfId(port.idOf(record)));
-          if (row) planByReading(row, { record }, false);
+          if (at !== undefined && states[at] === unread) planByReading(at, { record }, false);
         }
     } catch (error) {
       // The records are read one by one instead.
@@ -63,34 +118,62 @@ export async function makePlan(port: RecordPort, rows: readonly Row[], options: 
     }
   // A record that the list lacks is read by itself before it is called missing.
   if (port.canGet)
-    await eachAtPace(pace, [...pending.values()], async (row) =>
-      planByReading(row, await port.read(row.id ?? 0n), true),
+    await eachAtPace(pace, findUnread(), async (at) =>
+      planByReading(at, await port.read(rows[at]?.id ?? 0n), true),
     );
-  for (const row of [...pending.values()]) planByReading(row, { record: undefined }, false);
-  const all = rows.flatMap((row) => planned.get(row) ?? []);
-  const changes = all.filter(({ state }) => state.at === 'planned' || state.at === 'uncertain');
-  return { rows: all, changes, elapsedMs: monotonicMs() - startedMs };
+  for (const at of findUnread()) planByReading(at, { record: undefined }, false);
+  const planned = new PlannedRows(rows, states, readings);
+  return { rows: planned, changes: planned.changes(), elapsedMs: monotonicMs() - startedMs };
 }
 
-/** A small number as a key of a map takes less memory than a bigint. */
-function keyOfId(id: bigint): number | bigint {
-  return id <= Number.MAX_SAFE_INTEGER && id >= 0 ? Number(id) : id;
+/** The state of a row in a plan whose record has not been read yet. */
+const unread: RowState = { at: 'new' };
+
+/**
+ * Finds rows by the ids of the records of a list. While the ids of both rise it goes through the rows, else it makes a map of
+ * them: 30 MB for a million rows.
+ */
+class RowSearch {
+  private readonly rows: readonly Row[];
+  /** The position of the first row whose id is not below that of the last record. */
+  private next = 0;
+  private lastId = -1n;
+  private positions: Map<bigint | undefined, number> | undefined;
+
+  constructor(rows: readonly Row[]) {
+    this.rows = rows;
+    if (rows.some(({ id = -1n }, at) => at > 0 && id <= (rows[at - 1]?.id ?? -1n))) this.makeMap();
+  }
+
+  /** The position of the row with an id. */
+  find(id: bigint): number | undefined {
+    if (!this.positions && id <= this.lastId) this.makeMap();
+    if (this.positions) return this.positions.get(id);
+    const { rows } = this;
+    this.lastId = id;
+    let rowId = rows[this.next]?.id;
+    while (rowId !== undefined && rowId < id) {
+      this.next += 1;
+      rowId = rows[this.next]?.id;
+    }
+    return rowId === id ? this.next : undefined;
+  }
+
+  private makeMap(): void {
+    this.positions = new Map(this.rows.map(({ id }, at) => [id, at]));
+  }
 }
 
 /** Plans a row without a record that could be read: one that creates a record, or the undo of a create that is unknown. */
-function planUnread(row: Row): PlannedRow {
+function planUnread(row: Row): RowState {
   const { intent, undone } = row;
   const uncertain = uncertaintyOf(row);
   if (intent.kind === 'create' && !uncertain)
-    return {
-      row,
-      state: { at: 'planned', action: 'create', before: null, after: intent.fields },
-      reading: null,
-    };
+    return { at: 'planned', action: 'create', before: null, after: intent.fields };
   const message = 'it may have been made: look for it before you send it again';
   const mayBeApplied = uncertain?.mayBeApplied ?? undone?.mayBeApplied ?? true;
   const outcome: Outcome = { state: 'unknown', reason: { code: 'perhaps_made', message }, mayBeApplied };
-  return { row, state: { at: 'settled', outcome, planned: uncertain } };
+  return { at: 'settled', outcome, planned: uncertain };
 }
 
 /** @param isAlone whether the record was read alone, so that the reading has the ETag if the service gives one. */
@@ -100,30 +183,28 @@ function planRow(
   { record, etag }: Reading,
   isAlone: boolean,
   { rules, claims, sendsEtags }: PlanOptions,
-): PlannedRow {
+): RowState {
   const now = port.valueOf(row, record);
   const uncertain = uncertaintyOf(row);
   const claim = claims.get(row);
-  if (claim && uncertain) return { row, state: { at: 'settled', outcome: claim, planned: uncertain } };
+  if (claim && uncertain) return { at: 'settled', outcome: claim, planned: uncertain };
   const decision = decide(row, now, rules);
   // What a delivery has booked is booked, whatever the count is now. An undo leaves alone only what it would write.
-  if (claim && (!rules.isUndo || decision.state === 'write'))
-    return { row, state: { at: 'settled', outcome: claim } };
+  if (claim && (!rules.isUndo || decision.state === 'write')) return { at: 'settled', outcome: claim };
   if (decision.state === 'write') {
-    if (decision.action === 'remove' && !port.canRemove)
-      return { row, state: { at: 'settled', outcome: noDelete } };
-    if (uncertain) return { row, state: { ...uncertain, at: 'uncertain' }, reading: now };
+    if (decision.action === 'remove' && !port.canRemove) return { at: 'settled', outcome: noDelete };
+    if (uncertain) return { ...uncertain, at: 'uncertain' };
     const { action, after } = decision;
-    return { row, state: { at: 'planned', action, before: now, after }, reading: now };
+    return { at: 'planned', action, before: now, after };
   }
   // What confirms a row is proved when it is written, because a plan writes nothing.
   const mayHaveTag = sendsEtags && port.canGet && (!isAlone || etag !== undefined);
   if (uncertain && decision.state === 'applied' && uncertain.action !== 'remove' && mayHaveTag)
-    return { row, state: { ...uncertain, at: 'uncertain' }, reading: now };
+    return { ...uncertain, at: 'uncertain' };
   const canProve = record ? mayHaveTag : row.intent.kind === 'remove' && row.intent.createdTag !== undefined;
   if (rules.isUndo && decision.state === 'unchanged' && canProve)
-    return { row, state: { at: 'planned', action: 'set', before: now, after: now }, reading: now };
-  return { row, state: { at: 'settled', outcome: decision, planned: uncertain } };
+    return { at: 'planned', action: 'set', before: now, after: now };
+  return { at: 'settled', outcome: decision, planned: uncertain };
 }
 
 const noDelete: Outcome = {
@@ -163,6 +244,24 @@ export function changeOf(row: Pick<Row, 'state'>): number | undefined {
   return planned && changeBetween(planned.before, planned.after);
 }
 
+/** The size of a change of a count. Changes of other records have no size. */
+function sizeOf(row: Pick<Row, 'state'>): number {
+  return Math.abs(changeOf(row) ?? 0);
+}
+
+/** The largest changes of counts, the largest one first. Of changes without a size the first ones. */
+export function largestChanges(changes: Iterable<PlannedRow>, count: number): readonly PlannedRow[] {
+  const largest: PlannedRow[] = [];
+  for (const change of changes) {
+    const isFull = largest.length === count;
+    if (isFull && sizeOf(change) <= sizeOf(largest.at(-1) ?? change)) continue;
+    const index = largest.findIndex((other) => sizeOf(other) < sizeOf(change));
+    largest.splice(index === -1 ? largest.length : index, 0, change);
+    if (isFull) largest.pop();
+  }
+  return largest;
+}
+
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 
@@ -174,20 +273,20 @@ const minRowsForZeroGuard = 10;
 export function checkGuards({ header, rows }: Run, { changes }: Plan, guards: Guards): void {
   const { maxChanges, maxDelta, allowZero } = guards;
   const rowCount = header.rows - header.invalid - header.skipped;
-  const changing = new Set(changes.map(({ row }) => row));
-  const earlier = rows.filter((row) => !changing.has(row) && isPerhapsWritten(row));
-  const writes = [...changes, ...earlier];
+  const written = rows.filter(isPerhapsWritten);
+  const changing = new Set(written.length > 0 ? changes.rows : []);
+  const earlier = written.filter((row) => !changing.has(row));
+  const writeCount = changes.length + earlier.length;
   const guardError = (reason: string, hint: string) =>
     new UsageError(`${reason}; nothing was sent`, hint, 'guard');
-  if (maxChanges && writes.length > toRowCount(maxChanges, rowCount)) {
+  if (maxChanges && writeCount > toRowCount(maxChanges, rowCount)) {
     const limit = 'rows' in maxChanges ? maxChanges.rows : `${maxChanges.percent}%`;
     throw guardError(
-      `the run changes ${writes.length} of ${rowCount} rows, and --max-changes allows ${limit}`,
+      `the run changes ${writeCount} of ${rowCount} rows, and --max-changes allows ${limit}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
-  const sizeOf = (row: Pick<Row, 'state'>) => Math.abs(changeOf(row) ?? 0);
-  const [largest] = maxDelta === undefined ? [] : changes.toSorted((a, b) => sizeOf(b) - sizeOf(a));
+  const [largest] = maxDelta === undefined ? [] : largestChanges(changes, 1);
   if (maxDelta !== undefined && largest && sizeOf(largest) > maxDelta) {
     const { line, id } = largest.row;
     const { before = null, after = null } = plannedOf(largest) ?? {};
@@ -201,7 +300,7 @@ export function checkGuards({ header, rows }: Run, { changes }: Plan, guards: Gu
     const planned = plannedOf(row);
     return planned?.after === 0 && planned.before !== null;
   };
-  const zeros = writes.filter(goesToZero).length;
+  const zeros = changes.count(goesToZero) + earlier.filter(goesToZero).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     throw guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,

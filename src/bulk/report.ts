@@ -50,7 +50,7 @@ export interface FailureGroup {
 
 /** Groups the rows that are not as they should be by reason, the largest group first. */
 export function groupFailures(
-  rows: readonly Row[],
+  rows: Iterable<Row>,
   deferrals: ReadonlyMap<Row, string> = new Map(),
 ): FailureGroup[] {
   const groups = new Map<string, FailureGroup & { count: number; retryable: boolean }>();

@@ -3,6 +3,7 @@ import type { Issue } from '../input/issues.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import {
   type Intent,
+  newState,
   type Outcome,
   plannedOf,
   type Row,
@@ -50,7 +51,7 @@ export function keyOf({ id, line }: Pick<Row, 'id' | 'line'>): RowKey {
   return id ?? `line:${line}`;
 }
 
-/** What a plan says of a row: its state, and the value that was read if it will be written. */
+/** What a plan says of a row: its state, and the value that was read of an uncertain row. */
 export interface PlannedRow {
   readonly row: Row;
   readonly state: RowState;
@@ -70,7 +71,7 @@ export type RunEvent =
 
 /** The events that change a run that has begun. A plan is one event: its rows count when its end is there. */
 export type RunChange =
-  | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly PlannedRow[] }
+  | { readonly kind: 'planned'; readonly number: number; readonly rows: Iterable<PlannedRow> }
   | Extract<RunEvent, { kind: 'mark' | 'deferred' | 'settle' | 'end' }>;
 
 /** Changes a run. It is the only function that does, for a run that goes on and for one that is read again. */
@@ -88,7 +89,7 @@ export function applyEvent(run: Run, event: RunChange): void {
       for (const row of event.rows) run.marked.add(row);
       return;
     case 'deferred':
-      event.row.state = { at: 'new' };
+      event.row.state = newState;
       run.marked.delete(event.row);
       return;
     case 'settle':
@@ -160,7 +161,7 @@ function createUndoRow(row: Row): Row {
   const id = row.id ?? made?.id;
   // A create that nobody knows the record of has only its line.
   const line = id === undefined ? row.line : 0;
-  return { line, id, intent: oppositeOf(row), undone, state: { at: 'new' } };
+  return { line, id, intent: oppositeOf(row), undone, state: newState };
 }
 
 function oppositeOf(row: Row): Intent {

@@ -114,7 +114,7 @@ export class Session {
       id,
       header: run.header,
       rows: run.rows,
-      planned: plan.rows.map(({ row }) => row),
+      planned: plan.rows.rows,
       deferrals,
       isResumed: this.options.journal !== undefined,
       requests: pace.requests,
@@ -155,12 +155,7 @@ export class Session {
     try {
       let { changes } = plan;
       for (let round = 0; ; round += 1) {
-        await this.settleRows(
-          changes.map(({ row }) => row),
-          journal,
-          keeper,
-          deferrals,
-        );
+        await this.settleRows(changes.rows, journal, keeper, deferrals);
         if (deferrals.size === 0 || round === maxDeferrals || stop.reason) return deferrals;
         const next = await this.planRows([...deferrals.keys()], new Map());
         journal.keepPlan(next.rows, nextPlanNumber(await listRuns(options.folder), run.header.target));
@@ -208,7 +203,7 @@ export class Session {
     let rejects: string | undefined;
     let problem: CliError | undefined;
     try {
-      for (const { row } of plan.changes)
+      for (const row of plan.changes.rows)
         if (row.state.at === 'uncertain')
           journal.keep({ kind: 'settle', row, outcome: interruptedOutcome(row.state) });
       journal.sync();

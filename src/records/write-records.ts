@@ -6,7 +6,7 @@ import { withProgress } from '../output/progress.ts';
 import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { inTwoSteps, Stop } from '../process/signals.ts';
-import { decide, type Intent, type Row } from '../writes/decide.ts';
+import { decide, type Intent, newState, type Row } from '../writes/decide.ts';
 import { createRecordPort, type Reading, type RecordPort, requestDetails } from '../writes/port.ts';
 import { readsBeforeWrite, type Settled } from '../writes/settle.ts';
 import { createTotals, settleAll } from '../writes/settle-all.ts';
@@ -45,7 +45,7 @@ export async function writeRecords(
 ): Promise<Output | undefined> {
   const { context, client, noun } = access;
   const port = createRecordPort(client, noun.name, { sendsEtags: context.settings.get('etags') });
-  const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent, state: { at: 'new' } }));
+  const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent, state: newState }));
   const knownReadings = new Map(rows.map((row, index) => [row, writes[index]?.known]));
   const known = (row: Row) => knownReadings.get(row);
   if (context.flags.dryRun) return previewWrites(access, port, rows, known, options);

@@ -50,6 +50,9 @@ export type RowState =
   | ({ readonly at: 'uncertain' } & Uncertain)
   | { readonly at: 'settled'; readonly outcome: Outcome; readonly planned?: Planned | undefined };
 
+/** The state of a row that no plan has seen. It is one object, because a million rows share it. */
+export const newState: RowState = { at: 'new' };
+
 /** What is to be done with one record. */
 export interface Row {
   /** The line of the input, from 1; 0 in an undo and in a command with ids. */

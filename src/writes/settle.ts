@@ -7,6 +7,7 @@ import { secondsText } from '../process/text.ts';
 import {
   type Decision,
   decide,
+  newState,
   type Outcome,
   type Planned,
   plannedOf,
@@ -568,7 +569,7 @@ const goneReason = { code: 'gone', message: 'the record is gone, because an earl
 function stateBefore(row: Row): RowState {
   const uncertain = uncertaintyOf(row);
   if (uncertain) return { ...uncertain, at: 'uncertain' };
-  return row.state.at === 'settled' ? { at: 'new' } : row.state;
+  return row.state.at === 'settled' ? newState : row.state;
 }
 
 function withoutState({

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { InputFile } from '../../input/input-file.ts';
 import type { InputRow, RowLayout } from '../../input/read-records.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
-import type { Intent, Row } from '../../writes/decide.ts';
+import { type Intent, newState, type Row } from '../../writes/decide.ts';
 import { printNothing } from './report-run.ts';
 import { type ApplyFlags, runPace } from './run-flags.ts';
 import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
@@ -63,7 +63,7 @@ export async function toRun(
     invalid: invalid.length,
     skipped,
   };
-  const newRows = rows.map(({ line, id, intent }): Row => ({ line, id, intent, state: { at: 'new' } }));
+  const newRows = rows.map(({ line, id, intent }): Row => ({ line, id, intent, state: newState }));
   return createRun(header, newRows, { invalid: [...invalid], input: layout && { inputFile, layout } });
 }
 

@@ -200,9 +200,9 @@ function describeActions({ noun }: RunHeader, { changes }: Plan): string {
   const { singular: record, plural: records } =
     noun === 'inventory' ? { singular: 'entry', plural: 'entries' } : nouns[noun];
   const count = (action: string) =>
-    changes.filter(
+    changes.count(
       ({ state }) => (state.at === 'planned' || state.at === 'uncertain') && state.action === action,
-    ).length;
+    );
   const [creates, sets, removals] = [count('create'), count('set'), count('remove')];
   // The entry that a count needs is created with it.
   const isCount = noun === 'inventory';

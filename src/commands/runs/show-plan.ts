@@ -1,5 +1,5 @@
 import type { NounName } from '../../api/operations.ts';
-import { changeOf, type Plan } from '../../bulk/plan.ts';
+import { changeOf, largestChanges, type Plan } from '../../bulk/plan.ts';
 import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
 import type { PlannedRow, Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
@@ -9,7 +9,7 @@ import { pickColumns, type View } from '../../output/columns.ts';
 import { inPages } from '../../output/print.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
-import { plannedOf } from '../../writes/decide.ts';
+import { plannedOf, type Row } from '../../writes/decide.ts';
 import { createRowView, type PrintedRow, rowWords, toInvalidRow, toPrintedRow } from './row-view.ts';
 
 /** The most changes that are shown before the question. */
@@ -26,7 +26,11 @@ export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
   const isTable = printer.format === 'table';
-  const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
+  const names = await readPetNames(
+    context,
+    run.header,
+    plan.changes.length > maxNames ? [] : [...plan.changes],
+  );
   const view = createPlanView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
   const rows = printedRows(run, plan, names);
   const isOrdered = invalidOf(run).length === 0;
@@ -35,7 +39,7 @@ export async function printPlan(context: Context, run: Run, plan: Plan): Promise
 
 /** The number of rows that cannot be written, invalid rows included. */
 export function countProblems(run: Run, { rows }: Plan): number {
-  return invalidOf(run).length + rows.filter(isProblemRow).length;
+  return invalidOf(run).length + rows.count(isProblemRow);
 }
 
 /** The invalid rows to print. A resumed run has printed them before. */
@@ -58,7 +62,7 @@ function* printedRows(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, strin
 /** Shows the largest changes on stderr, before the question. */
 export async function showLargestChanges(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   const { io } = context;
-  const largest = largestChanges(plan);
+  const largest = largestChanges(plan.changes, maxShownChanges);
   const names = await readPetNames(context, header, largest);
   const printed = largest.map((planned) =>
     toPrintedRow(header.noun, planned, names.get(planned.row.id ?? -1n)),
@@ -69,12 +73,6 @@ export async function showLargestChanges(context: Context, header: RunHeader, pl
     await context.tell(
       `and ${groupDigits(plan.changes.length - largest.length)} more; --dry-run shows all of them`,
     );
-}
-
-/** The largest changes of counts. Changes of other records have no size: the first ones. */
-function largestChanges({ changes }: Plan): readonly PlannedRow[] {
-  const sizeOf = (row: PlannedRow) => Math.abs(changeOf(row) ?? 0);
-  return changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
 }
 
 /** Reads the names of the pets of some rows. A name that cannot be read is left out. */
@@ -107,7 +105,7 @@ export async function printTotals(
 ): Promise<void> {
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
-  const unchanged = rows.filter(({ state }) => isUnchanged(state)).length;
+  const unchanged = rows.count(({ state }) => isUnchanged(state));
   const facts = [
     ...(isCount ? describeDirections(changes) : []),
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
@@ -120,11 +118,16 @@ export async function printTotals(
     const again = `if this is another service or another delivery, --again books ${count === 1 ? 'it' : 'them'} once more`;
     await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}; ${again}`);
   }
-  const states = rows.map(({ row, state }) => ({ ...row, state }));
-  for (const { count, example } of groupFailures(states))
+  for (const { count, example } of groupFailures(plannedStates(rows)))
     await tell(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
+}
+
+/** Yields rows with the states that they have in a plan. */
+function* plannedStates(rows: Iterable<PlannedRow>): Generator<Row> {
+  for (const { row, state } of rows)
+    if (state.at === 'settled') yield { line: row.line, id: row.id, intent: row.intent, state };
 }
 
 /** Whether a row needs no write because the record is as it should be. */
@@ -133,40 +136,48 @@ function isUnchanged(state: PlannedRow['state']): boolean {
 }
 
 /** Describes the changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
-function describeDirections(changes: readonly PlannedRow[]): string[] {
-  const sizeOf = (row: PlannedRow) => changeOf(row) ?? 0;
-  const valuesOf = (row: PlannedRow) => plannedOf(row) ?? { before: null, after: null };
-  const isRaised = (row: PlannedRow) => valuesOf(row).after !== null && sizeOf(row) >= 0;
-  const describeDirection = (
-    rows: readonly PlannedRow[],
-    direction: string,
-    notes: Readonly<Record<string, (row: PlannedRow) => boolean>>,
-  ) => {
-    const units = rows.reduce((sum, row) => sum + BigInt(Math.abs(sizeOf(row))), 0n);
-    const parts = Object.entries(notes).flatMap(([note, isNoted]) => {
-      const count = rows.filter(isNoted).length;
-      return count > 0 ? [`${groupDigits(count)} ${note}`] : [];
+function describeDirections(changes: Iterable<PlannedRow>): string[] {
+  const [up, down] = [new Direction('up +'), new Direction('down -')];
+  for (const change of changes) {
+    const { before, after } = plannedOf(change) ?? { before: null, after: null };
+    const size = changeOf(change) ?? 0;
+    if (after !== null && size >= 0) up.add(size, before === null ? 'new' : undefined);
+    else down.add(size, after === null ? 'removed' : after === 0 && before !== null ? 'to 0' : undefined);
+  }
+  return [...up.describe(['new']), ...down.describe(['to 0', 'removed'])];
+}
+
+/** The changes of counts in one direction. */
+class Direction {
+  private readonly name: string;
+  private count = 0;
+  private units = 0n;
+  private readonly notes = new Map<string, number>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  add(size: number, note: string | undefined): void {
+    this.count += 1;
+    this.units += BigInt(Math.abs(size));
+    if (note !== undefined) this.notes.set(note, (this.notes.get(note) ?? 0) + 1);
+  }
+
+  describe(notes: readonly string[]): string[] {
+    const { name, count, units } = this;
+    if (count === 0) return [];
+    const parts = notes.flatMap((note) => {
+      const noted = this.notes.get(note);
+      return noted === undefined ? [] : [`${groupDigits(noted)} ${note}`];
     });
     const tail = parts.length > 0 ? ` (${parts.join(', ')})` : '';
-    return rows.length === 0
-      ? []
-      : [`${counted(rows.length, 'pet', 'pets')} ${direction}${groupDigits(units)}${tail}`];
-  };
-  return [
-    ...describeDirection(changes.filter(isRaised), 'up +', { new: (row) => valuesOf(row).before === null }),
-    ...describeDirection(
-      changes.filter((row) => !isRaised(row)),
-      'down -',
-      {
-        'to 0': (row) => valuesOf(row).after === 0 && valuesOf(row).before !== null,
-        removed: (row) => valuesOf(row).after === null,
-      },
-    ),
-  ];
+    return [`${counted(count, 'pet', 'pets')} ${name}${groupDigits(units)}${tail}`];
+  }
 }
 
 /** The reasons of rows that another run has booked, each with the number of rows. */
-function reasonsOfBooked(rows: readonly PlannedRow[]): Map<string, number> {
+function reasonsOfBooked(rows: Iterable<PlannedRow>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { state } of rows) {
     if (state.at !== 'settled' || state.outcome.state !== 'unchanged') continue;
