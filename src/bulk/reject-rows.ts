@@ -4,7 +4,7 @@ import type { FileName } from '../process/new-file.ts';
 import type { Row } from '../writes/decide.ts';
 import { isFields } from '../writes/value.ts';
 import { countFieldsOf } from './count-layout.ts';
-import { isLeft, type Run } from './run.ts';
+import { isLeft, type Run, settledCode } from './run.ts';
 
 /** The codes of the rows that have failed in earlier sessions: their rejects are written already. */
 export type EarlierFailures = ReadonlyMap<Row, string>;
@@ -15,7 +15,8 @@ export function findEarlierFailures({ rows, hasEnded }: Run): EarlierFailures {
   if (!hasEnded) return failures;
   for (const row of rows) {
     const code = failureCodeOf(row);
-    if (code !== undefined) failures.set(row, code);
+    // What a person says of the rows comes one command after the other, and is rejected with the end of the run.
+    if (code !== undefined && code !== settledCode) failures.set(row, code);
   }
   return failures;
 }

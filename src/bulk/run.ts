@@ -200,6 +200,9 @@ export const fates = [
 export type Fate = (typeof fates)[number];
 export type FateCounts = Record<Fate, number>;
 
+/** The code of a row of which a person has said what happened. */
+export const settledCode = 'settled';
+
 /** The code of a row that another run of the delivery has booked. */
 export const bookedCode = 'booked';
 

@@ -95,7 +95,9 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
 
 function hasPerhapsWritten({ counts, header, state }: RunInfo): boolean {
   return (
-    counts.applied + counts.unknown + counts.unsettled > 0 || (header.kind === 'undo' && state !== 'finished')
+    counts.applied + counts.unknown + counts.unsettled > 0 ||
+    state === 'running' ||
+    (header.kind === 'undo' && state !== 'finished')
   );
 }
 

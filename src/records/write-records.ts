@@ -261,7 +261,8 @@ function failedError({ noun, context }: Access, row: Row, { outcome, error, befo
   }
 }
 
-function etagsHint(context: Context): string {
+/** Says how to send no ETags, if a service refuses the tags that its readings give. */
+export function etagsHint(context: Context): string {
   const { profile } = context.settings;
   const command = ['config', 'set', 'etags', 'false', ...(profile ? ['--profile', profile.value] : [])];
   return `if the tags of the service are of no use: petstore ${command.join(' ')}`;

@@ -198,6 +198,8 @@ function decideUncertain(intent: Intent, uncertain: Uncertain, now: Value, rules
     if (now === null) return applied;
     return isSame(before, now) ? writeAgain : changed(uncertain, now);
   }
+  // What proves a reading of an undo writes what is there: then nothing was taken back.
+  if (isSame(before, after) && isSame(after, now)) return unchanged;
   if (isSame(after, now)) return intent.kind === 'add' && !mayBeApplied ? changed(uncertain, now) : applied;
   if (now === null) {
     if (before !== null) return leaveUnknown('gone', describeChange(uncertain, now), mayBeApplied);

@@ -53,6 +53,18 @@ test('writes rejected JSON as JSON, and keeps every digit', async () => {
   expect(await shop.report('inventory apply a.rejects.jsonl --yes')).toMatchObject({ failed: 1 });
 });
 
+test('rows that a person has called failed, one after the other, are rejected with the last of them', async () => {
+  await using shop = await stockShop([5, 5, 5], { 'd.csv': 'petId,change\n1,1\n2,2\n3,3\n' });
+  trouble(shop, () => 429);
+  const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --retries 0';
+  expect(await shop.report(deliver)).toMatchObject({ failed: 3 });
+  for (const petId of ['3', '1']) await shop.report(`runs settle r1 ${petId} --as failed`);
+  expect(shop.files()).not.toContain('d.rejects.csv');
+  await shop.report('runs settle r1 2 --as failed');
+  expect(shop.read('d.rejects.csv').match(/^\d,.*settled/gm)).toHaveLength(3);
+  expect((await shop.run('runs -o csv --no-header --fields state')).stdout).toBe('finished\n');
+});
+
 test('tells rows apart that begin on one line', async () => {
   const rows = ['{"petId":1,"quantity":6}', '{"petId":2,"quantity":"x"}', '{"petId":9,"quantity":3}'];
   await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });

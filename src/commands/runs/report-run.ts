@@ -23,6 +23,7 @@ import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
+import { etagsHint } from '../../records/write-records.ts';
 import { plannedOf, type Row } from '../../writes/decide.ts';
 import { idMember, rowWords } from './row-view.ts';
 import { createPlanView, describeExample } from './show-plan.ts';
@@ -59,7 +60,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
   // If the service stored other counts than were sent, the user must look at them before any further write.
   for (const { id, state } of suspects)
     if (state.at === 'settled') await context.print(`pet ${id}: ${state.outcome.reason?.message}`);
-  const hint = hintOf(report, totals, commands);
+  const hint = hintOf(context, report, totals, commands);
   const retryable = isRetryable(header, rows, totals.counts) && !report.isResumed && deferrals.size === 0;
   const error = toRunError(header, totals.counts, retryable, { stop, hint });
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
@@ -91,6 +92,7 @@ function nextCommands(
 
 /** Says what the user can do next. Undefined if there is nothing to do. */
 function hintOf(
+  context: Context,
   { stop, rows, problem }: Report,
   { counts: { failed, invalid }, left }: RunTotals,
   { resume, undo, apply, settle }: NextCommands,
@@ -103,8 +105,14 @@ function hintOf(
   if (settle)
     hints.push(`look at the records that are unknown, and say what you find, for example: ${settle}`);
   if (apply && failed + invalid > left) hints.push(`correct the rejected rows, then run: ${apply}`);
+  if (rows.some(isStale)) hints.push(etagsHint(context));
   if (undo && hints.length === 0) hints.push(`set back with: ${undo}`);
   return hints.length > 0 ? hints.join('; ') : undefined;
+}
+
+/** Whether the service has refused the tag that its own reading gave. */
+function isStale({ state }: Row): boolean {
+  return state.at === 'settled' && state.outcome.reason?.code === 'stale';
 }
 
 /** Whether the service has added what it was told to set. */

@@ -1,7 +1,7 @@
 import { confirmWrite } from '../../asking.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { type EarlierFailures, findEarlierFailures, writeRunRejects } from '../../bulk/reject-rows.ts';
-import { fateOf, isLeft, keyOf, type Run } from '../../bulk/run.ts';
+import { fateOf, isLeft, keyOf, type Run, settledCode } from '../../bulk/run.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { endRun } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
@@ -113,7 +113,7 @@ function toOutcome(run: Run, { key, made }: NamedRow, as: 'applied' | 'failed'):
   const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
   const madeRecord = made === undefined ? undefined : { id: made, value: after };
   const reason = {
-    code: 'settled',
+    code: settledCode,
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
   };
   return [row, { state: as, reason, made: madeRecord }];
