@@ -1,6 +1,7 @@
-import { basename } from 'node:path';
-import type { InputFile, Step } from './simulator-history.ts';
-import { numberIn } from './simulator-service.ts';
+import type { InputFile, TypedRows } from './simulator-files.ts';
+import { numberIn } from './simulator-healthy.ts';
+import type { Step } from './simulator-history.ts';
+import type { Store } from './simulator-store.ts';
 
 /** A command that was run, and all facts about it that an observer can see. */
 export interface Command {
@@ -8,8 +9,12 @@ export interface Command {
   /** The words after `petstore`. */
   readonly words: readonly string[];
   readonly step: Step;
-  /** The file that it applies, also by way of rejects. */
+  readonly machine: number;
+  /** The records of the profile that it was typed for. */
+  readonly store: Store;
+  /** The file that it applies, also by way of rejects, and its rows as they were typed. */
   readonly file: InputFile | undefined;
+  readonly typed: TypedRows | undefined;
   readonly hasCrashed: boolean;
   readonly wasSignalled: boolean;
   readonly code: number;
@@ -19,7 +24,7 @@ export interface Command {
   readonly summary: Record<string, unknown> | undefined;
   /** The error that it printed as JSON. */
   readonly error: Record<string, unknown> | undefined;
-  /** The journals that it wrote to, as ids of runs. */
+  /** The journals that it wrote to, as keys of runs. */
   readonly touched: readonly string[];
   /** The first and the last of the service's changes while it ran. */
   readonly from: number;
@@ -29,6 +34,9 @@ export interface Command {
 /** A run as `runs` lists it. */
 export interface ListedRun extends Readonly<Record<string, unknown>> {
   readonly id: string;
+  /** The id with its machine: see `runKey`. */
+  readonly key: string;
+  readonly machine: number;
   readonly kind: string;
   /** The input; of an undo, the run that it undoes. */
   readonly file: string;
@@ -37,7 +45,9 @@ export interface ListedRun extends Readonly<Record<string, unknown>> {
 
 /** A row as `runs show` prints it. */
 export interface ShownRow {
+  /** Empty if no record is known. */
   readonly id: string;
+  readonly line: number;
   readonly state: string;
   readonly before: number | undefined;
   readonly after: number | undefined;
@@ -47,23 +57,45 @@ export interface ShownRow {
 /** The program broke a promise. */
 export class Violation extends Error {}
 
-/** The rows that `runs show -o jsonl` prints. */
+/** A run on one of several machines, each of which counts from r1. */
+export function runKey(machine: number, id: string): string {
+  return machine === 0 ? id : `${machine}/${id}`;
+}
+
+export function runIdOf(key: string): string {
+  return key.slice(key.indexOf('/') + 1);
+}
+
+export function machineOf(key: string): number {
+  return key.includes('/') ? Number(key.split('/')[0]) : 0;
+}
+
+/** The rows that `runs show -o jsonl` prints. A run that removed prints its records, with what became of them. */
 export function shownRows(text: string): ShownRow[] {
   return linesOf(text).map((line) => {
-    const { id, petId, state, before, after, reason, code } = JSON.parse(line);
-    const value = (cell: unknown) =>
-      cell === null || cell === undefined ? undefined : numberIn(JSON.stringify(cell));
+    const row = JSON.parse(line);
+    const { id, petId, before, after, _line = row.line, _state = row.state, _code = row.reason?.code } = row;
     return {
-      ...{ id: String(id ?? petId), state, code: reason?.code ?? code },
-      before: value(before),
-      after: value(after),
+      ...{ id: String(id ?? petId ?? ''), line: Number(_line), state: _state, code: _code },
+      before: numberOf(row._state === undefined ? before : row),
+      after: numberOf(after),
     };
   });
+}
+
+/** A count, or the number in the name of a record. */
+function numberOf(cell: unknown): number | undefined {
+  if (cell === null || cell === undefined) return undefined;
+  if (typeof cell === 'number') return cell;
+  const { name, quantity } = cell as Record<string, unknown>;
+  const value = numberIn(name ?? quantity ?? cell);
+  return Number.isNaN(value) ? undefined : value;
 }
 
 /** A row of a file of rejects. */
 export interface RejectedRow {
   readonly id: string;
+  readonly line: number;
   readonly state: string;
   readonly status: string;
   readonly code: string;
@@ -76,18 +108,17 @@ export function rejectedRows(text: string): RejectedRow[] {
     return lines.flatMap((line) => {
       const record = parseJson(line) as Record<string, unknown> | undefined;
       if (!record) return [];
-      const { id, petId, _state, _status, _code } = record;
+      const { id, petId, _line, _state, _status, _code } = record;
       return {
-        id: String(id ?? petId),
-        state: String(_state),
-        status: String(_status ?? ''),
-        code: String(_code),
+        ...{ id: String(id ?? petId ?? ''), line: Number(_line), state: String(_state) },
+        ...{ status: String(_status ?? ''), code: String(_code) },
       };
     });
   const [header = [], ...rows] = lines.map((line) => line.replace('\r', '').split(','));
   const cell = (row: readonly string[], name: string) => row[header.indexOf(name)] ?? '';
   return rows.map((row) => ({
     id: cell(row, header.includes('id') ? 'id' : 'petId'),
+    line: Number(cell(row, '_line')),
     state: cell(row, '_state'),
     status: cell(row, '_status'),
     code: cell(row, '_code'),
@@ -101,9 +132,10 @@ function linesOf(text: string): string[] {
 /** The command that a command names as the way on, as words after `petstore`. */
 export function namedCommand({ error, summary, stderr }: Command): string[] | undefined {
   for (const text of [error?.hint, error?.message, summary?.resume, stderr]) {
-    const match = /petstore ((?:resume|undo|inventory apply|pets update)\b[^"`;,()\n]*)/.exec(
-      String(text ?? ''),
-    );
+    const match =
+      /petstore ((?:resume|undo|inventory apply|pets (?:update|create|delete) --from)\b[^"`;,()\n]*)/.exec(
+        String(text ?? ''),
+      );
     if (match?.[1]) return match[1].trim().replace(/[.:]$/, '').split(/\s+/);
   }
   return undefined;
@@ -111,8 +143,11 @@ export function namedCommand({ error, summary, stderr }: Command): string[] | un
 
 /** The runs whose journals a process wrote to. */
 export function runsOf(touched: ReadonlySet<string>): string[] {
-  const ids = [...touched].map((path) => /^(r\d+)\.jsonl/.exec(basename(path))?.[1]);
-  return [...new Set(ids.filter((id) => id !== undefined))];
+  const keys = [...touched].map((path) => {
+    const [, machine, id] = /\/state(\d+)\/.*\/(r\d+)\.jsonl/.exec(path) ?? [];
+    return id === undefined ? undefined : runKey(Number(machine), id);
+  });
+  return [...new Set(keys.filter((key) => key !== undefined))];
 }
 
 /** The error that a command printed as JSON, the last line on stderr. */
@@ -130,19 +165,23 @@ export function parseJson(text: string): unknown {
   }
 }
 
+const countNames = [
+  ...['run', 'rows', 'applied', 'unchanged', 'booked', 'failed', 'unknown'],
+  ...['invalid', 'skipped', 'unprocessed', 'unsettled'],
+];
+
 /** A command and how it ended, as lines of a trace. */
 export function describeCommand(command: Command): string[] {
   const { number, words, step, hasCrashed, wasSignalled, code, summary, error, touched } = command;
   const { conduct } = step;
-  const { run, rows, applied, unchanged, failed, unknown, invalid, skipped, unprocessed } = summary ?? {};
-  const facts = { run, rows, applied, unchanged, failed, unknown, invalid, skipped, unprocessed };
+  const facts = Object.fromEntries(countNames.map((name) => [name, summary?.[name]]));
   const how = [
     `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`,
     ...(conduct.edits > 0 ? [`edits ${conduct.edits}`] : []),
     ...(wasSignalled ? ['Ctrl-C'] : []),
     ...(hasCrashed ? [`died at ${step.dieAt || `request ${conduct.dieAt}`}`] : []),
   ];
-  const failure = error && JSON.stringify([error.code, error.message, error.hint]);
+  const failure = error && JSON.stringify([error.code, error.message, error.hint, error.applied]);
   return [
     `${number}: petstore ${words.join(' ')}  [${how.join(', ')}] ${touched}`,
     `   ${hasCrashed ? '' : `exit ${code}; ${JSON.stringify(facts)} ${failure ?? ''}`}`,

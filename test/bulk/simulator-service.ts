@@ -2,16 +2,31 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { listenHere } from '../helpers/listen.ts';
 import { die, type SimulatedProcess } from './simulator-disk.ts';
+import { errorBody, type Fault, faultBody, isDisputed, readFaults, writeFaults } from './simulator-faults.ts';
+import {
+  type Answer,
+  HealthyService,
+  numberIn,
+  type Reader,
+  type Request,
+  type ServiceShape,
+} from './simulator-healthy.ts';
 import { type Random, randomOf } from './simulator-random.ts';
+import { type Change, Store } from './simulator-store.ts';
 
-// The service of the simulator: it misbehaves as a command's conduct says, others write to it between any two requests,
-// and it records every change. It does nothing that the limits of runs (`help bulk`) exclude:
+// The service of the simulator, with the gateway and the cache before it: it misbehaves as a command's conduct says, others
+// write to it between any two requests, and it records every change. It does nothing that the limits of runs (`help bulk`)
+// exclude. Each exception is marked with its word:
 //
-//   late request: what is carried out is carried out at once.
-//   same count: others always write a new value.
-//   no ETags: the model compares a write with the reading.
-//   proxy: nobody writes after a 412 of a proxy that sends twice.
-//   false answer: a success that shows the value is always carried out.
+//   late:      a request that reaches the service while or after its run is undone, or a late copy of a plain set after a
+//              later run of one's own; a late write to a service without ETags.
+//   same count: a count that others moved away and back, or by exactly the same change: others always write a new value.
+//   no ETags:  a service without ETags, or one that does not check If-Match, has a moment between reading and write.
+//   twice:     a gateway that passes a write on twice with a sale in between, or with an older reading; a POST or a DELETE
+//              that is passed on twice.
+//   no write:  a success that wrote nothing and an old reading.
+//   old value: a cache or replica that shows old values where the service has no ETags.
+//   answer:    an answer that shows what was sent is believed.
 
 /** How the service treats one command. */
 export interface Conduct {
@@ -30,143 +45,52 @@ export interface Conduct {
   readonly signals: readonly number[];
 }
 
-const bodies = {
-  failure: '{"success":false,"error":"the record is locked"}',
-  problem: '{"type":"about:blank","title":"locked","status":423}',
-  error: '{"code":"internal","message":"it broke","status":500}',
-  array: '[]',
-  null: 'null',
-  text: '"locked"',
-  object: '{}',
-};
-
-/** What goes wrong with a request. */
-export interface Fault {
-  /** Undefined if there is no answer. */
-  readonly status?: number;
-  /** Whether the request is carried out; undefined: either. */
-  readonly applied?: boolean;
-  readonly retryAfter?: string;
-  readonly body?: keyof typeof bodies | 'other record' | 'other value' | 'cut' | 'nothing' | 'html';
-  /** The request stays without an answer until the client gives up. */
-  readonly hangs?: boolean;
-}
-
-/** A proxy sends the write twice and passes on the answer to the second one. */
-const isTwice = { applied: true };
-
-export const writeFaults: readonly Fault[] = [
-  ...[307, 308, 400, 401, 403, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505].map((status) => ({
-    ...{ status, applied: false },
-  })),
-  ...[301, 302, 303, 304, 408, 500, 502, 503, 504, 507, 202, 206, 207].map((status) => ({ status })),
-  ...[429, 503].map((status) => ({ status, applied: false, retryAfter: '0' })),
-  { status: 429, applied: false, retryAfter: '300' },
-  ...[409, 412, 429].map((status) => ({ status, ...isTwice })),
-  { status: 503, retryAfter: '0', ...isTwice },
-  ...(Object.keys(bodies) as (keyof typeof bodies)[]).map((body) => ({ status: 200, body })),
-  ...(['other record', 'other value', 'cut', 'html'] as const).map((body) => ({ status: 200, body })),
-  ...[200, 201, 204].map((status) => ({ status, applied: true, body: 'nothing' as const })),
-  {},
-  {},
-  {},
-  { hangs: true },
-];
-
-const readFaults: readonly Fault[] = [
-  ...[400, 401, 403, 408, 429, 500, 502, 503, 504].map((status) => ({ status })),
-  { status: 503, retryAfter: '0' },
-  { status: 503, retryAfter: '300' },
-  ...(['other record', 'failure', 'array', 'null', 'cut', 'html'] as const).map((body) => ({
-    ...{ status: 200, body },
-  })),
-  {},
-  {},
-  { hangs: true },
-];
-
-/** A record: a count, or the number in a name, and a field that no file names. */
-interface Entry {
-  readonly value: number;
-  readonly rest: number;
-}
-
-/** A change of a value, by the program or by somebody else. */
-export interface Change {
-  /** The command; undefined for somebody else. */
-  readonly command: number | undefined;
-  /** The number of the request; a proxy may make two changes of one. */
-  readonly request: number;
-  readonly id: string;
-  readonly before: number | undefined;
-  readonly after: number | undefined;
-  /** What the command last read of the record. */
-  readonly read: number | undefined;
-  /** Whether the field that no file names was changed too. */
-  readonly isWider: boolean;
-  /** Whether If-Match protects others: tags are strong, and the command met no 412 that makes it distrust them. */
-  readonly isBound: boolean;
-}
-
-export interface ServiceShape {
-  readonly noun: 'inventory' | 'pets';
-  /** Random ones are new in every answer, and match nothing. */
-  readonly etags: 'strong' | 'weak' | 'random' | 'none';
-  /** Whether a PUT creates a missing entry; else it is answered 404, and a POST creates it. */
-  readonly putCreates: boolean;
-  /** Whether lists lack a record now and then. */
-  readonly hasGaps: boolean;
-}
-
 /** A command as the service knows it: its process, and how its requests are treated. */
-interface Visitor {
+interface Visitor extends Reader {
   readonly process: SimulatedProcess;
   readonly conduct: Conduct;
   /** How many requests there were, by method and record. */
   readonly seen: Map<string, number>;
-  readonly read: Map<string, number | undefined>;
-  requests: number;
   writes: number;
-  hasFalse412: boolean;
   raise(): void;
-}
-
-interface Request {
-  readonly number: number;
-  readonly command: number;
-  readonly visitor: Visitor;
-  readonly method: string;
-  /** Undefined for a list. */
-  readonly id: string | undefined;
-  readonly query: URLSearchParams;
-  /** What a write sets. */
-  readonly entry: Entry | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly isOfNoun: boolean;
-  readonly nth: number;
 }
 
 export class SimulatedService {
   /** The header that names the command of a request. */
   static readonly tag = 'x-command';
-  readonly entries = new Map<string, Entry>();
+  /** The token of a tenant. */
+  static tokenOf(tenant: string): string {
+    return Buffer.from(`the token of ${tenant}`).toString('hex');
+  }
+
   readonly changes: Change[] = [];
   /** What must not happen: two requests of one command for one record at once. */
   readonly breaches: string[] = [];
+  /** Each request with its answer, for a person who looks into a failure. */
+  readonly log: string[] = [];
   /** Records of which a write was carried out and then refused: whether it was this one, nobody can know. */
   readonly disputed = new Set<string>();
+  /** The writes that a command cannot know to be refused, as `command record`; of a create, the record is its value. */
+  readonly doubtful = new Set<string>();
+  readonly stores: readonly Store[];
   private readonly shape: ServiceShape;
+  private readonly healthy: HealthyService;
+  private readonly clock: { received: number; changes: Change[] };
   private readonly visitors = new Map<number, Visitor>();
   private readonly open = new Set<string>();
   private readonly quiet = new Set<string>();
   private readonly server = createServer((message, response) => void this.receive(message, response));
+  private readonly late: { readonly request: Request; readonly due: number }[] = [];
   private port = 0;
-  private received = 0;
   private pending = 0;
   private fresh = 1_000_000;
 
   constructor(shape: ServiceShape) {
     this.shape = shape;
+    this.clock = { received: 0, changes: this.changes };
+    this.healthy = new HealthyService(shape, this.clock);
+    const { tenants } = shape;
+    this.stores = (tenants.length > 0 ? tenants : [undefined]).map((name) => new Store(name, this.clock));
   }
 
   async listen(): Promise<void> {
@@ -189,9 +113,14 @@ export class SimulatedService {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
+  /** Whether a write with If-Match never replaces another version than it names. */
+  get isGuarded(): boolean {
+    return this.healthy.isGuarded;
+  }
+
   admit(command: number, visitor: Pick<Visitor, 'process' | 'conduct' | 'raise'>): void {
-    const counts = { requests: 0, writes: 0, hasFalse412: false };
-    this.visitors.set(command, { ...visitor, ...counts, seen: new Map(), read: new Map() });
+    const counts = { requests: 0, writes: 0, seen: new Map(), read: new Map(), unread: new Set<string>() };
+    this.visitors.set(command, { ...visitor, ...counts });
   }
 
   /** How many requests of a command would change something, carried out or not. */
@@ -199,37 +128,37 @@ export class SimulatedService {
     return this.visitors.get(command)?.writes ?? 0;
   }
 
-  /** Somebody else sets the value of a record, or its other field, or removes it. */
-  edit(id: string, random: Random): void {
-    const entry = this.entries.get(id);
-    if (!entry || this.quiet.has(id)) return;
+  /** From now on nothing goes wrong, and all readings are current. */
+  recover(): void {
+    this.healthy.isWell = true;
+    this.landLate();
+  }
+
+  /** Carries out the writes that are late. @param canWait those that may still wait, because If-Match guards them. */
+  landLate({ canWait = false } = {}): void {
+    for (const item of this.late.splice(0))
+      if (canWait && this.isGuarded && item.request.headers['if-match'] !== undefined) this.late.push(item);
+      else this.healthy.perform(item.request);
+  }
+
+  /** Somebody else sets the value of a record, or its other field, or removes it, or makes it. */
+  edit(store: Store, id: string, random: Random): void {
+    const entry = store.entries.get(id);
+    if (this.quiet.has(id)) return;
     this.fresh += 1000;
-    if (this.shape.noun === 'pets' && random.chance(0.3))
-      this.entries.set(id, { ...entry, rest: this.fresh });
-    else if (this.shape.noun === 'inventory' && random.chance(0.03)) this.change(id, undefined);
-    else this.change(id, { ...entry, value: this.fresh });
+    if (!entry) {
+      if (this.isGuarded && this.shape.noun === 'inventory' && random.chance(0.2))
+        store.change(id, { value: this.fresh, rest: 0 });
+    } else if (this.shape.noun === 'pets' && random.chance(0.3))
+      store.change(id, { ...entry, rest: this.fresh });
+    else if (random.chance(0.03)) store.change(id, undefined);
+    else store.change(id, { ...entry, value: this.fresh });
   }
 
   /** Returns when no request is in flight. */
   async idle(): Promise<void> {
     do await sleep(1);
     while (this.pending > 0);
-  }
-
-  private change(id: string, entry: Entry | undefined, request?: Request): void {
-    const before = this.entries.get(id);
-    this.changes.push({
-      command: request?.command,
-      request: request?.number ?? 0,
-      id,
-      before: before?.value,
-      after: entry?.value,
-      read: request?.visitor.read.get(id),
-      isWider: before !== undefined && entry !== undefined && before.rest !== entry.rest,
-      isBound: this.shape.etags === 'strong' && !request?.visitor.hasFalse412,
-    });
-    if (entry) this.entries.set(id, entry);
-    else this.entries.delete(id);
   }
 
   private async receive(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -247,7 +176,13 @@ export class SimulatedService {
       return;
     }
     visitor.requests += 1;
-    this.received += 1;
+    this.clock.received += 1;
+    const { received } = this.clock;
+    const due = this.late.filter((item) => item.due <= received);
+    for (const item of due) {
+      this.late.splice(this.late.indexOf(item), 1);
+      this.healthy.perform(item.request);
+    }
     for (const at of visitor.conduct.signals) if (at === visitor.requests) visitor.raise();
     const isLast = visitor.requests === visitor.conduct.dieAt;
     if (isLast && !visitor.conduct.diesAfter) die(visitor.process);
@@ -256,10 +191,15 @@ export class SimulatedService {
       return;
     }
     const request = this.toRequest(message, text, command, visitor);
-    const key = `${command} ${request.id}`;
-    if (request.isOfNoun && request.id !== undefined && this.open.has(key))
+    if (!request) {
+      reply(response, { status: 401, body: errorBody(401) });
+      return;
+    }
+    const key = `${command} ${request.id ?? request.entry?.value}`;
+    const isWatched = request.isOfNoun && key !== `${command} undefined`;
+    if (isWatched && this.open.has(key))
       this.breaches.push(`two requests of command ${command} for record ${request.id} at once`);
-    this.open.add(key);
+    if (isWatched) this.open.add(key);
     this.pending += 1;
     // Others arrive meanwhile. Not a timer: then a client that gave up might read the value before this write.
     await setImmediate();
@@ -267,7 +207,7 @@ export class SimulatedService {
     this.pending -= 1;
     this.open.delete(key);
     if (visitor.process.isDead) this.serveTheDead(request, response);
-    else this.serve(request, response);
+    else this.serve(request, response, visitor);
     if (!isLast) return;
     die(visitor.process);
     response.destroy();
@@ -278,182 +218,173 @@ export class SimulatedService {
     text: string,
     command: number,
     visitor: Visitor,
-  ): Request {
-    const { pathname, searchParams } = new URL(decodeURI(url).replace(/\/{2,}/g, '/'), 'http://x');
+  ): Request | undefined {
+    const { pathname, searchParams: query } = new URL(decodeURI(url).replace(/\/{2,}/g, '/'), 'http://x');
+    const store = this.storeOf(headers);
+    if (!store) return undefined;
     const base = this.shape.noun === 'pets' ? '/v1/pets' : '/v1/store/inventory';
     const isOfNoun = pathname.startsWith(base);
     const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
     const id = isOfNoun ? (pathname.slice(base.length + 1) || body.petId)?.toString() : undefined;
-    const entry =
+    const sent =
       this.shape.noun === 'pets'
         ? { value: numberIn(body.name), rest: Number(body.categoryId) }
         : { value: Number(body.quantity), rest: 0 };
+    const entry = text === '' ? undefined : sent;
     if (method !== 'GET') visitor.writes += 1;
-    const key = `${method} ${pathname}`;
+    const reading = visitor.read.get(id ?? '');
+    const key = `${method} ${id === undefined && entry ? entry.value : pathname}`;
     const nth = (visitor.seen.get(key) ?? 0) + 1;
     visitor.seen.set(key, nth);
-    const facts = { number: this.received, command, visitor, method, id, headers, isOfNoun, nth };
-    return { ...facts, query: searchParams, entry: text === '' ? undefined : entry };
+    return {
+      ...{
+        number: this.clock.received,
+        command,
+        visitor,
+        store,
+        method,
+        id,
+        url: pathname,
+        query,
+        entry,
+        headers,
+      },
+      ...{ isOfNoun, reading, distance: visitor.requests - (reading?.nth ?? 0) },
+      random: randomOf(visitor.conduct.seed, key, nth),
+    };
+  }
+
+  private storeOf({ authorization }: IncomingHttpHeaders): Store | undefined {
+    const isSame = ({ tenant }: Store) =>
+      tenant === undefined || authorization === `Bearer ${SimulatedService.tokenOf(tenant)}`;
+    return this.stores.find(isSame);
   }
 
   /** A request that was in flight when its process died may still be carried out; nobody hears the answer. */
   private serveTheDead(request: Request, response: ServerResponse): void {
-    const { visitor, method, id, nth } = request;
-    const random = randomOf(visitor.conduct.seed, 'dead', method, id ?? '', nth);
-    if (this.isPossible(request) && random.chance(0.5)) this.carryOut(request);
+    this.doubt(request);
+    if (request.method !== 'GET' && request.isOfNoun) {
+      const fate = request.random.next();
+      if (fate < 0.4) this.healthy.perform(request);
+      else if (fate < 0.6) this.delay(request);
+    }
     response.destroy();
   }
 
-  private carryOut(request: Request): void {
-    const { method, id = '', entry } = request;
-    this.change(id, method === 'DELETE' ? undefined : entry, request);
+  private delay(request: Request): void {
+    this.late.push({ request, due: this.clock.received + 1 + request.random.below(12) });
   }
 
-  private serve(request: Request, response: ServerResponse): void {
-    const { visitor, method, id, nth, isOfNoun } = request;
-    const { conduct } = visitor;
+  private serve(request: Request, response: ServerResponse, { conduct }: Visitor): void {
+    const { method, id, isOfNoun, random, store } = request;
     if (!isOfNoun) {
-      reply(response, 200, '[]');
+      reply(response, { status: 200, body: '[]' });
       return;
     }
-    const random = randomOf(conduct.seed, method, id ?? 'list', nth);
     const isRead = method === 'GET';
     const kinds = isRead ? readFaults : conduct.only ? [conduct.only] : writeFaults;
-    const fault = random.chance(isRead ? conduct.readFaults : conduct.writeFaults)
-      ? random.pick(kinds)
-      : undefined;
-    if (fault) this.misbehave(request, response, fault, random);
-    else this.answer(request, response, random);
-    if (!random.chance(conduct.edits)) return;
-    const ids = [...this.entries.keys()];
-    if (ids.length > 0) this.edit(id !== undefined && random.chance(0.6) ? id : random.pick(ids), random);
+    const share = this.healthy.isWell ? 0 : isRead ? conduct.readFaults : conduct.writeFaults;
+    const fault = random.chance(share) ? random.pick(kinds) : undefined;
+    if (fault && this.isPossible(fault, request)) {
+      if (fault.fate !== 'refused' || !isCertain(fault.status)) this.doubt(request);
+      this.note(request, JSON.stringify(fault));
+      this.misbehave(request, response, fault);
+    } else {
+      const answer = this.healthy.perform(request);
+      this.note(request, String(answer.status));
+      if (!isCertain(answer.status)) this.doubt(request);
+      reply(response, answer);
+    }
+    if (this.healthy.isWell || !random.chance(conduct.edits)) return;
+    const ids = store.ids();
+    if (ids.length > 0)
+      this.edit(store, id !== undefined && random.chance(0.6) ? id : random.pick(ids), random);
   }
 
-  private misbehave(request: Request, response: ServerResponse, fault: Fault, random: Random): void {
-    const { method, id = '0' } = request;
-    const isPossible = this.isPossible(request);
-    if (fault.applied === true && !isPossible) {
-      this.answer(request, response, random);
+  private note({ number, command, method, id, url, headers, entry }: Request, answer: string): void {
+    const conditions = `${headers['if-match'] ?? ''} ${headers['if-none-match'] ?? ''}`.trim();
+    this.log.push(
+      `${number}: ${command} ${method} ${id ?? url} ${entry?.value ?? ''} ${conditions} -> ${answer}`,
+    );
+  }
+
+  private doubt({ method, command, id, entry }: Request): void {
+    if (method !== 'GET') this.doubtful.add(`${command} ${id ?? entry?.value}`);
+  }
+
+  private get isOld(): boolean {
+    return this.shape.records !== 'current' || this.shape.lists !== 'current';
+  }
+
+  /** Whether no limit of runs excludes the fault. */
+  private isPossible(fault: Fault, { method, headers, store, id = '' }: Request): boolean {
+    if (method === 'GET') return true;
+    // twice
+    const isRefused = this.healthy.refusal(method, id, headers, store) !== undefined;
+    if (isDisputed(fault)) return method === 'PUT' && !this.isOld && !isRefused && !this.shape.adds;
+    // answer
+    if ((fault.fate === 'done' && isRefused) || (fault.body === 'other record' && method === 'POST'))
+      return false;
+    // no write
+    return !this.isOld || fault.status === undefined || fault.status >= 300 || fault.fate === 'done';
+  }
+
+  private misbehave(request: Request, response: ServerResponse, fault: Fault): void {
+    // A create that was not done is answered with an id that no record has.
+    const { method, id = String(900_000 + request.number), random, store, visitor } = request;
+    const { status, retryAfter, hangs = false, isTwice = false } = fault;
+    const fate = fault.fate === 'open' ? random.pick(['done', 'refused', 'late'] as const) : fault.fate;
+    let own: Answer | undefined;
+    if (method === 'GET' && [404, 405, 410].includes(status ?? 0)) visitor.unread.add(id);
+    if (method !== 'GET') {
+      if (fate === 'late') this.delay(request);
+      else if (fate === 'done') own = this.healthy.perform(request);
+      if (isDisputed(fault)) {
+        this.disputed.add(id);
+        // twice
+        this.quiet.add(id);
+      }
+    }
+    if (isTwice) {
+      reply(response, this.healthy.perform(request));
       return;
     }
-    if ((fault.applied ?? random.chance(0.5)) && isPossible) {
-      this.carryOut(request);
-      const isRefused = fault.applied === true && (fault.status ?? 0) >= 400;
-      if (isRefused) this.disputed.add(id);
-      if (fault.status === 412) this.quiet.add(id);
-    }
-    const { status, body, retryAfter, hangs } = fault;
-    if (status === 412) request.visitor.hasFalse412 = true;
     if (hangs) return;
     if (status === undefined) {
       response.destroy();
       return;
     }
-    const record = method === 'DELETE' ? this.entries.get(id) : (request.entry ?? this.entries.get(id));
-    const entry = record ?? { value: 0, rest: 0 };
-    const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
-    if (status >= 300 && status < 400)
-      reply(response, status, '', { location: `http://127.0.0.1:${this.port}/elsewhere` });
-    else if (status >= 400) reply(response, status, errorBody(status), headers);
-    else if (body === undefined) reply(response, status, this.item(id, entry));
-    else if (body === 'nothing') response.writeHead(status).end();
-    else if (body === 'other record') reply(response, status, this.item('999999', entry));
-    else if (body === 'other value')
-      reply(response, status, this.item(id, { ...entry, value: entry.value + 1 }));
-    else if (body === 'html')
-      response.writeHead(status, { 'content-type': 'text/html' }).end('<html>please log in</html>');
-    else if (body === 'cut') {
-      response.writeHead(status, { 'content-type': 'application/json', 'content-length': '500' });
-      response.write('{"petId":', () => response.destroy());
-    } else reply(response, status, bodies[body]);
-  }
-
-  /** Whether a healthy service would carry the write out. */
-  private isPossible(request: Request): boolean {
-    const { method, id } = request;
-    if (method === 'GET' || id === undefined || this.isStale(request)) return false;
-    if (method === 'POST') return !this.entries.has(id);
-    const isUpsert = method === 'PUT' && this.shape.putCreates && this.shape.noun === 'inventory';
-    return this.entries.has(id) || isUpsert;
-  }
-
-  private isStale({ id = '', headers }: Request): boolean {
-    const ifMatch = headers['if-match'];
-    if (ifMatch === undefined || this.shape.etags === 'none') return false;
-    return this.shape.etags !== 'strong' || ifMatch !== this.etag(id);
-  }
-
-  private etag(id: string): string {
-    const entry = this.entries.get(id);
-    const version = `"${entry?.value}.${entry?.rest}"`;
-    if (this.shape.etags === 'random') return `"${this.received}"`;
-    return this.shape.etags === 'weak' ? `W/${version}` : version;
-  }
-
-  private answer(request: Request, response: ServerResponse, random: Random): void {
-    const { method, id, visitor } = request;
-    if (method === 'GET' && id === undefined) {
-      this.list(request, response, random);
-      return;
-    }
-    const entry = this.entries.get(id ?? '');
-    if (method === 'GET') visitor.read.set(id ?? '', entry?.value);
-    if (method !== 'GET' && this.isPossible(request)) {
-      this.carryOut(request);
-      if (method === 'DELETE') response.writeHead(204).end();
-      else this.show(response, entry ? 200 : 201, id ?? '');
-      return;
-    }
-    if (method === 'POST') {
-      reply(response, 409, errorBody(409));
-      return;
-    }
-    if (!entry) {
-      reply(response, 404, errorBody(404));
-      return;
-    }
-    if (method !== 'GET') {
-      reply(response, 412, errorBody(412));
-      return;
-    }
-    this.show(response, 200, id ?? '');
-  }
-
-  private show(response: ServerResponse, status: number, id: string): void {
-    const headers = this.shape.etags === 'none' ? {} : { etag: this.etag(id) };
-    reply(response, status, this.item(id, this.entries.get(id) as Entry), headers);
-  }
-
-  private list({ query, visitor }: Request, response: ServerResponse, random: Random): void {
-    const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
-    const rest = [...this.entries].filter(([id]) => Number(id) > after);
-    rest.sort(([id], [other]) => Number(id) - Number(other));
-    const page = rest.slice(0, limit);
-    const next = `<?limit=${limit}&after=${page.at(-1)?.[0]}>; rel="next"`;
-    const gap = this.shape.hasGaps && random.chance(0.5) ? random.below(page.length + 1) : -1;
-    const items = page.filter((_, at) => at !== gap);
-    for (const [id, entry] of items) visitor.read.set(id, entry.value);
-    const texts = items.map(([id, entry]) => this.item(id, entry));
-    reply(response, 200, `[${texts}]`, rest.length > limit ? { link: next } : {});
-  }
-
-  private item(id: string, { value, rest }: Entry): string {
-    return this.shape.noun === 'pets'
-      ? `{"id":${id},"name":"Pet ${value}","categoryId":${rest},"status":"available"}`
-      : `{"petId":${id},"quantity":${value},"status":"available"}`;
+    const made = own ? idOf(own.body) : undefined;
+    const entry = request.entry ?? store.entries.get(id) ?? { value: 0, rest: 0 };
+    const { text, type } = faultBody(fault, (other) =>
+      this.healthy.item(other === 'id' ? '999999' : (made ?? id), {
+        ...entry,
+        value: entry.value + (other === 'value' ? 1 : 0),
+      }),
+    );
+    const headers: Record<string, string> = { 'content-type': type };
+    if (retryAfter !== undefined) headers['retry-after'] = retryAfter;
+    if (status >= 300 && status < 400) headers.location = `http://127.0.0.1:${this.port}/elsewhere`;
+    if (fault.body === 'cut') {
+      response.writeHead(status, { ...headers, 'content-length': '500' });
+      response.write(text, () => response.destroy());
+    } else if (text === '') response.writeHead(status, retryAfter === undefined ? {} : headers).end();
+    else response.writeHead(status, headers).end(text);
   }
 }
 
-/** The first number in a text. */
-export function numberIn(text: unknown): number {
-  return Number(/-?\d+/.exec(String(text))?.[0]);
+/** Whether nobody doubts that a write with this answer of the service itself was refused. */
+function isCertain(status = 0): boolean {
+  return (
+    status >= 307 && ![408, 409, 412].includes(status) && (status < 500 || status === 501 || status === 505)
+  );
 }
 
-function reply(response: ServerResponse, status: number, body: string, headers = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(body);
+function reply(response: ServerResponse, { status, body, headers = {} }: Answer): void {
+  if (body === '') response.writeHead(status, headers).end();
+  else response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
-function errorBody(status: number): string {
-  return `{"code":"fault_${status}","message":"the service says ${status}","status":${status}}`;
+function idOf(body: string): string | undefined {
+  return /"(?:petId|id)":(\d+)/.exec(body)?.[1];
 }

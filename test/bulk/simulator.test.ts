@@ -52,21 +52,32 @@ async function play(history: History): Promise<Failure | undefined> {
   await world.open();
   const model = new Model(world);
   const take = async (step: Step) => {
-    const commands = await world.take(step);
+    const isOpen = step.kind === 'settle' && step.words.length === 0;
+    const commands = await world.take(isOpen ? { ...step, ...model.settleFacts(step) } : step);
     if (commands.length > 0) await model.check(commands);
     return commands;
   };
   try {
     for (const step of history.steps) await take(step);
+    world.service.recover();
     let turn = 0;
-    await model.settle((kind, run) => {
+    await model.finish((kind, facts) => {
       turn += 1;
-      return take({ ...calmStep(kind, undefined, `settle ${turn}`), words: run === undefined ? [] : [run] });
+      return take({ ...calmStep(kind, undefined, `finish ${turn}`), ...facts });
     });
     return undefined;
   } catch (error) {
     const why = error instanceof Violation ? error.message : `${(error as Error).stack}`;
-    return { why, trace: [...world.trace, ...world.describeChanges()] };
+    const { service, namesTenants, machines } = history;
+    return {
+      why,
+      trace: [
+        JSON.stringify({ ...service, namesTenants, machines }),
+        ...world.trace,
+        ...world.describeChanges(),
+        ...(only === undefined ? [] : world.service.log),
+      ],
+    };
   } finally {
     await world.close();
   }

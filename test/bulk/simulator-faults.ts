@@ -1,0 +1,113 @@
+/** What happens to the request that meets a fault. `late`: it is carried out after the answer. */
+export type Fate = 'refused' | 'done' | 'late' | 'open';
+
+const bodies = {
+  failure: '{"success":false,"error":"the record is locked"}',
+  accepted: '{"success":true}',
+  problem: '{"type":"about:blank","title":"locked","status":423}',
+  error: '{"code":"internal","message":"it broke","status":500}',
+  array: '[]',
+  null: 'null',
+  text: '"locked"',
+  object: '{}',
+  html: '<html><title>please log in</title></html>',
+  plain: '404 page not found\n',
+  nothing: '',
+} as const;
+
+/** What goes wrong with a request. */
+export interface Fault {
+  /** Undefined if there is no answer. */
+  readonly status?: number;
+  /** `open`: done, late or refused, by chance. */
+  readonly fate: Fate;
+  /** Undefined: the record of a success, the service's own error of a failure. */
+  readonly body?: keyof typeof bodies | 'other record' | 'other value' | 'cut' | undefined;
+  readonly retryAfter?: string;
+  /** The request stays without an answer until the client gives up. */
+  readonly hangs?: boolean;
+  /** A gateway sends the request twice, and passes on the answer to the second one. */
+  readonly isTwice?: boolean;
+}
+
+const pages = ['html', 'plain', 'nothing'] as const;
+
+/** The service itself refuses: nothing is written. The 412 among them is one without cause. */
+const refusals: readonly Fault[] = [
+  ...[307, 308, 400, 401, 403, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505].map(
+    (status): Fault => ({ status, fate: 'refused' }),
+  ),
+  ...['0', '300'].map((retryAfter): Fault => ({ status: 429, fate: 'refused', retryAfter })),
+];
+
+/** A gateway answers, and nobody knows what became of the request. */
+const doubts: readonly Fault[] = [
+  ...[301, 302, 303, 304, 408, 500, 502, 503, 504, 507, 202, 206, 207].map(
+    (status): Fault => ({ status, fate: 'open' }),
+  ),
+  ...[502, 503, 504, 504].map((status): Fault => ({ status, fate: 'late', body: 'html' })),
+  ...pages.flatMap((body): Fault[] => [404, 410, 403].map((status) => ({ status, fate: 'open', body }))),
+  ...pages.map((body): Fault => ({ status: 503, fate: 'open', retryAfter: '0', body })),
+  { status: 503, fate: 'open', retryAfter: '0' },
+  { status: 503, fate: 'open', retryAfter: '300', body: 'html' },
+  { fate: 'open' },
+  { fate: 'open' },
+  { fate: 'late' },
+  { fate: 'open', hangs: true },
+];
+
+/** A success that shows something else than was asked for. */
+const successes: readonly Fault[] = [
+  ...(['failure', 'accepted', 'problem', 'error', 'array', 'null', 'text', 'object'] as const).map(
+    (body): Fault => ({ status: 200, fate: 'open', body }),
+  ),
+  ...(['other record', 'other value', 'cut', 'html'] as const).map(
+    (body): Fault => ({ status: 200, fate: 'open', body }),
+  ),
+  ...[200, 201, 204].map((status): Fault => ({ status, fate: 'done', body: 'nothing' })),
+];
+
+/** A write that is done, and is then refused: it was sent twice, or the service says so. */
+const disputes: readonly Fault[] = [
+  { fate: 'done', isTwice: true },
+  { status: 409, fate: 'done' },
+  { status: 412, fate: 'done' },
+];
+
+export const writeFaults = [...refusals, ...doubts, ...successes, ...disputes];
+
+export const readFaults: readonly Fault[] = [
+  ...[400, 401, 403, 408, 429, 500, 502, 503, 504].map((status): Fault => ({ status, fate: 'refused' })),
+  { status: 503, fate: 'refused', retryAfter: '0' },
+  { status: 503, fate: 'refused', retryAfter: '300' },
+  ...(['other record', 'failure', 'array', 'null', 'cut', 'html'] as const).map(
+    (body): Fault => ({ status: 200, fate: 'refused', body }),
+  ),
+  ...pages.flatMap((body): Fault[] => [404, 410].map((status) => ({ status, fate: 'refused', body }))),
+  { fate: 'refused' },
+  { fate: 'refused' },
+  { fate: 'refused', hangs: true },
+];
+
+/** Whether the answer to a write that was done is a refusal. */
+export function isDisputed({ fate, status = 0, isTwice = false }: Fault): boolean {
+  return isTwice || (fate === 'done' && status >= 400);
+}
+
+/** The body of a fault and its type. @param record the record as text, with another id or another value if one is asked for. */
+export function faultBody(
+  { status = 200, body }: Fault,
+  record: (other?: 'id' | 'value') => string,
+): { readonly text: string; readonly type: string } {
+  const json = (text: string) => ({ text, type: 'application/json' });
+  if (body === undefined) return json(status >= 300 ? errorBody(status) : record());
+  if (body === 'other record') return json(record('id'));
+  if (body === 'other value') return json(record('value'));
+  if (body === 'cut') return json('{"petId":');
+  const type = { html: 'text/html', plain: 'text/plain' }[body as string];
+  return { text: bodies[body], type: type ?? 'application/json' };
+}
+
+export function errorBody(status: number): string {
+  return `{"code":"fault_${status}","message":"the service says ${status}","status":${status}}`;
+}
