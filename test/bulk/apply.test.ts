@@ -84,7 +84,7 @@ test('a pet without an entry is failed, or created with --create-missing, from 0
   expect(JSON.stringify(first.failures)).toContain('no_entry');
   const created = await shop.report(`${apply} --create-missing`);
   expect(created).toMatchObject({ code: 0, applied: 1, unchanged: 1 });
-  const relative = 'inventory apply d.csv --relative --yes';
+  const relative = 'inventory apply d.csv --relative --delivery LS-1 --yes';
   expect(await shop.report(relative)).toMatchObject({ code: 1, failed: 1 });
   expect(await shop.report(`${relative} --create-missing`)).toMatchObject({ code: 0, applied: 1 });
   expect(Object.fromEntries(shop.stock)).toEqual({ 1: 6, 2: 5, 9: 7, 7: 3 });

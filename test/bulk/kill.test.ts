@@ -111,7 +111,7 @@ test('two processes never work on the same target at once, and a killed one leav
   const env = { TMPDIR: shop.folder };
   const child = shop.start(['inventory', 'apply', '-', '--yes'], env);
   child.stdin?.end(shop.read('stock.csv'));
-  await shop.untilSeen(5);
+  await shop.untilSeen(1);
   const second = await shop.run(apply);
   expect(second.code).toBe(6);
   expect(second.stderr).toContain(`process ${child.pid}`);
@@ -136,7 +136,7 @@ test.each([
 
 test('a full disk stops a run, which reports what it did and can be resumed', async () => {
   await using shop = await shopOf(1200);
-  const { code, stdout, stderr } = await applyOnFullDisk(shop, 72);
+  const { code, stdout, stderr } = await applyOnFullDisk(shop, 110);
   expect(code).toBe(3);
   expect(stdout).toContain(`applied ${shop.writes().length} of 1,200 rows`);
   expect(stderr).toMatch(

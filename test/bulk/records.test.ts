@@ -1,59 +1,7 @@
-import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { listenHere } from '../helpers/listen.ts';
-import { stockDesk } from '../helpers/stock-desk.ts';
+import { type Entry, recordShop } from '../helpers/record-shop.ts';
 
 // `update --from` is a run, for pets, categories and orders: it plans, asks, writes what differs, and is undone.
-
-type Entry = Record<string, unknown> & { id: number };
-
-/** A service of records below /pets, /categories and /store/orders with strong ETags, and a person at work on it. */
-async function recordShop(records: Readonly<Record<string, readonly Entry[]>>) {
-  const stored = new Map<string, Entry>();
-  for (const [path, entries] of Object.entries(records))
-    for (const entry of entries) stored.set(`${path}/${entry.id}`, entry);
-  const shop = {
-    stored,
-    writes: [] as string[],
-    /** Is called before each request is served; returns a status to answer instead. */
-    before: (_method: string, _path: string): number | undefined => undefined,
-  };
-  const etagOf = (entry: Entry) => `"${Buffer.from(JSON.stringify(entry)).toString('base64')}"`;
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const { method = '', url = '', headers } = request;
-    const path = url.replace(/\?.*/, '');
-    const status = shop.before(method, path);
-    const reply = (code: number, body: unknown, entry?: Entry) => {
-      response.writeHead(code, { 'content-type': 'application/json', ...(entry && { etag: etagOf(entry) }) });
-      response.end(JSON.stringify(body));
-    };
-    const refuse = (code: number) => reply(code, { code: `no_${code}`, message: 'no', status: code });
-    if (method !== 'GET') shop.writes.push(path);
-    const entry = stored.get(path);
-    if (status !== undefined) return refuse(status);
-    if (records[path]) {
-      const all = [...stored].filter(([key]) => key.startsWith(`${path}/`)).map(([, value]) => value);
-      return reply(200, url.includes('after=') ? [] : all);
-    }
-    if (!entry) return refuse(404);
-    if (method === 'GET') return reply(200, entry, entry);
-    if (headers['if-match'] !== undefined && headers['if-match'] !== etagOf(entry)) return refuse(412);
-    const after = { ...JSON.parse(text), id: entry.id };
-    stored.set(path, after);
-    reply(200, after, after);
-  });
-  const url = `http://127.0.0.1:${await listenHere(server)}`;
-  const field = (path: string, name: string) => stored.get(path)?.[name];
-  return Object.assign(shop, stockDesk({ url }), {
-    field,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
-}
 
 const pets = [1, 2, 3].map((id) => ({ id, name: `Pet ${id}`, categoryId: 1, status: 'available' }));
 const update = 'pets update --from pets.csv --yes';
