@@ -24,7 +24,7 @@ export async function editRecord(
   const access = await openAccess(context, noun, noun.operations.update);
   const id = await access.names.idOf(namedNoun(noun), idOrName);
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
-  const before = await readRecord(access.client, access.noun.name, id);
+  const before = await readRecord(access.client, access.noun.name, id, { isFresh: true });
   const subject = `${noun.singular} ${id}`;
   let output: Output | undefined;
   await editAndSend(context, {
@@ -36,8 +36,9 @@ export async function editRecord(
     unchangedMessage: `${subject}: nothing was changed, and nothing was sent`,
     parse: (text) => readChanges(access, id, before.value, text),
     async send(value) {
-      // The whole record is expected as it was shown, so nothing that others have changed is overwritten.
-      const intent = { kind: 'set', value, expected: before.value } as const;
+      // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.
+      const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
+      const intent = { kind: 'set', value, expected: { ...absent, ...before.value } } as const;
       output = await writeRecords(access, [{ id, intent }], { asList: false });
       if (output?.error) throw output.error;
     },

@@ -166,7 +166,9 @@ function decideCertain({ intent, state }: Row, now: Value, rules: Rules): Decisi
     case 'remove': {
       if (now === null) return rules.isUndo ? unchanged : fail('no_record', 'there is no such record');
       const expected = intent.expected ?? (state.at === 'planned' ? state.before : undefined);
-      if (expected === undefined || isSame(expected, now))
+      // A person was shown the whole record, so a field that it has got since is a change too.
+      const wasShown = intent.expected !== undefined && !rules.isUndo;
+      if (expected === undefined || (isSame(expected, now) && (!wasShown || isSame(now, expected))))
         return { state: 'write', action: 'remove', after: null };
       return otherThanExpected(expected, now);
     }

@@ -20,7 +20,7 @@ import { type Fields, isFields, type Value } from './value.ts';
 export interface Reading {
   /** Undefined if the service itself says that there is no such record. */
   readonly record: JsonObject | undefined;
-  /** The strong ETag. Only a record that was read alone has one. */
+  /** The strong ETag. Only a record that was read alone has one, and none has one if no ETags are sent. */
   readonly etag?: string | undefined;
   /** The error that says that there is no such record. */
   readonly missing?: CliError | undefined;
@@ -131,7 +131,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     async read(id, spentMs) {
       try {
         const { value, etag } = await readRecord(client, name, id, { pace, spentMs, isFresh: true });
-        return { record: value, etag };
+        return { record: value, etag: sendsEtags ? etag : undefined };
       } catch (error) {
         if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
         // An empty 404 may be a gateway's. A whole list that lacks the record says the same in the service's own words.

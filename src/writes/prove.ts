@@ -3,7 +3,7 @@ import type { Attempted, Reading, RecordPort } from './port.ts';
 
 /**
  * Proves a reading: writes what it shows, on the condition of its own strong ETag. Twice is once, so nothing changes if the
- * reading is current. Without a strong ETag the reading is believed.
+ * reading is current. Without a condition nothing is sent, and the reading is believed.
  *
  * If an undo reads that there is no record, a DELETE with the ETag of the answer that created it proves that: the service's
  * own 404 or 410 says so, and a success has taken the record back.
@@ -17,15 +17,15 @@ export async function prove(
   spentMs?: number,
 ): Promise<'proved' | 'removed' | 'refused' | Attempted> {
   if (row.id === undefined) return 'proved';
-  if (reading.record)
-    return reading.etag === undefined
-      ? 'proved'
-      : verdictOf(await port.send(port.rewrite(row, reading), spentMs));
   const etag = createdTagOf(row);
-  if (etag === undefined || !port.canRemove) return 'proved';
+  if (!reading.record && (etag === undefined || !port.canRemove)) return 'proved';
   const planned = { action: 'remove', before: null, after: null } as const;
-  const write = await port.write(row, planned, { record: undefined, etag }, spentMs);
+  const write = reading.record
+    ? port.rewrite(row, reading)
+    : await port.write(row, planned, { record: undefined, etag }, spentMs);
+  if (!write.conditions) return 'proved';
   const attempted = await port.send(write, spentMs);
+  if (reading.record) return verdictOf(attempted);
   if (attempted.result === 'shown') return 'removed';
   return isGone(attempted) ? 'proved' : verdictOf(attempted);
 }
