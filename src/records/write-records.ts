@@ -14,7 +14,6 @@ import { describeValue } from '../writes/value.ts';
 import type { Access } from './access.ts';
 import { openView } from './print-records.ts';
 import { joinErrors } from './read-each.ts';
-import { namedNoun } from './record-nouns.ts';
 import { toRequestDocuments } from './show-requests.ts';
 
 // A command with ids settles its rows as a run does, with `settleAll`, but without a journal: what becomes of a row is printed.
@@ -269,16 +268,13 @@ export function etagsHint(context: Context): string {
 }
 
 /** The error of a write that may have been applied: exit 6, or that of the signal. */
-function unknownError(
-  { noun, context }: Access,
-  row: Row,
-  { outcome, error, attempted, planned }: Settled,
-): CliError {
+function unknownError(access: Access, row: Row, { outcome, error, attempted, planned }: Settled): CliError {
+  const { noun, context } = access;
   const { code, message = '' } = outcome?.reason ?? {};
   const subject = row.id === undefined ? noun.singular : `${noun.singular} ${row.id}`;
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
   const get = [noun.name, 'get', `${row.id}`];
-  const look = row.id === undefined ? lookCommand(noun, row) : followUpCommand(context, get);
+  const look = row.id === undefined ? lookCommand(access, row) : followUpCommand(context, get);
   const details = {
     ...(attempted && requestDetails(attempted)),
     status: attempted?.status,
@@ -303,12 +299,12 @@ function unknownError(
 }
 
 /** The command that finds a record that may have been made. */
-function lookCommand(noun: Access['noun'], { intent }: Row): string {
+function lookCommand({ noun, context }: Access, { intent }: Row): string {
   const fields = intent.kind === 'create' && typeof intent.fields === 'object' ? intent.fields : null;
   const name = fields?.name;
-  if (namedNoun(noun) === 'pets' && noun.name === 'pets' && typeof name === 'string')
-    return `petstore pets list --name '${name}'`;
-  return `petstore ${noun.name} list --sort -${noun.idField}`;
+  if (noun.name === 'pets' && typeof name === 'string')
+    return followUpCommand(context, ['pets', 'list', '--name', name]);
+  return followUpCommand(context, [noun.name, 'list', '--sort', `-${noun.idField}`]);
 }
 
 /** Makes the requests of writes, without a credential, and sends none. */
