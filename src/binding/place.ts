@@ -23,7 +23,7 @@ export interface Place {
   readonly obstacle?: Obstacle | undefined;
 }
 
-export interface PlaceQuery {
+interface PlaceQuery {
   readonly tableOperation: TableOperation;
   readonly operation: DocumentOperation;
   readonly form: PathForm;

@@ -128,7 +128,7 @@ export class Journal {
 }
 
 /** The value that a plan read of a record that it wants to write, with the number of the plan on the target. */
-export interface PlanReading {
+interface PlanReading {
   readonly number: number;
   readonly value: Value;
   /** Whether the row was uncertain already, so that an earlier plan sent it first. */

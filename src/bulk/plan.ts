@@ -74,7 +74,7 @@ export class PlannedRows implements Iterable<PlannedRow> {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly rules: Rules;
   readonly claims: Claims;
   readonly pace: Pace;

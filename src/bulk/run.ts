@@ -45,7 +45,7 @@ export interface Run {
 }
 
 /** The name of a row in its run: the id of its record, or for a row that creates one `line:7`. */
-export type RowKey = bigint | string;
+type RowKey = bigint | string;
 
 export function keyOf({ id, line }: Pick<Row, 'id' | 'line'>): RowKey {
   return id ?? `line:${line}`;

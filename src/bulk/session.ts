@@ -21,7 +21,7 @@ import { isOnce, isOpen, type Run, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
 import { createJournal, journalPath, listRuns, nextPlanNumber, type SessionStart } from './run-store.ts';
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly client: Client;
   /** The folder of the journals. */
   readonly folder: string;

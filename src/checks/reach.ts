@@ -14,7 +14,7 @@ import { type Finding, fail, pass, skip, warn } from './finding.ts';
 // The checks that send no request: of the host name, the connection and the TLS handshake.
 
 /** The part of a context that these checks use. */
-export type SocketContext = Pick<CheckContext, 'address' | 'signal' | 'now'>;
+type SocketContext = Pick<CheckContext, 'address' | 'signal' | 'now'>;
 
 const exitCode = exitCodes.unavailable;
 

@@ -100,7 +100,7 @@ function shownValues({ body }: Operation, values: WriteIntent['values']): WriteI
 }
 
 /** Judges a record by the values that the user set. The reason has only the masked values: `quantity 0, not 10`. */
-export function judgeRecord(values: WriteIntent['values'], record: JsonObject, mask: Mask): Judgement {
+function judgeRecord(values: WriteIntent['values'], record: JsonObject, mask: Mask): Judgement {
   const clauses: string[] = [];
   let isOther = false;
   for (const name in values) {

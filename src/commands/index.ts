@@ -3,8 +3,9 @@ import type { Program } from '../cli/verb.ts';
 
 // A file or a folder for each noun and each command: flags go in, calls and printing come out. `record-verbs.ts` makes the
 // verbs that pets, categories and orders share, and `arguments.ts` has arguments and flags of several commands. `runs/` has
-// what all runs share: `run-flags.ts`, `run-input.ts` or `update-from-file.ts`, `run-session.ts`, `show-plan.ts` and
-// `report-run.ts`; there `resume.ts` goes on with a run or undoes it, and `show-runs.ts` lists what is kept.
+// what all runs share: flags (`run-flags.ts`), the input (`run-input.ts` for counts, `record-files.ts` for records), a
+// session (`run-session.ts`), its plan and its report (`show-plan.ts`, `report-run.ts`). There `resume.ts` goes on with a run
+// or undoes it, `show-runs.ts` lists what is kept, and `settle-rows.ts` takes a person's word for a row.
 
 /** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {

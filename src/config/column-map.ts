@@ -5,7 +5,7 @@ export const countFields = ['petId', 'quantity', 'expected'] as const;
 export type CountField = (typeof countFields)[number];
 
 /** The user's columns by field: names, as in `petId=SKU`, or numbers from 1 if the file has no header, as in `petId=1`. */
-export type ColumnMap = Readonly<Partial<Record<CountField, string>>>;
+type ColumnMap = Readonly<Partial<Record<CountField, string>>>;
 
 /** Parses all texts of `--map` into one map. @throws UsageError. */
 export function parseColumnMap(texts: readonly string[]): ColumnMap {

@@ -22,7 +22,7 @@ export interface Condition {
 }
 
 /** A comparison with a text; `<` and `>` compare numbers. */
-export interface Comparison {
+interface Comparison {
   readonly operator: string;
   readonly value: string;
 }
@@ -130,7 +130,7 @@ export function comparisonText(name: string, { operator, value }: Comparison): s
 }
 
 /** A comparison that a JSON value does not meet. */
-export interface UnmetComparison {
+interface UnmetComparison {
   readonly comparison: ValueComparison;
   /** The value as text. Undefined if there is none at the pointer. */
   readonly actual: string | undefined;

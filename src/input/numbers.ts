@@ -5,7 +5,7 @@ import { type InputRecord, quoteValue, valueText } from './read-records.ts';
 import type { Problem } from './record.ts';
 
 /** How the numbers of an input are written, as `--thousands` and `--decimal` say. Null is unknown. */
-export interface NumberMarks {
+interface NumberMarks {
   readonly thousands: ThousandsSeparator | null;
   readonly decimal: DecimalMark | null;
 }

@@ -5,7 +5,7 @@ import { maxRecordLength, type RecordSplitter, type SplitRecord } from './record
  * How the cells of tab-separated text are written. `quoted`: as spreadsheets and databases write them, a cell in quotes if
  * it needs them. `escaped`: as `-o tsv` writes them. `plain`: neither, so that a backslash is a backslash.
  */
-export type TsvDialect = 'quoted' | 'escaped' | 'plain';
+type TsvDialect = 'quoted' | 'escaped' | 'plain';
 
 /** Matches a backslash that `-o tsv` does not write. `\N` alone is how databases write a cell without a value. */
 const foreignBackslash = /\\(?:[^tnrN\\"]|$)|[^\t\r\n]\\"|[^\t\r\n]\\N|\\N[^\t\r\n]/;

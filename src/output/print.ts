@@ -35,8 +35,6 @@ interface PrinterOptions {
 interface ListOptions {
   /** The most records to print. */
   readonly limit?: number | undefined;
-  /** Prints each page as it comes, even in a table for a terminal. */
-  readonly isLive?: boolean | undefined;
 }
 
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
@@ -115,13 +113,12 @@ export class Printer {
   async records<Entity>(
     pages: Pages<Entity>,
     view: View<Entity>,
-    { limit, isLive = false }: ListOptions = {},
+    { limit }: ListOptions = {},
   ): Promise<void> {
     const { sort } = this.options;
     const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
     const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
-    const toWriter = isLive && this.format === 'table' ? createAlignedWriter<Entity> : writers[this.format];
-    await this.print(printedPages, view, toWriter, 'list');
+    await this.print(printedPages, view, writers[this.format], 'list');
   }
 
   /**

@@ -3,7 +3,7 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { UsageError } from '../process/errors.ts';
 
 /** The columns of a file of records by field: names, or numbers from 1 if the file has no header. */
-export type FieldColumns = Readonly<Record<string, string>>;
+type FieldColumns = Readonly<Record<string, string>>;
 
 /** Reads the texts of `--map`: `name=Titel`, several with commas between. @throws UsageError. */
 export function parseFieldColumns(texts: readonly string[]): FieldColumns {

@@ -69,34 +69,3 @@ function dropAmbiguous(nameById: Map<bigint, string>): void {
   for (const [id, name] of nameById)
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }
-
-/** Waits for records and prints them, if there are any: as a list, or as a lone record. */
-export async function printAll(
-  access: Access,
-  recordsPromise: Promise<readonly JsonObject[]>,
-  asList: boolean,
-): Promise<void> {
-  const [records, { view, readNames }] = await Promise.all([recordsPromise, openView(access, false)]);
-  const [first] = records;
-  if (first === undefined) return;
-  const notes = new Set<string | undefined>();
-  for (const record of records) notes.add(await readNames(record));
-  for (const note of notes) if (note !== undefined) await access.context.warn(note);
-  const printer = await access.context.printer();
-  await (asList ? printer.records([records], view) : printer.record(first, view));
-}
-
-/** Prints a list of records, if there are any. Each record is printed as it comes, also in a table. */
-export async function printLive(access: Access, records: AsyncGenerator<JsonObject>): Promise<void> {
-  const first = await records.next();
-  if (first.done) return;
-  const { view, readNames } = await openView(access, false);
-  async function* pages() {
-    for (let next: IteratorResult<JsonObject> = first; !next.done; next = await records.next()) {
-      const note = await readNames(next.value);
-      if (note !== undefined && next === first) await access.context.warn(note);
-      yield [next.value];
-    }
-  }
-  await (await access.context.printer()).records(pages(), view, { isLive: true });
-}

@@ -7,13 +7,15 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { joinFirst } from '../process/text.ts';
 import { type FieldKind, fieldKinds } from './field-kinds.ts';
 
-// How the files of this folder fit together: this file describes the four nouns as data, and a verb is a file that works
-// for every noun (`list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts`, `delete.ts`); `inventory.ts` has the
-// verbs that only counts have. `field-kinds.ts` says how people write values.
-// Flags become fields in `parse-values.ts` and `body-fields.ts`, records of a file in
-// `record-layout.ts` and `from-file.ts`; `names.ts` finds the ids of names. `write.ts` writes one record and reads it back,
-// `batch.ts` does the same work for several records, and `write-records.ts` joins them. `print-records.ts` adds
-// the names of other records and prints. `watch.ts` shows a list again and again, and `overview.ts` sums the lists up.
+// The files of this folder:
+// - nouns: this file describes the four nouns as data. `field-kinds.ts` says how people write values.
+// - verbs: `list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts` and `delete.ts` work for every noun, and
+//   `inventory.ts` has the verbs of counts. A verb opens its `access.ts`. `wait.ts` waits until a condition holds,
+//   `watch.ts` shows a list again and again, and `overview.ts` sums the lists up.
+// - input: flags become fields in `parse-values.ts`, `body-fields.ts` and `field-words.ts`, and records of a file in
+//   `record-layout.ts`. `names.ts` finds the ids of names.
+// - writing: `write-records.ts` settles the rows of a command with ids. Many records of a file are a run: see `bulk/`.
+// - printing: `print-records.ts` adds the names of other records, and `show-requests.ts` shows what `--dry-run` would send.
 
 /** The fields of a record in a request, by our names. The value undefined removes a field. */
 export type Body = Readonly<Record<string, unknown>>;

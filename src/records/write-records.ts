@@ -19,7 +19,7 @@ import { toRequestDocuments } from './show-requests.ts';
 // A command with ids settles its rows as a run does, with `settleAll`, but without a journal: what becomes of a row is printed.
 
 /** A write of a command. */
-export interface RecordWrite {
+interface RecordWrite {
   /** Undefined if the record is created. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;

@@ -39,7 +39,7 @@ export interface Planned {
 }
 
 /** A row that may have been written. It stays so until it is settled as applied, unchanged or failed. */
-export interface Uncertain extends Planned {
+interface Uncertain extends Planned {
   /** Whether an attempt may have been applied. False if only a refusal that is in doubt came, such as a 412. */
   readonly mayBeApplied: boolean;
 }

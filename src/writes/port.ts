@@ -13,7 +13,7 @@ import type { ListOptions } from '../client/whole-list.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
-import type { Planned, Row } from './decide.ts';
+import { type Planned, plannedOf, type Row } from './decide.ts';
 import { type Fields, isFields, type Value } from './value.ts';
 
 /** A reading of one record. */
@@ -27,7 +27,7 @@ export interface Reading {
 }
 
 /** A request that writes, as data: it can be sent, or printed by a dry run. */
-export interface Write {
+interface Write {
   readonly operation: OperationId;
   readonly input: CallInput;
   /** The conditions of the write: If-Match or If-None-Match. RFC 9110, 13.1 */
@@ -101,7 +101,7 @@ export interface RecordPort {
   send(write: Write, spentMs?: number): Promise<Attempted>;
 }
 
-export interface PortOptions {
+interface PortOptions {
   /** The pace of the requests of a run. */
   readonly pace?: Pace | undefined;
   /** False if the profile says that the ETags of the service are of no use. */
@@ -285,7 +285,7 @@ function fieldsOf(row: Row, record: JsonObject): Fields {
 
 /** The fields of a row: to set, expected, and before and after in the last plan. */
 function fieldSetsOf({ intent, state, undone }: Row): Fields[] {
-  const planned = state.at === 'new' ? undefined : state.at === 'settled' ? state.planned : state;
+  const planned = plannedOf({ state });
   const values = [
     ...(intent.kind === 'create' ? [intent.fields] : []),
     ...(intent.kind === 'set' ? [intent.value, intent.expected] : []),

@@ -17,7 +17,7 @@ export interface Totals {
   retries: number;
 }
 
-export interface SettleAllOptions {
+interface SettleAllOptions {
   readonly limits: RowLimits & { readonly stop: Stop<StopReason> };
   /** The most rows at a time. */
   readonly atOnce: number;

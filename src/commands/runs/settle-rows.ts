@@ -13,7 +13,7 @@ import type { SessionFlags } from './run-flags.ts';
 import { lockTarget } from './run-session.ts';
 
 /** A row as a person names it: the id of its record, or `line:7`; with the id of the record that a create has made. */
-export interface NamedRow {
+interface NamedRow {
   readonly key: bigint | string;
   readonly made: bigint | undefined;
 }
