@@ -4,16 +4,16 @@ import type { Prompt } from './input/question.ts';
 import { UsageError } from './process/errors.ts';
 
 /**
- * Asks the user to confirm a write. A protected profile asks for its name; else a destructive write asks for a yes. It returns
+ * Asks the user to confirm a write. A protected profile asks for its name; else a write that needs a yes asks for it. It returns
  * if the user confirms. Call it once, before the first write. With `--dry-run` it asks nothing.
  *
  * @param write.what the write as a clause: `delete pet 5 (Rex)`.
- * @param write.destructive whether the write cannot be undone. It asks unless --yes is given.
+ * @param write.needsYes whether the user must say yes: the write cannot be undone, or writes many records. --yes answers.
  * @throws UsageError if the answer is no, or if questions are impossible.
  */
 export async function confirmWrite(
   context: Context,
-  { what, destructive = false }: { readonly what: string; readonly destructive?: boolean },
+  { what, needsYes = false }: { readonly what: string; readonly needsYes?: boolean },
 ): Promise<void> {
   const { confirm, dryRun, yes } = context.flags;
   if (dryRun) return;
@@ -29,7 +29,7 @@ export async function confirmWrite(
   }
   // Without a name there is no base URL either. The command reports that later, which is more useful.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';
-  const asksYes = !yes && destructive;
+  const asksYes = !yes && needsYes;
   if (isProtected && confirm === undefined) {
     const flags = `--confirm ${name}${asksYes ? ' and --yes' : ''}`;
     const prompt = await requirePrompt(context, what, `${name} is protected`, flags);

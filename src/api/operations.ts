@@ -73,7 +73,7 @@ export interface Operation {
    * `stated` by the service's specification, `chosen` by this project, or `bound` to a service's own
    * description.
    */
-  readonly provenance: 'stated' | 'chosen' | 'bound';
+  readonly source: 'stated' | 'chosen' | 'bound';
   /** Undefined if the operation is bound. */
   readonly example?: Example | undefined;
 }
@@ -262,7 +262,7 @@ const defaults = {
   hidesTryIt: false,
   takesChangesOnly: false,
   hasFullSchema: true,
-  provenance: 'chosen',
+  source: 'chosen',
 } as const;
 
 function listOperation<Result extends ResultName, const Filter extends QueryName>(
@@ -323,7 +323,7 @@ const table = {
     summary: 'Create a pet',
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
-  getPet: { ...getOperation(pets, 'petId'), summary: 'Get a pet', isDeprecated: true, provenance: 'stated' },
+  getPet: { ...getOperation(pets, 'petId'), summary: 'Get a pet', isDeprecated: true, source: 'stated' },
   updatePet: {
     ...updateOperation(pets, 'petId', petBody),
     summary: 'Replace a pet',
@@ -357,7 +357,7 @@ const table = {
     ...listOperation(orders, 'petId', 'complete'),
     summary: 'List orders',
     hidesTryIt: true,
-    provenance: 'stated',
+    source: 'stated',
   },
   createOrder: {
     ...createOperation(orders, orderBody),

@@ -56,7 +56,7 @@ export function toOperation(
     isDeprecated: operationObject.deprecated === true,
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
     hidesTryIt: hidesTryIt(document, pathItem, operationObject),
-    provenance: 'bound',
+    source: 'bound',
     why: [why, ...mappings].join('; '),
   };
 }

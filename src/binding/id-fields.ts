@@ -62,7 +62,7 @@ function shapesOf(tableOperations: readonly TableOperation[], { body, answer }: 
 interface IdObstacle {
   readonly why: string;
   /** Whether the parameter may be the id nevertheless, so that `--map` can say so. */
-  readonly isOpen: boolean;
+  readonly isDoubtful: boolean;
   readonly isForeign?: boolean;
 }
 
@@ -76,14 +76,14 @@ export function idObstacle(
   const compact = compactName(name);
   if (otherNames.has(compact)) {
     const what = noun === 'inventory' ? 'the entry, and not the id of its pet' : 'the record, and not its id';
-    return { why: `its ${name} is another field of ${what}`, isOpen: false };
+    return { why: `its ${name} is another field of ${what}`, isDoubtful: false };
   }
   const isOfNoun = isIdName(name, noun);
   // The id of an entry is that of its pet. `{id}` can be that only if the fields of an entry are known.
   const isKnown = ownNames.size > 0 || noun !== 'inventory' || compact !== 'id';
   if (!ownNames.has(compact) && !(isOfNoun && isKnown))
-    return { why: `its ${name} may be the id of something else`, isOpen: true };
+    return { why: `its ${name} may be the id of something else`, isDoubtful: true };
   if ((kind === 'string' || kind === 'boolean') && !isInteger)
-    return { why: `its ${name} is a ${kind}, not an integer`, isOpen: false, isForeign: true };
+    return { why: `its ${name} is a ${kind}, not an integer`, isDoubtful: false, isForeign: true };
   return undefined;
 }

@@ -81,7 +81,7 @@ function placeOfRecord(query: PlaceQuery): Place | undefined {
   if (obstacle) {
     const record = nouns[noun].idName.replace(/Id$/, '');
     const remedy = `if it is that of the ${record}, add ${mapFlag(id, operation)}`;
-    return { obstacle: obstacle.isOpen ? { why: obstacle.why, remedy } : obstacle };
+    return { obstacle: obstacle.isDoubtful ? { why: obstacle.why, remedy } : obstacle };
   }
   const { collections, isTied } = facts;
   if (collections.some((collection) => isBeside(form, collection))) return {};

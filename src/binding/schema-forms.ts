@@ -14,12 +14,12 @@ export function toCurrentForms(document: JsonObject, { openapi, swagger }: JsonO
   return separateReferences(isOld ? convertSchemas(document) : document);
 }
 
-/** The keywords that say which values a schema takes, beside a reference. */
+/** The keywords that say which values a schema takes, besides a reference. */
 const assertions =
   /^(type|properties|required|additionalProperties|items|enum|const|allOf|anyOf|oneOf|not|minimum|maximum|pattern|format)$/;
 
 /**
- * Makes every keyword beside a reference count as well, as JSON Schema 2020-12 says (8.2.3.1): the library that resolves
+ * Makes every keyword next to a reference count as well, as JSON Schema 2020-12 says (8.2.3.1): the library that resolves
  * references would put the keyword in the place of the one of the target.
  */
 function separateReferences(document: JsonObject): JsonObject {
@@ -35,7 +35,7 @@ function isAssertion(key: string, value: JsonValue | undefined): boolean {
   return assertions.test(key) && typeof value !== 'boolean';
 }
 
-/** Converts the schemas of OpenAPI 3.0 to those of 3.1. In 3.0 no keyword counts beside a reference, but people write it. */
+/** Converts the schemas of OpenAPI 3.0 to those of 3.1. In 3.0 no keyword counts next to a reference, but people write it. */
 function convertSchemas(document: JsonObject): JsonObject {
   return mapSchemas(document, (part) => withNull(withBounds(withoutAssertions(part)))) as JsonObject;
 }
@@ -45,7 +45,7 @@ function withoutAssertions(part: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(part).filter(([key, value]) => !isAssertion(key, value)));
 }
 
-/** Says in the way of 3.1 that null is allowed. Without a type beside it, 3.0.3 gives `nullable` no meaning, but people do. */
+/** Says in the way of 3.1 that null is allowed. Without a type next to it, 3.0.3 gives `nullable` no meaning, but people do. */
 function withNull(part: JsonObject): JsonObject {
   const { nullable, 'x-nullable': extension, ...rest } = part;
   if (nullable !== true && extension !== true) return part;

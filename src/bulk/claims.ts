@@ -2,7 +2,15 @@ import { UsageError } from '../process/errors.ts';
 import { type Outcome, type Row, uncertaintyOf } from '../writes/decide.ts';
 import { describeValue, isSame } from '../writes/value.ts';
 import type { JournalContent } from './journal.ts';
-import { bookedCode, fateOf, isForPerson, isLeft, isOpen, isPerhapsWritten, type Run } from './run.ts';
+import {
+  bookedCode,
+  fateOf,
+  isAppliedOrUncertain,
+  isForPerson,
+  isLeft,
+  isUnfinished,
+  type Run,
+} from './run.ts';
 import { deliveryKey } from './run-header.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget, runTime } from './run-store.ts';
 
@@ -26,7 +34,7 @@ export async function claimsOn(
   undone: JournalContent | undefined,
 ): Promise<Claims> {
   const claims = new Map<Row, Outcome>();
-  const rows = run.rows.filter(isOpen);
+  const rows = run.rows.filter(isUnfinished);
   const { delivery, flags } = run.header;
   if (undone) await claimWrittenLater(list, rows, undone, claims);
   else if (delivery !== null && !flags.again)
@@ -56,7 +64,7 @@ export function checkProfile(
   const active = profile === undefined ? 'no profile is active' : `the active profile is ${profile}`;
   throw new UsageError(
     `run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`,
-    `if they are one service, give --profile ${other}; if they are different services at one address, give one of them a tenant: petstore config set tenant <name> --profile ${other}`,
+    `if they are one service, give --profile ${other}; else give one a tenant: petstore config set tenant <name> --profile ${other}`,
     'other_profile',
   );
 }
@@ -143,8 +151,8 @@ async function readBookings(list: RunList, info: RunInfo): Promise<Map<bigint, B
     if (!counted) continue;
     const fate = fateOf(counted);
     const isBooked = undoRows ? fate === 'failed' && !isLeft(counted) : fate === 'applied';
-    const isOpenRow = isLeft(counted) || fate === 'unknown' || fate === 'unsettled';
-    if (isBooked || isOpenRow)
+    const isUnfinishedRow = isLeft(counted) || fate === 'unknown' || fate === 'unsettled';
+    if (isBooked || isUnfinishedRow)
       bookings.set(id, { info, change: intent.change, isBooked, isForPerson: isForPerson(counted) });
   }
   return bookings;
@@ -221,7 +229,7 @@ async function claimWrittenLater(
     const { run } = await readRun(list, info.id);
     const undoRows = info.undo && rowsById((await readRun(list, info.undo.id)).run);
     for (const row of run.rows) {
-      if (row.id === undefined || !isPerhapsWritten(row)) continue;
+      if (row.id === undefined || !isAppliedOrUncertain(row)) continue;
       const undoRow = undoRows?.get(row.id);
       const undoFate = undoRow && fateOf(undoRow);
       if (undoFate !== 'applied' && undoFate !== 'unchanged') writers.set(row.id, info.id);

@@ -13,7 +13,7 @@ import {
 import type { Reading, RecordPort } from '../writes/port.ts';
 import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
-import { isPerhapsWritten, type PlannedRow, type Run } from './run.ts';
+import { isAppliedOrUncertain, type PlannedRow, type Run } from './run.ts';
 import { type Guards, toRowCount } from './run-header.ts';
 
 /** The decisions of a session about its rows. It is carried out, or thrown away as it is. */
@@ -273,7 +273,7 @@ const minRowsForZeroGuard = 10;
 export function checkGuards({ header, rows }: Run, { changes }: Plan, guards: Guards): void {
   const { maxChanges, maxDelta, allowZero } = guards;
   const rowCount = header.rows - header.invalid - header.skipped;
-  const written = rows.filter(isPerhapsWritten);
+  const written = rows.filter(isAppliedOrUncertain);
   const changing = new Set(written.length > 0 ? changes.rows : []);
   const earlier = written.filter((row) => !changing.has(row));
   const writeCount = changes.length + earlier.length;

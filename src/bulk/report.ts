@@ -2,7 +2,7 @@ import type { StopReason } from '../client/pace.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
-import { type FateCounts, isLeft, isOpen } from './run.ts';
+import { type FateCounts, isLeft, isUnfinished } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The result of a session. */
@@ -65,7 +65,7 @@ export function groupFailures(
       message: deferral ?? state,
     };
     const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
-    const retryable = isOpen(row);
+    const retryable = isUnfinished(row);
     const group = groups.get(`${state} ${kind}`);
     if (group) {
       group.count += 1;
@@ -81,7 +81,7 @@ export function groupFailures(
 /** Finds the command that settles the first open row, if every open row waits for another run. */
 export function findSettlingCommand(rows: readonly Row[]): readonly string[] | undefined {
   const commands = rows
-    .filter(isOpen)
+    .filter(isUnfinished)
     .map(({ state }) => (state.at === 'settled' ? state.outcome.reason?.settledBy : undefined));
   return commands.every((command) => command !== undefined) ? commands[0] : undefined;
 }

@@ -136,7 +136,7 @@ export function createRun(
  * the opposite change. A record that the run created is removed if it is as created.
  */
 export function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
-  const rows = writtenRows.filter(isPerhapsWritten).map(createUndoRow);
+  const rows = writtenRows.filter(isAppliedOrUncertain).map(createUndoRow);
   return createRun(
     {
       ...header,
@@ -175,7 +175,7 @@ function oppositeOf(row: Row): Intent {
 }
 
 /** Whether a run has written a row, or may have. */
-export function isPerhapsWritten(row: Row): boolean {
+export function isAppliedOrUncertain(row: Row): boolean {
   const { state } = row;
   if (state.at === 'settled' && state.outcome.state === 'applied') return true;
   return uncertaintyOf(row) !== undefined;
@@ -221,7 +221,7 @@ export function isLeft({ state }: Pick<Row, 'state'>): boolean {
 }
 
 /** Whether a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
-export function isOpen(row: Row): boolean {
+export function isUnfinished(row: Row): boolean {
   if (isLeft(row)) return true;
   const { state, intent } = row;
   return state.at === 'settled' && state.outcome.state === 'unknown' && intent.kind !== 'create';

@@ -17,7 +17,7 @@ import { OutcomeKeeper } from './outcome-keeper.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { type EarlierFailures, findEarlierFailures, writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { isOnce, isOpen, type Run, rowTotals } from './run.ts';
+import { isOnce, isUnfinished, type Run, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
 import { createJournal, journalPath, listRuns, nextPlanNumber, type SessionStart } from './run-store.ts';
 
@@ -27,7 +27,7 @@ interface SessionOptions {
   readonly folder: string;
   /** The run stops when this many rows have failed or are unknown in this session. */
   readonly maxErrors: RowLimit;
-  /** The most further attempts of a row. */
+  /** The maximum number of retries of a row. */
   readonly retries: number;
   /** False if the profile says that the ETags of the service are of no use. */
   readonly sendsEtags: boolean;
@@ -78,7 +78,7 @@ export class Session {
    * @throws StoppedError if the run has stopped; CliError if a record could not be read: there is no partial plan.
    */
   plan(): Promise<Plan> {
-    return this.planRows(this.run.rows.filter(isOpen), this.options.claims);
+    return this.planRows(this.run.rows.filter(isUnfinished), this.options.claims);
   }
 
   /**

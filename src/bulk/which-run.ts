@@ -42,7 +42,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
       `resume ${id}: run ${undo.id} has begun to undo it`,
       undo.left > 0
         ? `finish the undo, and apply the file again: petstore undo ${id}`
-        : `rows of the undo are unknown: look at them with petstore runs show ${undo.id}, and say what you find with petstore runs settle ${undo.id}`,
+        : `look at its unknown rows (petstore runs show ${undo.id}), and settle them: petstore runs settle ${undo.id}`,
     );
   // Only rows that set without a condition could replace what came later. Without such rows the run is only brought to its end.
   const { kind, flags } = header;
@@ -65,7 +65,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
  * @throws UsageError if the run cannot be undone, or there is none, or it is one of several shards that no id names.
  */
 export function chooseUndo(list: RunList, target: string, runId: string | undefined): RunChoice {
-  const writers = runsOnTarget(list, target).filter(hasPerhapsWritten);
+  const writers = runsOnTarget(list, target).filter(hasAppliedOrUncertain);
   const info = runId === undefined ? writers[0] : findRun(list, runId);
   if (!info)
     throw new UsageError(
@@ -93,7 +93,7 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
   return { action: 'nothing', info: undo, before };
 }
 
-function hasPerhapsWritten({ counts, header, state }: RunInfo): boolean {
+function hasAppliedOrUncertain({ counts, header, state }: RunInfo): boolean {
   return (
     counts.applied + counts.unknown + counts.unsettled > 0 ||
     state === 'running' ||

@@ -20,7 +20,7 @@ export interface CheckResult {
   /** The status or the error of the first attempt that was repeated; undefined if none was. */
   readonly repeatedOutcome?: string | undefined;
   /** The reason why the check did not begin, a short clause; undefined if it began. */
-  readonly obstacle?: string | undefined;
+  readonly skipReason?: string | undefined;
 }
 
 /** Makes the result of a check that ran. @returns undefined if it has no findings, because there was nothing to check. */
@@ -49,13 +49,13 @@ export function resultOf(
   };
 }
 
-/** Makes the result of a check that did not begin. @param reason the whole reason; by default the obstacle. */
+/** Makes the result of a check that did not begin. @param reason the whole reason; by default the skipReason. */
 export function skippedResult(
   { id, operation, isPrerequisite = false }: Pick<Check, 'id' | 'operation' | 'isPrerequisite'>,
-  obstacle: string,
-  reason = obstacle,
+  skipReason: string,
+  reason = skipReason,
 ): CheckResult {
-  return { id, operation, isPrerequisite, elapsedMs: 0, findings: [skip(reason)], requests: 0, obstacle };
+  return { id, operation, isPrerequisite, elapsedMs: 0, findings: [skip(reason)], requests: 0, skipReason };
 }
 
 /**

@@ -89,7 +89,7 @@ export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, check
   const ids = checks.map(({ id }) => id);
   if (!hasReachPattern({ only }) && ids.every((id) => groupOf(id) === 'reach'))
     throw new UsageError(
-      'no check is left to run beside reach',
+      'no check is left to run besides reach',
       `${groupList}; write needs --write, latency --max-latency, expect --expect, tls an https service`,
     );
   if (maxLatencyMs !== undefined && !ids.some((id) => groupOf(id) === 'latency'))

@@ -40,7 +40,7 @@ export function groupOf(id: string): string {
 }
 
 /** The answer to a request, with any status. */
-export interface RawReply extends RawResponse {
+export interface RawAnswer extends RawResponse {
   readonly method: string;
   /** In lower case and without parameters; empty if there is none. */
   readonly mediaType: string;
@@ -53,7 +53,7 @@ export interface RawReply extends RawResponse {
 }
 
 /** The answer to a request of an operation. */
-export interface Reply extends RawReply {
+export interface CheckAnswer extends RawAnswer {
   readonly operation: Operation;
   /** The id of the requested record. */
   readonly recordId?: bigint | undefined;
@@ -89,11 +89,11 @@ export interface CheckContext {
   /** Masks the known secrets. */
   mask(text: string): string;
   /** Sends the request of an operation. @throws CliError if no answer came. */
-  ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<Reply>;
+  ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<CheckAnswer>;
   /** Sends a GET for a path below the base URL, or for a URL of the service. */
-  get(path: string, options?: AskOptions): Promise<RawReply>;
+  get(path: string, options?: AskOptions): Promise<RawAnswer>;
   /** Sends the request of a GET operation once in a round. Further calls in the round return the same answer. */
-  askOnce(operation: Operation, input?: CallInput): Promise<Reply>;
+  askOnce(operation: Operation, input?: CallInput): Promise<CheckAnswer>;
   /** Returns the options for a call of the client, such as one that reads a list page by page. */
   callOptions(options?: AskOptions): CallOptions;
 }
@@ -109,14 +109,14 @@ export interface Check<Context = CheckContext> {
   /** The ids of earlier checks. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;
   /** The reason why this check never runs, a clause. It is listed as skipped. */
-  readonly obstacle?: string | undefined;
+  readonly skipReason?: string | undefined;
   /** Whether only an answer shows if there is something to check. `--dry-run` does not list such a check. */
   readonly isOptional?: boolean | undefined;
   /** Runs the check. If it returns no findings, there was nothing to check, and no report has the check. */
   run(context: Context): Promise<Finding | readonly Finding[]>;
 }
 
-/** Makes a check that is only listed. @param obstacle the reason, a clause. */
-export function createSkippedCheck(id: string, obstacle: string): Check {
-  return { id, obstacle, run: async () => [] };
+/** Makes a check that is only listed. @param skipReason the reason, a clause. */
+export function createSkippedCheck(id: string, skipReason: string): Check {
+  return { id, skipReason, run: async () => [] };
 }

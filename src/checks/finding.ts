@@ -45,7 +45,7 @@ export interface Finding {
   readonly exitCode?: ExitCode | undefined;
 }
 
-/** The members of a finding beside its state and reason. */
+/** The members of a finding besides its state and reason. */
 export type Details = Partial<Omit<Finding, 'state' | 'reason'>>;
 
 export const pass = createFindingFactory('pass');

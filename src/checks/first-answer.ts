@@ -7,7 +7,7 @@ import { type Condition, meetsStatus } from '../input/condition.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
-import type { AskOptions, Check, CheckContext, RawReply } from './check.ts';
+import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
 import { differenceTo } from './condition-difference.ts';
 import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
 import { detailsOf, guessInput, idParameter, reachOperation, wordsOf } from './round.ts';
@@ -34,37 +34,37 @@ export async function checkHttp(context: CheckContext, fallback?: Condition): Pr
 }
 
 /** Sends the request of `reach/http`, or the request of the fallback if the contract has no GET. */
-export function askFirst(context: CheckContext, fallback?: Condition): Promise<RawReply> {
+export function askFirst(context: CheckContext, fallback?: Condition): Promise<RawAnswer> {
   const operation = reachOperation(context.reads);
   return operation ? context.askOnce(operation, guessInput(operation)) : askFor(context, fallback);
 }
 
-function judgeFirstAnswer(context: CheckContext, reply: RawReply): Finding {
-  const { status, url, isRedirected } = reply;
+function judgeFirstAnswer(context: CheckContext, answer: RawAnswer): Finding {
+  const { status, url, isRedirected } = answer;
   const operation = reachOperation(context.reads);
   const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
   // Without an operation there are no requirements: any answer shows that the service is there.
-  if (!operation) return pass(clause, detailsOf(reply));
+  if (!operation) return pass(clause, detailsOf(answer));
   // A guessed id may belong to no record. Then the service itself says so.
   const isGuess = idParameter(operation) !== undefined;
-  if (isGuess && status === 404 && authorOf(reply) === 'service') return pass(clause, detailsOf(reply));
+  if (isGuess && status === 404 && authorOf(answer) === 'service') return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess ? describeOtherBody(reply, operation) : wordsOfGateway(reply);
-  if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(reply));
+  const otherBody = isSuccess ? describeOtherBody(answer, operation) : wordsOfGateway(answer);
+  if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const consequence = consequenceOf(reply);
+  const consequence = consequenceOf(answer);
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
-    ...detailsOf(reply),
+    ...detailsOf(answer),
     expected: isSuccess ? `${operation.isList ? 'a list' : 'a record'} of the API` : undefined,
-    got: wordsOf(reply),
+    got: wordsOf(answer),
     ...consequence,
   });
 }
 
 /** Describes the body of a success if it is of another kind than that of the operation. Undefined if it is of that kind. */
-function describeOtherBody(reply: RawReply, operation: Operation): string | undefined {
-  const { json, text, mediaType } = reply;
-  if (isPage(reply)) return ' with a web page';
+function describeOtherBody(answer: RawAnswer, operation: Operation): string | undefined {
+  const { json, text, mediaType } = answer;
+  if (isPage(answer)) return ' with a web page';
   if (text === '') return ' without a body';
   if (json === undefined) return ` with a body that is not JSON${mediaType ? `, but ${mediaType}` : ''}`;
   const { singular, plural, idField } = nouns[operation.noun];
@@ -75,31 +75,31 @@ function describeOtherBody(reply: RawReply, operation: Operation): string | unde
   return isRecord ? undefined : ` with JSON that is not ${withArticle(singular)}`;
 }
 
-function isPage({ mediaType, text }: RawReply): boolean {
+function isPage({ mediaType, text }: RawAnswer): boolean {
   return /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100));
 }
 
 /** Says what an answer means that may come from a gateway or a proxy. Undefined for an answer of the service itself. */
-function wordsOfGateway({ error }: RawReply): string | undefined {
+function wordsOfGateway({ error }: RawAnswer): string | undefined {
   return error && error.details.author !== 'service' ? `: ${error.message}` : undefined;
 }
 
 /** Returns the exit code and the hint for an answer that is not one of the API. */
-function consequenceOf(reply: RawReply): Details {
-  const { status, isRedirected, error } = reply;
+function consequenceOf(answer: RawAnswer): Details {
+  const { status, isRedirected, error } = answer;
   const errorHint = error?.details.hint;
   if (status === 401 || status === 403) return { exitCode: auth, hint: errorHint, isLasting: true };
   if (status >= 502 && status <= 504)
     return { exitCode: unavailable, hint: 'nothing answers behind the gateway; --wait waits for it' };
   if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };
   // The hint of a 404 leads to doctor, which runs this check.
-  const hint = status === 404 || status === 410 ? hintOf(reply) : (errorHint ?? hintOf(reply));
+  const hint = status === 404 || status === 410 ? hintOf(answer) : (errorHint ?? hintOf(answer));
   return { exitCode: checkFailed, hint: isRedirected ? loginHint : hint };
 }
 
-function hintOf(reply: RawReply): string {
-  if (reply.status === 429) return 'the service limits the rate: try again later';
-  if (isPage(reply))
+function hintOf(answer: RawAnswer): string {
+  if (answer.status === 429) return 'the service limits the rate: try again later';
+  if (isPage(answer))
     return 'does the base URL belong to the API, and is the deployment done? --wait waits for it';
   return 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description';
 }
@@ -116,9 +116,9 @@ export function createExpectChecks(conditions: readonly Condition[]): Check[] {
   return conditions.map((condition, index) => ({
     id: `expect/${index + 1}`,
     async run(context) {
-      const reply = await askFor(context, condition);
-      const difference = differenceTo(condition, reply, context.mask);
-      return { ...(difference ?? pass(condition.text)), ...detailsOf(reply) };
+      const answer = await askFor(context, condition);
+      const difference = differenceTo(condition, answer, context.mask);
+      return { ...(difference ?? pass(condition.text)), ...detailsOf(answer) };
     },
   }));
 }
@@ -128,7 +128,7 @@ export async function askFor(
   context: CheckContext,
   condition: Condition | undefined,
   options: AskOptions = {},
-): Promise<RawReply> {
+): Promise<RawAnswer> {
   const isExpected = (status: number) => condition !== undefined && meetsStatus(condition, status);
   const operation = reachOperation(context.reads);
   if (operation && condition?.path === undefined)

@@ -9,7 +9,7 @@ import { isStatus } from '../input/condition.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
-import type { Reply } from './check.ts';
+import type { CheckAnswer } from './check.ts';
 import { type Details, FindingError, statusText } from './finding.ts';
 import { recordOf } from './records.ts';
 import { faultOf } from './round.ts';
@@ -41,17 +41,17 @@ interface JudgedBody {
  *
  * @throws FindingError with the first fault; CliError if the schema of the description is itself wrong.
  */
-export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
-  const { operation, mediaType, json, recordId } = reply;
+export function judge(answer: CheckAnswer, expectation: Expectation = {}): JudgedBody {
+  const { operation, mediaType, json, recordId } = answer;
   const { status, step, hint, skipsSchema = false } = expectation;
   const fault = (reason: string, details: Details) =>
-    new FindingError(faultOf(reply, step ? `${step}: ${reason}` : reason, { hint, ...details }));
-  const isExpected = status ? isStatus(reply.status, status) : operation.success.includes(reply.status);
+    new FindingError(faultOf(answer, step ? `${step}: ${reason}` : reason, { hint, ...details }));
+  const isExpected = status ? isStatus(answer.status, status) : operation.success.includes(answer.status);
   if (!isExpected)
-    throw fault(`answered ${statusText(reply.status)}`, {
+    throw fault(`answered ${statusText(answer.status)}`, {
       expected: status ?? operation.success.join(' or '),
     });
-  const { schema = expectation.schema, mediaTypes = [] } = documentedResponse(reply) ?? {};
+  const { schema = expectation.schema, mediaTypes = [] } = documentedResponse(answer) ?? {};
   if (!schema && mediaTypes.length === 0) return {};
   const ranges = mediaTypes.length > 0 ? mediaTypes : ['application/json'];
   if (!ranges.some((range) => isWithin(mediaType, range)))
@@ -59,30 +59,30 @@ export function judge(reply: Reply, expectation: Expectation = {}): JudgedBody {
       expected: ranges.join(' or '),
     });
   if (!/[/+]json$/.test(mediaType)) return {};
-  if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
-  if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
-  const result = schema && !skipsSchema ? compareWithSchema(reply, schema, json) : {};
+  if (!isUtf8(answer.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
+  if (json === undefined) throw fault(`the body is not JSON: ${answer.jsonFault}`, { expected: 'JSON' });
+  const result = schema && !skipsSchema ? compareWithSchema(answer, schema, json) : {};
   if (result.fault) {
     const { reason, got, ...details } = result.fault;
     throw fault(reason, { ...details, got: printJson(got) });
   }
-  const record = reply.status < 300 ? recordOf(reply) : undefined;
+  const record = answer.status < 300 ? recordOf(answer) : undefined;
   if (record && otherRecord(operation, recordId, record)) {
     const { idField } = nouns[operation.noun];
     const got = printJson(record[idField]);
     const details = { expected: String(recordId), pointer: `/${idField}`, got };
     throw fault('the answer is about another record', details);
   }
-  const readFault = isSafeMethod(operation.method) && !skipsSchema ? faultOfReading(reply) : undefined;
+  const readFault = isSafeMethod(operation.method) && !skipsSchema ? faultOfReading(answer) : undefined;
   if (readFault !== undefined) throw fault(readFault, { expected: 'what the commands can read' });
   return { json, unchecked: result.unchecked };
 }
 
 /** Returns the reason why the commands cannot read a success, a clause. A schema may allow more, such as `null` in a list. */
-function faultOfReading(reply: Reply): string | undefined {
-  if (reply.status >= 300) return undefined;
+function faultOfReading(answer: CheckAnswer): string | undefined {
+  if (answer.status >= 300) return undefined;
   try {
-    readResult(reply.operation, reply.recordId, reply, (text) => text);
+    readResult(answer.operation, answer.recordId, answer, (text) => text);
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error.message;
@@ -94,7 +94,7 @@ function faultOfReading(reply: Reply): string | undefined {
  * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
  * the operations table. Undefined if the status is not documented.
  */
-export function documentedResponse({ operation, status }: Reply): DocumentedResponse | undefined {
+export function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
   const responses = operation.responses ?? responsesOfTable(operation);
   return responses[status] ?? responses[`${String(status).charAt(0)}XX`] ?? responses.default;
 }
@@ -145,7 +145,7 @@ function responsesOfTable({
 
 /** Compares a body with its schema. The time limit grows with the length of the body. */
 function compareWithSchema(
-  { operation: { id, responses }, text, definitions }: Reply,
+  { operation: { id, responses }, text, definitions }: CheckAnswer,
   schema: JsonObject,
   body: JsonValue,
 ): BodyResult {

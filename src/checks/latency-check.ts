@@ -76,10 +76,10 @@ async function timeCall(context: CheckContext, operation: Operation, input: Call
 async function timeOnce(context: CheckContext, operation: Operation, input: CallInput): Promise<Timing> {
   const unanswered = (fault: string) => ({ durationMs: Number.POSITIVE_INFINITY, fault });
   try {
-    const reply = await context.ask(operation, input, { retries: 0 });
-    const { status, attempts } = reply;
+    const answer = await context.ask(operation, input, { retries: 0 });
+    const { status, attempts } = answer;
     if (!operation.success.includes(status))
-      return { ...unanswered(`answered ${statusText(status)}`), pauseMs: rateLimitPauseMs(reply) };
+      return { ...unanswered(`answered ${statusText(status)}`), pauseMs: rateLimitPauseMs(answer) };
     return { durationMs: attempts[0]?.latencyMs ?? 0 };
   } catch (error) {
     context.signal.throwIfAborted();

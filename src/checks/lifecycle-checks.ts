@@ -2,7 +2,7 @@ import { readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import { dayOf } from '../process/text.ts';
-import type { Check, CheckContext, Reply } from './check.ts';
+import type { Check, CheckAnswer, CheckContext } from './check.ts';
 import { type Finding, FindingError, fail, pass, skip, warn } from './finding.ts';
 import { inputsFor } from './records.ts';
 import { detailsOf } from './round.ts';
@@ -17,20 +17,20 @@ export function createLifecycleChecks(reads: readonly Operation[]): Check[] {
     operation,
     isOptional: !operation.isDeprecated,
     async run(context) {
-      const reply = await replyOf(context, operation);
-      if (typeof reply !== 'string') return judgeHeaders(reply, context.now());
-      return operation.isDeprecated ? [skip(reply)] : [];
+      const answer = await replyOf(context, operation);
+      if (typeof answer !== 'string') return judgeHeaders(answer, context.now());
+      return operation.isDeprecated ? [skip(answer)] : [];
     },
   }));
 }
 
 /** Returns the answer that the check `op` of the operation uses too, or the reason why there is none, a clause. */
-async function replyOf(context: CheckContext, operation: Operation): Promise<Reply | string> {
+async function replyOf(context: CheckContext, operation: Operation): Promise<CheckAnswer | string> {
   try {
     const [input] = await inputsFor(context, operation);
-    const reply = await context.askOnce(operation, input);
-    const isRefused = reply.status >= 400 && reply.status !== 410;
-    return isRefused ? `${operation.id} answered ${reply.status}` : reply;
+    const answer = await context.askOnce(operation, input);
+    const isRefused = answer.status >= 400 && answer.status !== 410;
+    return isRefused ? `${operation.id} answered ${answer.status}` : answer;
   } catch (error) {
     if (error instanceof FindingError) return error.message;
     context.signal.throwIfAborted();
@@ -40,26 +40,26 @@ async function replyOf(context: CheckContext, operation: Operation): Promise<Rep
 }
 
 /** Compares the headers Deprecation and Sunset with the description. Returns no finding if none of them says anything. */
-function judgeHeaders(reply: Reply, now: Date): Finding[] {
-  const { operation, headers } = reply;
+function judgeHeaders(answer: CheckAnswer, now: Date): Finding[] {
+  const { operation, headers } = answer;
   const { deprecation, sunset } = readLifecycle(headers);
   if (!operation.isDeprecated && !deprecation && !sunset) return [];
-  const faults = faultsOf(reply);
-  const sunsetAt = sunsetDate(reply);
+  const faults = faultsOf(answer);
+  const sunsetAt = sunsetDate(answer);
   if (sunsetAt && sunsetAt <= now) faults.push(warn(`its sunset passed on ${dayOf(sunsetAt)}`));
   if (faults.length > 0) return faults;
   const since = deprecation?.date && dayOf(deprecation.date);
   const until = sunset?.date ? `, sunset ${dayOf(sunset.date)}` : '';
-  return [pass(`deprecated since ${since}${until}`, detailsOf(reply))];
+  return [pass(`deprecated since ${since}${until}`, detailsOf(answer))];
 }
 
 /** Finds headers that disagree with the description, are malformed, or contradict each other. */
-function faultsOf(reply: Reply): Finding[] {
-  const { deprecation, sunset } = readLifecycle(reply.headers);
-  const { isDeprecated, sunset: describedSunset } = reply.operation;
+function faultsOf(answer: CheckAnswer): Finding[] {
+  const { deprecation, sunset } = readLifecycle(answer.headers);
+  const { isDeprecated, sunset: describedSunset } = answer.operation;
   const faults: Finding[] = [];
   const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
-    faults.push(make(reason, { ...detailsOf(reply), got, expected }));
+    faults.push(make(reason, { ...detailsOf(answer), got, expected }));
   const agreement = 'no such header, or a mark in the description';
   if (deprecation && !isDeprecated)
     add(fail, 'deprecated by its header, not by the description', deprecation.text, agreement);
@@ -84,7 +84,7 @@ function faultsOf(reply: Reply): Finding[] {
 }
 
 /** Returns the sunset of an operation, from the header of its answer, or from the description if there is no header. */
-export function sunsetDate({ operation, headers }: Reply): Date | undefined {
+export function sunsetDate({ operation, headers }: CheckAnswer): Date | undefined {
   const { sunset } = readLifecycle(headers);
   return sunset?.date ?? (operation.sunset === undefined ? undefined : new Date(operation.sunset));
 }

@@ -4,7 +4,7 @@ import type { Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { foreignOriginHint } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import type { CheckContext, Reply } from './check.ts';
+import type { CheckAnswer, CheckContext } from './check.ts';
 import { type Details, type Finding, FindingError, flaky } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { idsOf, recordsOf } from './records.ts';
@@ -30,28 +30,28 @@ export async function confirmFault(
   return [flaky(`${fault.reason}, once in ${1 + furtherLooks} looks`, fault)];
 }
 
-/** Finds the faults of a list. @param reply the valid answer to a request without filter and page size. */
-export async function faultsOfList(context: CheckContext, reply: Reply): Promise<Finding[]> {
-  const { operation } = reply;
-  const replyOf = async (isFirst: boolean) => (isFirst ? reply : context.ask(operation, {}));
+/** Finds the faults of a list. @param answer the valid answer to a request without filter and page size. */
+export async function faultsOfList(context: CheckContext, answer: CheckAnswer): Promise<Finding[]> {
+  const { operation } = answer;
+  const replyOf = async (isFirst: boolean) => (isFirst ? answer : context.ask(operation, {}));
   const faults = [
     await confirmFault(async (isFirst) => faultOfIds(await replyOf(isFirst))),
     await confirmFault(async (isFirst) => faultOfPages(context, await replyOf(isFirst))),
   ];
   for (const filter of operation.parameters) {
-    const value = valueFor(filter, reply);
+    const value = valueFor(filter, answer);
     if (value !== undefined)
-      faults.push(await confirmFault(() => faultOfFilter(context, reply, filter, value)));
+      faults.push(await confirmFault(() => faultOfFilter(context, answer, filter, value)));
   }
   return faults.flat();
 }
 
 /** Finds an id that the list shows twice. */
-function faultOfIds(reply: Reply): Finding | undefined {
+function faultOfIds(answer: CheckAnswer): Finding | undefined {
   const ids = new Set<bigint>();
-  const id = idsOf(reply).find((candidate) => ids.size === ids.add(candidate).size);
+  const id = idsOf(answer).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
-  return faultOf(reply, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
+  return faultOf(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
 
 /**
@@ -62,7 +62,7 @@ function faultOfIds(reply: Reply): Finding | undefined {
  * @returns the fault; undefined if there is none, or if a new record may have shifted the pages.
  * @throws FindingError with a fault of the link itself, which other clients cannot have caused.
  */
-async function faultOfPages(context: CheckContext, list: Reply): Promise<Finding | undefined> {
+async function faultOfPages(context: CheckContext, list: CheckAnswer): Promise<Finding | undefined> {
   const { operation } = list;
   const isPaged = nextOf(list) !== undefined;
   const sizeParameter = operation.parameters.find(({ name }) => name === 'limit');
@@ -75,7 +75,7 @@ async function faultOfPages(context: CheckContext, list: Reply): Promise<Finding
   const next = nextUrl(page);
   if (!next) return undefined;
   const { definitions } = list;
-  const secondPage: Reply = { ...(await context.get(next.href)), operation, definitions };
+  const secondPage: CheckAnswer = { ...(await context.get(next.href)), operation, definitions };
   judge(secondPage, { step: 'next page' });
   nextUrl(secondPage, page);
   const ids = [...idsOf(page), ...idsOf(secondPage)];
@@ -92,7 +92,11 @@ async function faultOfPages(context: CheckContext, list: Reply): Promise<Finding
 }
 
 /** Compares two successive pages. @param largeIds the ids of one page that has the records of both. */
-function comparePages(page: Reply, nextPage: Reply, largeIds: readonly bigint[]): Finding | undefined {
+function comparePages(
+  page: CheckAnswer,
+  nextPage: CheckAnswer,
+  largeIds: readonly bigint[],
+): Finding | undefined {
   const fault = (reason: string, got: string, expected = 'the page after it') =>
     faultOf(nextPage, reason, { expected, got });
   const [pageIds, nextIds] = [idsOf(page), idsOf(nextPage)];
@@ -121,7 +125,7 @@ function comparePages(page: Reply, nextPage: Reply, largeIds: readonly bigint[])
  * @returns undefined if the page has no link.
  * @throws FindingError if the link leaves the service, or leads to this page or the previous one.
  */
-function nextUrl(page: Reply, previousPage?: Reply): URL | undefined {
+function nextUrl(page: CheckAnswer, previousPage?: CheckAnswer): URL | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
   const here = new URL(page.url);
@@ -167,7 +171,7 @@ function isSameAddress(first: URL, second: URL): boolean {
 }
 
 /** Returns the link to the next page as the header has it. */
-function nextOf({ headers }: Reply): string | undefined {
+function nextOf({ headers }: CheckAnswer): string | undefined {
   return linkTarget(headerValue(headers, 'link'), 'next');
 }
 
@@ -176,8 +180,11 @@ function nextOf({ headers }: Reply): string | undefined {
  *
  * @returns undefined if no record has a value that the filter accepts, or if the parameter is not a filter.
  */
-function valueFor({ name, in: location, bounds = {} }: Parameter, reply: Reply): JsonValue | undefined {
-  if (location !== 'query' || !Object.hasOwn(reply.operation.records.names, name)) return undefined;
+function valueFor(
+  { name, in: location, bounds = {} }: Parameter,
+  answer: CheckAnswer,
+): JsonValue | undefined {
+  if (location !== 'query' || !Object.hasOwn(answer.operation.records.names, name)) return undefined;
   const isAccepted = (value: JsonValue | undefined) => {
     if (bounds.enum && !bounds.enum.includes(String(value))) return false;
     const type = typeof value === 'bigint' ? 'number' : typeof value;
@@ -185,7 +192,7 @@ function valueFor({ name, in: location, bounds = {} }: Parameter, reply: Reply):
     if (bounds.type === 'string' || bounds.type === 'boolean') return type === bounds.type;
     return bounds.type === undefined || type === 'number';
   };
-  return recordsOf(reply)
+  return recordsOf(answer)
     .map((record) => record[name])
     .find(isAccepted);
 }
@@ -193,16 +200,16 @@ function valueFor({ name, in: location, bounds = {} }: Parameter, reply: Reply):
 /** Finds the fault of a filter that returns a record with another value, or no record at all. */
 async function faultOfFilter(
   context: CheckContext,
-  { operation }: Reply,
+  { operation }: CheckAnswer,
   { name, wireName }: Parameter,
   value: JsonValue,
 ): Promise<Finding | undefined> {
-  const reply = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
+  const answer = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
   const filter = `the filter ${wireName}=${value}`;
-  judge(reply, { step: filter, skipsSchema: true });
-  const records = recordsOf(reply);
+  judge(answer, { step: filter, skipsSchema: true });
+  const records = recordsOf(answer);
   const fault = (reason: string, got: string) =>
-    faultOf(reply, `${filter} ${reason}`, { expected: 'only records with it', got });
+    faultOf(answer, `${filter} ${reason}`, { expected: 'only records with it', got });
   if (records.length === 0)
     return fault(`finds nothing, although ${operation.id} shows a record with it`, '[]');
   const foreignRecord = records.find(

@@ -5,26 +5,26 @@ import { fromWire } from '../client/read-answer.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import type { CheckContext, Reply } from './check.ts';
+import type { CheckAnswer, CheckContext } from './check.ts';
 import { FindingError, skip, statusText } from './finding.ts';
 import { idParameter } from './round.ts';
 
 /** Returns the records in the answer of a list, with our field names; empty if the body is not an array. */
-export function recordsOf({ operation, json = null }: Reply): JsonObject[] {
+export function recordsOf({ operation, json = null }: CheckAnswer): JsonObject[] {
   const records = fromWire(operation, json);
   return Array.isArray(records) ? records.filter(isJsonObject) : [];
 }
 
 /** Returns the record in an answer, with our field names; undefined if the body is not an object. */
-export function recordOf({ operation, json = null }: Reply): JsonObject | undefined {
+export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | undefined {
   const record = fromWire(operation, json);
   return isJsonObject(record) ? record : undefined;
 }
 
 /** Returns the ids of the records in the answer of a list. */
-export function idsOf(reply: Reply): bigint[] {
-  const { idField } = nouns[reply.operation.noun];
-  const ids = recordsOf(reply).map((record) => jsonId(record[idField]));
+export function idsOf(answer: CheckAnswer): bigint[] {
+  const { idField } = nouns[answer.operation.noun];
+  const ids = recordsOf(answer).map((record) => jsonId(record[idField]));
   return ids.filter((id) => id !== undefined);
 }
 
@@ -49,12 +49,12 @@ export async function findIds(
   const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
   let reason = `no list has a record that gives ${name}`;
   for (const list of new Set([...ofNoun, ...lists])) {
-    const reply = await context.askOnce(list).catch((error) => {
+    const answer = await context.askOnce(list).catch((error) => {
       if (!(error instanceof CliError)) throw error;
     });
-    if (ofNoun.includes(list) && !(reply && list.success.includes(reply.status)))
-      reason = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
-    const ids = reply ? idsIn(reply, name) : [];
+    if (ofNoun.includes(list) && !(answer && list.success.includes(answer.status)))
+      reason = `${list.id} ${answer ? `answered ${statusText(answer.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
+    const ids = answer ? idsIn(answer, name) : [];
     const accepted = ids.filter((id) => isAcceptedId(operation, id));
     if (accepted.length > 0) return { list, ids: accepted };
     if (ids.length > 0)
@@ -80,9 +80,9 @@ export async function inputsFor(context: CheckContext, operation: Operation): Pr
  * Returns the ids in the records of a list that belong to an id name such as `petId`: the ids of pets from a list of pets,
  * and the values of the field `petId` from any other list.
  */
-export function idsIn(reply: Reply, name: string): bigint[] {
-  const { idName, idField } = nouns[reply.operation.noun];
-  const ids = recordsOf(reply).map((record) =>
+export function idsIn(answer: CheckAnswer, name: string): bigint[] {
+  const { idName, idField } = nouns[answer.operation.noun];
+  const ids = recordsOf(answer).map((record) =>
     jsonId(record[name] ?? (idName === name ? record[idField] : undefined)),
   );
   return [...new Set(ids)].filter((id) => id !== undefined);

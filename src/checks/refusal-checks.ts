@@ -4,7 +4,7 @@ import { int64Max } from '../api/values.ts';
 import type { CallInput, CredentialParameter } from '../client/request.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import type { Check, CheckContext, Reply } from './check.ts';
+import type { Check, CheckAnswer, CheckContext } from './check.ts';
 import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
 import { documentedResponse, errorSchema, judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
@@ -29,24 +29,24 @@ export function createErrorChecks(reads: readonly Operation[]): Check[] {
  */
 async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
   const { large, smaller } = await unusedIds(context, operation);
-  let reply: Reply | undefined;
+  let answer: CheckAnswer | undefined;
   for (const id of large) {
-    reply = await context.ask(operation, { id });
-    if (!operation.success.includes(reply.status)) break;
+    answer = await context.ask(operation, { id });
+    if (!operation.success.includes(answer.status)) break;
   }
-  if (!reply) return skip('every large id is in use');
-  for (const id of isTooLarge(reply) ? smaller : []) {
-    reply = await context.ask(operation, { id });
-    if (!isTooLarge(reply) && !operation.success.includes(reply.status)) break;
+  if (!answer) return skip('every large id is in use');
+  for (const id of isTooLarge(answer) ? smaller : []) {
+    answer = await context.ask(operation, { id });
+    if (!isTooLarge(answer) && !operation.success.includes(answer.status)) break;
   }
-  if (!operation.success.includes(reply.status)) return judgeError(reply, '404');
-  const got = `${statusText(reply.status)}: ${reply.text}`;
-  return faultOf(reply, 'an unknown id is answered as if it were found', { expected: '404', got });
+  if (!operation.success.includes(answer.status)) return judgeError(answer, '404');
+  const got = `${statusText(answer.status)}: ${answer.text}`;
+  return faultOf(answer, 'an unknown id is answered as if it were found', { expected: '404', got });
 }
 
 /** Whether an answer may refuse an id because it is too large, as the description allows. */
-function isTooLarge(reply: Reply): boolean {
-  return (reply.status === 400 || reply.status === 422) && documentedResponse(reply) !== undefined;
+function isTooLarge(answer: CheckAnswer): boolean {
+  return (answer.status === 400 || answer.status === 422) && documentedResponse(answer) !== undefined;
 }
 
 const int32Max = 2n ** 31n - 1n;
@@ -63,8 +63,8 @@ async function unusedIds(
   const { maximum, minimum = 0 } = idParameter(operation)?.bounds ?? {};
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
   const list = context.reads.find(({ isList, noun }) => isList && noun === operation.noun);
-  const reply = list && (await context.askOnce(list).catch(() => undefined));
-  const listedIds = reply ? idsOf(reply) : [];
+  const answer = list && (await context.askOnce(list).catch(() => undefined));
+  const listedIds = answer ? idsOf(answer) : [];
   const usedIds = new Set(listedIds);
   const isUnused = (id: bigint) => id >= BigInt(minimum) && id <= largest && !usedIds.has(id);
   const distances = largest > int32Max ? [0n, 1n, 1024n, 4096n, 65_536n] : [0n, 1n, 2n, 3n, 4n];
@@ -75,32 +75,32 @@ async function unusedIds(
 }
 
 async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding[]> {
-  const reply = await context.ask(operation, { id: 'not-a-number' }, { isUnchecked: true });
+  const answer = await context.ask(operation, { id: 'not-a-number' }, { isUnchecked: true });
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
-  const finding = judgeError(reply, '4xx');
+  const finding = judgeError(answer, '4xx');
   // If the description documents no refusal at all, every refusal is allowed.
-  if (refusals.length === 0 || documentedResponse(reply)) return [finding];
-  const reason = `answered ${statusText(reply.status)}, which the description does not have`;
-  return [finding, warn(reason, { ...detailsOf(reply), expected: refusals.join(' or ') })];
+  if (refusals.length === 0 || documentedResponse(answer)) return [finding];
+  const reason = `answered ${statusText(answer.status)}, which the description does not have`;
+  return [finding, warn(reason, { ...detailsOf(answer), expected: refusals.join(' or ') })];
 }
 
 /** Checks the body of an error against the description, or against the Error of the service's specification. */
-function judgeError(reply: Reply, expectedStatus: string): Finding {
-  const { responses } = reply.operation;
+function judgeError(answer: CheckAnswer, expectedStatus: string): Finding {
+  const { responses } = answer.operation;
   const schema = responses ? undefined : errorSchema;
   // A rate limit is 4xx too, and says nothing about the request.
-  if (reply.status === 429)
-    return faultOf(reply, `answered ${statusText(429)}`, { expected: expectedStatus });
-  const { json } = judge(reply, { status: expectedStatus, schema });
-  if (/html/.test(reply.mediaType)) return faultOf(reply, 'the error is a web page');
+  if (answer.status === 429)
+    return faultOf(answer, `answered ${statusText(429)}`, { expected: expectedStatus });
+  const { json } = judge(answer, { status: expectedStatus, schema });
+  if (/html/.test(answer.mediaType)) return faultOf(answer, 'the error is a web page');
   const status = isJsonObject(json) ? json.status : undefined;
-  const isDifferent = status !== undefined && status !== reply.status;
+  const isDifferent = status !== undefined && status !== answer.status;
   // In a description, a field `status` that is not a number may mean something else.
   if (!isDifferent || (responses && typeof status !== 'number'))
-    return pass(statusText(reply.status), detailsOf(reply));
-  return faultOf(reply, 'the body names another status than the answer has', {
+    return pass(statusText(answer.status), detailsOf(answer));
+  return faultOf(answer, 'the body names another status than the answer has', {
     pointer: '/status',
-    expected: String(reply.status),
+    expected: String(answer.status),
     got: printJson(status),
   });
 }
@@ -132,10 +132,10 @@ export function createAuthChecks(contract: Contract, hasToken: boolean): Check[]
 
 /** Warns if a request without the token succeeds, because the service may have lost its authentication. */
 async function checkWithoutToken(context: CheckContext, operation: Operation): Promise<Finding> {
-  const reply = await askWithCredential(context, operation, guessInput(operation), undefined);
-  if (reply.status >= 400) return pass(statusText(reply.status), detailsOf(reply));
-  const reason = `${operation.id} answered ${statusText(reply.status)} without the token, and the description declares no security`;
-  return warn(reason, detailsOf(reply));
+  const answer = await askWithCredential(context, operation, guessInput(operation), undefined);
+  if (answer.status >= 400) return pass(statusText(answer.status), detailsOf(answer));
+  const reason = `${operation.id} answered ${statusText(answer.status)} without the token, and the description declares no security`;
+  return warn(reason, detailsOf(answer));
 }
 
 function isAuthRefusal(status: number): boolean {
@@ -155,16 +155,16 @@ async function checkAuth(
 ): Promise<Finding[]> {
   const faults = new Map<string, Finding[]>();
   for (const operation of operations) {
-    const reply = await askWithCredential(
+    const answer = await askWithCredential(
       context,
       operation,
       await findInput(context, operation),
       credential,
     );
-    if (isAuthRefusal(reply.status)) continue;
-    const reason = `${describeAccess(reply)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
-    const got = `${statusText(reply.status)}: ${reply.text}`;
-    const finding = faultOf(reply, reason, { expected: '401 or 403', got });
+    if (isAuthRefusal(answer.status)) continue;
+    const reason = `${describeAccess(answer)} with ${credential === undefined ? 'no' : 'a wrong'} credential`;
+    const got = `${statusText(answer.status)}: ${answer.text}`;
+    const finding = faultOf(answer, reason, { expected: '401 or 403', got });
     faults.set(reason, [...(faults.get(reason) ?? []), finding]);
   }
   if (faults.size === 0)
@@ -177,7 +177,7 @@ async function checkAuth(
   });
 }
 
-function describeAccess({ status, isRedirected, url }: Reply): string {
+function describeAccess({ status, isRedirected, url }: CheckAnswer): string {
   if (status >= 400) return `answered ${statusText(status)}`;
   return isRedirected ? `redirected to ${url}` : 'let in';
 }
@@ -198,7 +198,7 @@ function askWithCredential(
   operation: Operation,
   input: CallInput,
   credential: string | undefined,
-): Promise<Reply> {
+): Promise<CheckAnswer> {
   const { client, credentialPlaceOf } = context;
   const changes: Record<string, string | undefined> = {};
   let parameter: CredentialParameter | null = null;

@@ -7,7 +7,7 @@ import { isMarkup, readMarkup } from '../client/markup.ts';
 import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
-import type { CheckContext, RawReply, Reply } from './check.ts';
+import type { CheckAnswer, CheckContext, RawAnswer } from './check.ts';
 import { DeploymentTracker } from './deployment-tracker.ts';
 import { type Details, type Finding, FindingError, fail, skip } from './finding.ts';
 
@@ -22,14 +22,14 @@ export interface Service
 /** One pass over the checks: the service, and the answers that several checks share. */
 export interface Round extends Service, Pick<CheckContext, 'tracker'> {
   /** The answers of `askOnce`, by operation and id. */
-  readonly replies: Map<string, Promise<Reply>>;
+  readonly answers: Map<string, Promise<CheckAnswer>>;
   /** The number of answers of other deployments before this round. */
   readonly earlierForeignAnswers: number;
 }
 
 /** Begins a round. @param tracker counts the answers of all rounds of a wait. */
 export function createRound(service: Service, tracker = new DeploymentTracker([], service.client)): Round {
-  return { ...service, tracker, replies: new Map(), earlierForeignAnswers: tracker.foreignAnswers };
+  return { ...service, tracker, answers: new Map(), earlierForeignAnswers: tracker.foreignAnswers };
 }
 
 /** The pause after a rate limit that does not say how long to wait. */
@@ -85,9 +85,9 @@ export function createCheckContext(
     },
     askOnce(operation, input = {}) {
       const key = `${operation.id} ${recordIdOf(operation, input)}`;
-      const reply = round.replies.get(key) ?? context.ask(operation, input);
-      round.replies.set(key, reply);
-      return reply;
+      const answer = round.answers.get(key) ?? context.ask(operation, input);
+      round.answers.set(key, answer);
+      return answer;
     },
   };
   return { context, attempts };
@@ -107,13 +107,13 @@ function parseBody({ headers, body }: RawResponse) {
  * Returns the time to wait after an answer that may come from a rate limit: 429, or 503, which nginx gives by default.
  * Undefined after any other answer.
  */
-export function rateLimitPauseMs({ status, headers }: RawReply): number | undefined {
+export function rateLimitPauseMs({ status, headers }: RawAnswer): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   return retryAfter(headers, Date.now()) ?? defaultPauseMs;
 }
 
 /** Returns the request and the answer behind a finding, for the report. */
-export function detailsOf({ method, url, status, headers }: RawReply): Details {
+export function detailsOf({ method, url, status, headers }: RawAnswer): Details {
   return { method, url, status, requestId: requestIdOf(headers), cache: cacheOf(headers) };
 }
 
@@ -127,17 +127,17 @@ export function cacheOf(headers: HttpHeaders): string | undefined {
 }
 
 /** Makes a failure from an answer. `got` is what the body says, unless the details have another value. */
-export function faultOf(reply: Reply, reason: string, details: Details = {}): Finding {
+export function faultOf(answer: CheckAnswer, reason: string, details: Details = {}): Finding {
   return fail(reason, {
-    ...detailsOf(reply),
-    operation: reply.operation,
-    got: wordsOf(reply),
+    ...detailsOf(answer),
+    operation: answer.operation,
+    got: wordsOf(answer),
     ...details,
   });
 }
 
 /** Returns the text of an answer; of a web page its title, or else its visible text. */
-export function wordsOf({ text }: RawReply): string {
+export function wordsOf({ text }: RawAnswer): string {
   return isMarkup(text) ? readMarkup(text) : text;
 }
 

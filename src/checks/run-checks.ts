@@ -17,7 +17,7 @@ export interface RunnerOptions<Context> {
   /** The results of checks that these checks may need. */
   readonly earlierResults?: readonly CheckResult[];
   /** Returns a reason for which the next check must not begin, a clause. */
-  findObstacle?(): string | undefined;
+  findSkipReason?(): string | undefined;
   /** Called when a check begins. @param number its number, from 1, of `count`. */
   onBegin?(id: string, number: number, count: number): void;
   /** Called when a check has ended or was skipped. */
@@ -34,18 +34,22 @@ export async function runChecks<Context>(
   checks: readonly Check<Context>[],
   options: RunnerOptions<Context>,
 ): Promise<CheckResult[]> {
-  const { earlierResults = [], stopped, findObstacle, onBegin, onResult } = options;
+  const { earlierResults = [], stopped, findSkipReason, onBegin, onResult } = options;
   const results: CheckResult[] = [];
   const skipIfNeeded = (check: Check<Context>): CheckResult | undefined => {
     const failed = [...earlierResults, ...results].find(
       (result) => (result.isPrerequisite || check.needs?.includes(result.id)) && hasFailed(result),
     );
     if (failed) {
-      const obstacle = `${failed.id} failed`;
-      return skippedResult(check, obstacle, `${obstacle}: ${verdictOf(failed, false).findings[0].reason}`);
+      const skipReason = `${failed.id} failed`;
+      return skippedResult(
+        check,
+        skipReason,
+        `${skipReason}: ${verdictOf(failed, false).findings[0].reason}`,
+      );
     }
-    const obstacle = check.obstacle ?? stopReasonOf(stopped) ?? findObstacle?.();
-    return obstacle === undefined ? undefined : skippedResult(check, obstacle);
+    const skipReason = check.skipReason ?? stopReasonOf(stopped) ?? findSkipReason?.();
+    return skipReason === undefined ? undefined : skippedResult(check, skipReason);
   };
   for (const [index, check] of checks.entries()) {
     const skipped = skipIfNeeded(check);

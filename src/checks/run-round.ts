@@ -57,8 +57,8 @@ export function createTracker({ service, options }: SmokeSetup): DeploymentTrack
 export async function runReadChecks(setup: SmokeSetup, tracker: DeploymentTracker): Promise<RoundResult> {
   const { service, options, stopped } = setup;
   const round = createRound(service, tracker);
-  const findObstacle = () => (hasForeignAnswer(round) ? 'reach/version failed' : undefined);
-  const results = await runRoundChecks(setup, round, createReadChecks(options), [], findObstacle);
+  const findSkipReason = () => (hasForeignAnswer(round) ? 'reach/version failed' : undefined);
+  const results = await runRoundChecks(setup, round, createReadChecks(options), [], findSkipReason);
   const isUnreached = results.some((result) => result.isPrerequisite && hasFailed(result));
   if (options.waitFor.length === 0 || isUnreached || stopped.aborted)
     return { round, results: addSteadyResult(results) };
@@ -73,14 +73,14 @@ function runRoundChecks(
   round: Round,
   checks: readonly Check[],
   earlierResults: readonly CheckResult[],
-  findObstacle: () => string | undefined,
+  findSkipReason: () => string | undefined,
 ): Promise<CheckResult[]> {
   return runChecks(checks, {
     open: () => createCheckContext(round, stopped, createSignal),
     mask: round.mask,
     stopped,
     earlierResults,
-    findObstacle,
+    findSkipReason,
     onBegin: observer.showCheck,
   });
 }
@@ -139,19 +139,19 @@ const cleanUpMs = 10_000;
 /**
  * Runs the write checks of a round and removes the records that they made.
  *
- * @param obstacle the reason why they must not run, a clause.
+ * @param skipReason the reason why they must not run, a clause.
  * @returns the results of the read checks and of the write checks.
  */
 export async function addWriteChecks(
   setup: SmokeSetup,
   { round, results }: RoundResult,
-  obstacle: string | undefined,
+  skipReason: string | undefined,
 ): Promise<readonly CheckResult[]> {
   const { abandoned, options, service } = setup;
   const records = new Set<TestRecord>();
   const checks = createSelectedWriteChecks(options, records);
   if (checks.length === 0) return results;
-  const writeResults = await runRoundChecks(setup, round, checks, results, () => obstacle);
+  const writeResults = await runRoundChecks(setup, round, checks, results, () => skipReason);
   const hasRequests = writeResults.some(({ requests }) => requests > 0);
   const startedMs = monotonicMs();
   const limit = new AbortController();

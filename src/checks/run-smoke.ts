@@ -36,31 +36,31 @@ export async function runSmoke(
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
   const { maxTimeMs, write, strict } = options;
-  const stopping = new AbortController();
-  const creating = new AbortController();
-  const abandoning = new AbortController();
+  const stopController = new AbortController();
+  const createController = new AbortController();
+  const abandonController = new AbortController();
   let signal: Signal | undefined;
   const steps = {
     stop(name: Signal) {
       signal = name;
-      stopping.abort(new StoppedError('the run was interrupted'));
+      stopController.abort(new StoppedError('the run was interrupted'));
       const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
       if (write) void observer.print(`stopped: removing the records of this run${choice}`);
     },
-    abandon: () => abandoning.abort(new StoppedError('stopped by a second signal')),
+    abandon: () => abandonController.abort(new StoppedError('stopped by a second signal')),
   };
   if (maxTimeMs !== undefined)
-    abortLater(stopping, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
-  const { signal: stopped } = stopping;
-  const { signal: abandoned } = abandoning;
-  stopped.addEventListener('abort', () => abortLater(creating, createMs, 'the run was interrupted'));
-  const createSignal = AbortSignal.any([creating.signal, abandoned]);
+    abortLater(stopController, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
+  const { signal: stopped } = stopController;
+  const { signal: abandoned } = abandonController;
+  stopped.addEventListener('abort', () => abortLater(createController, createMs, 'the run was interrupted'));
+  const createSignal = AbortSignal.any([createController.signal, abandoned]);
   const setup: SmokeSetup = { service, options, observer, stopped, createSignal, abandoned };
   const startedAt = service.now();
   const startedMs = monotonicMs();
   return inTwoSteps({ interrupts }, steps, async () => {
-    const { rounds, obstacle, ...last } = await runUntilGreen(setup);
-    const results = await addWriteChecks(setup, last, obstacle);
+    const { rounds, skipReason, ...last } = await runUntilGreen(setup);
+    const results = await addWriteChecks(setup, last, skipReason);
     const failure = failureOfCommand(options, results, stopReasonOf(stopped), signal);
     const { baseUrl } = service.client;
     return createSmokeReport({
@@ -83,7 +83,7 @@ const longestPauseMs = 5000;
 interface WaitResult extends RoundResult {
   readonly rounds: number;
   /** The reason why the write checks must not follow, a clause. */
-  readonly obstacle?: string;
+  readonly skipReason?: string;
 }
 
 /**
@@ -105,7 +105,7 @@ async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
     }
     const isFinal = failure.findings[0].isLasting === true;
     const results = isFinal ? round.results : withWait(round.results, waitMs);
-    last = { ...round, results, rounds, obstacle: 'the read checks did not pass' };
+    last = { ...round, results, rounds, skipReason: 'the read checks did not pass' };
     const waiting = `waiting up to ${durationText(waitMs)} for the service`;
     if (rounds === 1 && !isFinal && remainingMs > 0)
       await observer.print(`${waiting}: ${failure.id}: ${failure.findings[0].reason}`);
@@ -132,7 +132,7 @@ function withWait(results: readonly CheckResult[], waitMs: number): readonly Che
 }
 
 /**
- * Returns a failure if the checks were stopped, or if no check ran beside reach: the exit code is then not 0, so the report
+ * Returns a failure if the checks were stopped, or if no check ran besides reach: the exit code is then not 0, so the report
  * must not be green.
  */
 function failureOfCommand(
@@ -143,7 +143,7 @@ function failureOfCommand(
 ): CheckResult | undefined {
   const check = { id: 'run/complete', isPrerequisite: true, elapsedMs: 0, requests: 0 };
   if (stopReason !== undefined) {
-    const skips = results.filter(({ obstacle }) => obstacle === stopReason).length;
+    const skips = results.filter(({ skipReason }) => skipReason === stopReason).length;
     const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
     const reason = `${signal ? `stopped by ${signal}` : stopReason}${suffix}`;
@@ -155,6 +155,6 @@ function failureOfCommand(
         state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || state === 'fail'),
     );
   if (results.some(isTest)) return undefined;
-  const reason = 'no check beside reach ran: every one was skipped';
+  const reason = 'no check besides reach ran: every one was skipped';
   return { ...check, findings: [fail(reason, { exitCode: exitCodes.usage })] };
 }

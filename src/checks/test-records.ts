@@ -88,16 +88,16 @@ export async function currentRecord(
 ): Promise<{ readonly record: JsonObject; readonly cache?: string | undefined } | undefined> {
   const { get } = noun;
   if (get) {
-    const reply = await context.ask(get, { id }, { changes: { 'cache-control': 'no-cache' } });
-    const record = recordOf(reply);
-    if (!reply.error) {
-      if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(reply.headers) };
+    const answer = await context.ask(get, { id }, { changes: { 'cache-control': 'no-cache' } });
+    const record = recordOf(answer);
+    if (!answer.error) {
+      if (record && !otherRecord(get, id, record)) return { record, cache: cacheOf(answer.headers) };
       throw new FindingError(fail(`a read of ${noun.name} ${id} is not answered with that record`));
     }
-    if (![404, 405, 410].includes(reply.status)) throw reply.error;
+    if (![404, 405, 410].includes(answer.status)) throw answer.error;
     const { record: listed, isComplete } = await findInList(context, noun, id);
     // A gateway without a way to the service says nothing about the record.
-    if (!listed && !isComplete && authorOf(reply) === 'gateway') throw reply.error;
+    if (!listed && !isComplete && authorOf(answer) === 'gateway') throw answer.error;
     return listed && { record: listed };
   }
   const { record } = await findInList(context, noun, id);

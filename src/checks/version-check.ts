@@ -1,6 +1,6 @@
 import { type Condition, meetsHeader } from '../input/condition.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import type { Check, CheckContext, RawReply } from './check.ts';
+import type { Check, CheckContext, RawAnswer } from './check.ts';
 import { differenceTo } from './condition-difference.ts';
 import { type Finding, findingOfError, pass, statusText } from './finding.ts';
 import { askFor } from './first-answer.ts';
@@ -86,21 +86,21 @@ async function look(
   timeoutMs: number,
 ): Promise<Look> {
   const { tracker, mask } = context;
-  const replies = new Map<string | undefined, RawReply>();
+  const answers = new Map<string | undefined, RawAnswer>();
   try {
     for (const condition of conditions) {
       const options = { retries: 0, timeoutMs, changes: { connection: 'close' } };
-      const reply = replies.get(condition.path) ?? (await askFor(context, condition, options));
-      replies.set(condition.path, reply);
-      const difference = differenceTo(condition, reply, mask);
+      const answer = answers.get(condition.path) ?? (await askFor(context, condition, options));
+      answers.set(condition.path, answer);
+      const difference = differenceTo(condition, answer, mask);
       if (!difference) continue;
-      if (reply.status === 429) return { pauseMs: rateLimitPauseMs(reply) };
+      if (answer.status === 429) return { pauseMs: rateLimitPauseMs(answer) };
       const { reason } = difference;
       // The tracker has already counted an answer with another header.
-      if (reply.status < 300 && meetsHeader(condition, reply.headers)) tracker.countForeign(reason);
-      const isRefusal = reply.status >= 400 && condition.status === undefined;
-      const refusal = `${condition.path ?? 'the service'} answered ${statusText(reply.status)}`;
-      const details = { ...difference, ...detailsOf(reply) };
+      if (answer.status < 300 && meetsHeader(condition, answer.headers)) tracker.countForeign(reason);
+      const isRefusal = answer.status >= 400 && condition.status === undefined;
+      const refusal = `${condition.path ?? 'the service'} answered ${statusText(answer.status)}`;
+      const details = { ...difference, ...detailsOf(answer) };
       return { fault: tracker.failure(isRefusal ? refusal : reason, details) };
     }
     return {};

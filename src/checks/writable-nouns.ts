@@ -11,7 +11,7 @@ interface RecordTemplate {
   readonly parent?: keyof typeof recordTemplates;
   /** Whether the record has a name, which shows that smoke created it. If not, its parent shows that. */
   readonly isNamed: boolean;
-  /** The fields of the create, beside the name and the id of the parent. */
+  /** The fields of the create, besides the name and the id of the parent. */
   readonly fields: JsonObject;
   /** The fields of the update. */
   readonly change: JsonObject;

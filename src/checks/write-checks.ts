@@ -6,7 +6,7 @@ import { attemptsOf, mayHaveBeenApplied } from '../client/attempt.ts';
 import { toAcceptedInput } from '../client/request.ts';
 import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
-import { type Check, type CheckContext, createSkippedCheck, type Reply } from './check.ts';
+import { type Check, type CheckAnswer, type CheckContext, createSkippedCheck } from './check.ts';
 import {
   type Details,
   type Finding,
@@ -116,58 +116,58 @@ async function createRecord(
   const body = input.body as JsonObject;
   const record: TestRecord = { noun, body, parent };
   records.add(record);
-  const reply = await context.ask(create, { body }, { signal: createSignal }).catch((error) => {
+  const answer = await context.ask(create, { body }, { signal: createSignal }).catch((error) => {
     if (!mayHaveBeenApplied(create.method, attemptsOf(error))) records.delete(record);
     throw error;
   });
-  const id = reply.status < 300 ? createdIdOf(reply) : undefined;
+  const id = answer.status < 300 ? createdIdOf(answer) : undefined;
   records.delete(record);
   const created = id === undefined ? undefined : { ...record, id };
   if (created) records.add(created);
-  else if (mayHaveBeenApplied(create.method, reply.attempts))
-    records.add({ ...record, otherId: reply.status < 300 ? otherIdOf(reply) : undefined });
-  compare(noun, reply, 'create', body);
+  else if (mayHaveBeenApplied(create.method, answer.attempts))
+    records.add({ ...record, otherId: answer.status < 300 ? otherIdOf(answer) : undefined });
+  compare(noun, answer, 'create', body);
   if (!created)
-    throw fault(reply, 'create: the answer does not say what was created', { expected: 'its id' });
-  checkLocation(reply, created.id);
+    throw fault(answer, 'create: the answer does not say what was created', { expected: 'its id' });
+  checkLocation(answer, created.id);
   await checkReadBack(context, created, body);
   return created;
 }
 
-function fault(reply: Reply, reason: string, details: Details): FindingError {
-  return new FindingError(faultOf(reply, reason, details));
+function fault(answer: CheckAnswer, reason: string, details: Details): FindingError {
+  return new FindingError(faultOf(answer, reason, details));
 }
 
 /** Returns the id of a new record, from the body of the answer, or from its Location if the body has none. */
-function createdIdOf(reply: Reply): bigint | undefined {
-  return jsonId(recordOf(reply)?.[nouns[reply.operation.noun].idField]) ?? idInLocation(reply);
+function createdIdOf(answer: CheckAnswer): bigint | undefined {
+  return jsonId(recordOf(answer)?.[nouns[answer.operation.noun].idField]) ?? idInLocation(answer);
 }
 
 /** Returns the id in the body of an answer as text, if it is no integer. */
-function otherIdOf(reply: Reply): string | undefined {
-  const value = recordOf(reply)?.[nouns[reply.operation.noun].idField];
+function otherIdOf(answer: CheckAnswer): string | undefined {
+  const value = recordOf(answer)?.[nouns[answer.operation.noun].idField];
   return value === undefined || value === null ? undefined : printJson(value);
 }
 
 /** Returns the id in the last segment of the Location header. */
-function idInLocation({ headers }: Reply): bigint | undefined {
+function idInLocation({ headers }: CheckAnswer): bigint | undefined {
   const segment = /\/(\d{1,19})\/?(?:[?#].*)?$/.exec(headerValue(headers, 'location') ?? '')?.[1];
   return segment === undefined ? undefined : BigInt(segment);
 }
 
-function checkLocation(reply: Reply, id: bigint): void {
-  const location = headerValue(reply.headers, 'location');
+function checkLocation(answer: CheckAnswer, id: bigint): void {
+  const location = headerValue(answer.headers, 'location');
   const expected = `a Location that ends with ${id}`;
   if (location === undefined) {
-    if (!documentedResponse(reply)?.hasLocation) return;
-    throw fault(reply, 'create: the answer has no Location', { expected });
+    if (!documentedResponse(answer)?.hasLocation) return;
+    throw fault(answer, 'create: the answer has no Location', { expected });
   }
-  const here = new URL(reply.url);
+  const here = new URL(answer.url);
   const urlFault = URL.canParse(location, here.href) && faultOfUrl(new URL(location, here), here);
   if (urlFault)
-    throw fault(reply, `create: the Location ${urlFault.reason}`, { ...urlFault.details, got: location });
-  if ((idInLocation(reply) ?? id) === id) return;
-  throw fault(reply, 'create: the Location names another record', { expected, got: location });
+    throw fault(answer, `create: the Location ${urlFault.reason}`, { ...urlFault.details, got: location });
+  if ((idInLocation(answer) ?? id) === id) return;
+  throw fault(answer, 'create: the Location names another record', { expected, got: location });
 }
 
 /** How often a list is searched for a new record. */
@@ -216,13 +216,13 @@ async function requireOwnership(context: CheckContext, created: CreatedRecord): 
 /** Deletes a record whose ownership was just checked, and checks that its GET and its list no longer have it. */
 async function checkRemoval(context: CheckContext, { noun, id }: CreatedRecord): Promise<void> {
   const { remove, get, list, name } = noun;
-  const reply = await context.ask(remove, { id });
+  const answer = await context.ask(remove, { id });
   // The client counts a 404 as a success if an earlier attempt may have been applied.
-  const isGone = reply.status === 404 && reply.error === undefined;
-  if (!isGone) judge(reply, { step: 'delete' });
-  const getReply = get && (await context.ask(get, { id }));
-  if (getReply && getReply.status !== 404 && getReply.status !== 410)
-    throw fault(getReply, `gone: answered ${statusText(getReply.status)}`, { expected: '404 or 410' });
+  const isGone = answer.status === 404 && answer.error === undefined;
+  if (!isGone) judge(answer, { step: 'delete' });
+  const getAnswer = get && (await context.ask(get, { id }));
+  if (getAnswer && getAnswer.status !== 404 && getAnswer.status !== 410)
+    throw fault(getAnswer, `gone: answered ${statusText(getAnswer.status)}`, { expected: '404 or 410' });
   if ((await findInList(context, noun, id)).record)
     throw new FindingError(fail(`gone: ${list?.id} still has ${name} ${id}`, { operation: list }));
 }
@@ -234,10 +234,10 @@ async function checkReadBack(
   fields: JsonObject,
 ): Promise<void> {
   const { get } = created.noun;
-  const reply = get && (await context.ask(get, { id: created.id }));
+  const answer = get && (await context.ask(get, { id: created.id }));
   // If the contract has no such GET, or the GET is retired, only the list shows the record.
-  if (!reply || (reply.status === 410 && get.isDeprecated)) return requireOwnership(context, created);
-  compare(created.noun, reply, 'read back', fields);
+  if (!answer || (answer.status === 410 && get.isDeprecated)) return requireOwnership(context, created);
+  compare(created.noun, answer, 'read back', fields);
 }
 
 /** Whether no answer has a field, because the description calls it write-only. */
@@ -250,9 +250,9 @@ function isWriteOnly({ create, update }: WritableNoun, name: string): boolean {
  * Checks that an answer has each field of a request, unchanged. The service may add other fields. If the description
  * documents no body, the answer passes.
  */
-function compare(noun: WritableNoun, reply: Reply, step: string, fields: JsonObject): void {
-  judge(reply, { step });
-  const record = recordOf(reply);
+function compare(noun: WritableNoun, answer: CheckAnswer, step: string, fields: JsonObject): void {
+  judge(answer, { step });
+  const record = recordOf(answer);
   if (!record) return;
   for (const [name, value] of Object.entries(fields)) {
     if (isWriteOnly(noun, name)) continue;
@@ -260,6 +260,6 @@ function compare(noun: WritableNoun, reply: Reply, step: string, fields: JsonObj
     if (isSameValue(expected, actual)) continue;
     const got = actual === undefined ? 'no such field' : printJson(actual);
     const details = { pointer: `/${name}`, expected: printJson(expected), got };
-    throw fault(reply, `${step}: ${name} is not what was sent`, details);
+    throw fault(answer, `${step}: ${name} is not what was sent`, details);
   }
 }

@@ -40,7 +40,7 @@ export function hintOfStatus(
   if (credential === undefined)
     return (
       whyNoCredential ??
-      'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service'
+      'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
     );
   return status === 401
     ? `is the token of ${credential} that of this service, and still valid?`

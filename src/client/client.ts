@@ -188,7 +188,7 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
   if (!call.options.skipsNotices) call.client.observe?.({ kind: 'response', operation, response });
   const answer = { status, headers, etag: strongTag(headers), attempts };
   if (isGone(call, result))
-    return { ...answer, value: undefined, judgement: { shows: 'intent', id: intent.id } };
+    return { ...answer, value: undefined, judgement: { shows: 'asSent', id: intent.id } };
   const statusError = responseError(call, attempts, response);
   if (statusError) throw statusError;
   try {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 
-// Frameworks put what is wrong with a request into a list beside a title that says nothing: ASP.NET and Laravel `errors` by
+// Frameworks put what is wrong with a request into a list, next to a title that says nothing: ASP.NET and Laravel `errors` by
 // field, Spring `errors`, Quarkus and API Platform `violations`, FastAPI `detail`, NestJS `message`, RFC 9457 `invalid-params`.
 
 const listNames = ['errors', 'violations', 'invalid-params', 'invalidParams', 'detail', 'details', 'message'];

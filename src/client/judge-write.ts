@@ -26,12 +26,12 @@ export interface WriteIntent {
 /** The judgement of a write by its response, or by the record that was read after it. */
 export interface Judgement {
   /**
-   * - `intent`: the record has every value that the user set, or there is no body;
+   * - `asSent`: the record has every value that the user set, or there is no body;
    * - `accepted`: the status is 202, so the service may do it later;
    * - `other`: the record has another value;
    * - `nothing`: the response does not have the record, so the client must read the record to know.
    */
-  readonly shows: 'intent' | 'accepted' | 'other' | 'nothing';
+  readonly shows: 'asSent' | 'accepted' | 'other' | 'nothing';
   /** The record in the answer, by our names, if it has one. */
   readonly record?: JsonObject | undefined;
   /** The id of the record, if the response or the intent names one. */
@@ -57,7 +57,7 @@ export function judgeWrite(
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && status !== 204)
     return { shows: 'nothing', id, reason: `the service answered ${status} to a DELETE` };
-  if (response.body.length === 0) return { shows: 'intent', id };
+  if (response.body.length === 0) return { shows: 'asSent', id };
   let body: JsonValue | undefined;
   let content: JsonValue | undefined;
   let record: JsonObject;
@@ -115,7 +115,7 @@ function judgeRecord(values: WriteIntent['values'], record: JsonObject, mask: Ma
         : `${name} ${valueText(actual, mask)}, not ${valueText(expected, mask)}`,
     );
   }
-  if (clauses.length === 0) return { shows: 'intent', record };
+  if (clauses.length === 0) return { shows: 'asSent', record };
   return { shows: isOther ? 'other' : 'nothing', record, reason: clauses.join('; ') };
 }
 

@@ -228,7 +228,7 @@ function linkOf({ headers }: Page): string | undefined {
 export function foreignOriginHint(url: URL, here: URL): string {
   return url.host === here.host
     ? 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)'
-    : 'a gateway may not pass on the header Host (nginx: proxy_set_header Host $http_host; Apache: ProxyPreserveHost On; `petstore help gateways`)';
+    : 'a gateway may not pass on the header Host: see `petstore help gateways`';
 }
 
 function withoutHash(url: string): string {

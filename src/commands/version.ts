@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import { action } from '../cli/verb.ts';
 
-/** `petstore version`, which people expect beside `petstore --version`. */
+/** `petstore version`, which people expect besides `petstore --version`. */
 export const printVersion = action({
   wrongSettings: 'unread',
   examples: ['petstore version'],

@@ -239,7 +239,7 @@ export function requireKey(key: string): SettingKey {
   if (/^(token|.*[-_.]?(token|secret|password|api-?key))$/i.test(key))
     throw new UsageError(
       `${key}: a token is never stored`,
-      'give it with the variable PETSTORE_TOKEN, with a file (`petstore config set token-file <file>`), or with the output of a command (`petstore config set token-command <command>`)',
+      'give it in PETSTORE_TOKEN, or set token-file or token-command: petstore help environment',
     );
   const near = closestWord(key, settingKeys);
   throw new UsageError(

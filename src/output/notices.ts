@@ -3,7 +3,7 @@ import type { OperationId } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
 import { toProse } from './fold.ts';
 
-/** The lines for people that a command prints on stderr, beside progress and errors. */
+/** The lines for people that a command prints on stderr, besides progress and errors. */
 export interface Notices {
   /**
    * Prints a line with control characters made visible; prints nothing with --quiet. It never rejects, because a closed

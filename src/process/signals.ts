@@ -94,12 +94,12 @@ export class StoppedError extends Error {
 export class Stop<Reason> {
   /** Why the work was stopped; only the first reason is kept. */
   reason: Reason | undefined;
-  private readonly stopping = new AbortController();
-  private readonly abandoning = new AbortController();
+  private readonly stopController = new AbortController();
+  private readonly abandonController = new AbortController();
 
   /** Aborted when the work is stopped. */
   get stopped(): AbortSignal {
-    return this.stopping.signal;
+    return this.stopController.signal;
   }
 
   /** Yields the items until the work is stopped. */
@@ -112,16 +112,16 @@ export class Stop<Reason> {
 
   /** Aborted when the requests in flight are abandoned. */
   get abandoned(): AbortSignal {
-    return this.abandoning.signal;
+    return this.abandonController.signal;
   }
 
   stop(reason: Reason): void {
     if (this.reason) return;
     this.reason = reason;
-    this.stopping.abort(new StoppedError());
+    this.stopController.abort(new StoppedError());
   }
 
   abandon(why?: string): void {
-    this.abandoning.abort(new StoppedError(why));
+    this.abandonController.abort(new StoppedError(why));
   }
 }

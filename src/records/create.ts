@@ -68,7 +68,7 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Body): read
   throw new UsageError(
     `create ${noun.singular}: ${flagTexts.join(' and ')} ${missingNames.length === 1 ? 'is' : 'are'} missing`,
     hasFlags
-      ? `give ${missingNames.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file or ->; a terminal asks for what is missing`
+      ? `give ${missingNames.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file>`
       : 'the service requires fields that have no flag: give each with --field name=value, or as JSON with --field name:=value',
   );
 }

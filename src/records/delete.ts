@@ -24,7 +24,7 @@ export async function deleteRecords(
   const details = await readDetails(access, ids);
   const present = ids.filter((id) => !details.get(id)?.isMissing);
   const what = `delete ${describeDeletion(noun, present, details)}`;
-  if (present.length > 0) await confirmWrite(context, { what, destructive: true });
+  if (present.length > 0) await confirmWrite(context, { what, needsYes: true });
   // What was shown in the question is what is deleted.
   const writes = ids.map((id) => ({
     id,

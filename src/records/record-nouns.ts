@@ -136,7 +136,7 @@ export function viewOf(
     if (field.name !== reference?.field) return [column];
     const { column: name } = reference;
     if (name !== column.name) return [column, { name, value: nameOf, isHidden: true } as const];
-    // A service may send the name of a category beside its id.
+    // A service may send the name of a category with its id.
     return [{ name, value: (record: JsonObject) => record[name] ?? nameOf(record) ?? column.value(record) }];
   });
   const isColumn = (name: string) => columns.some((column) => column.name === name);

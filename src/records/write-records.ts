@@ -204,9 +204,9 @@ function joinWithStop(
   const [first] = errors;
   if (!stop || total === 1) return joinErrors(errors, total, unit);
   const done = begun - errors.length;
-  const isOpen = errors.some(({ details }) => details.applied === 'unknown');
+  const isUncertain = errors.some(({ details }) => details.applied === 'unknown');
   return new CliError(stop.kind, `${stop.message}: ${done} of ${total} ${unit} were written`, {
-    applied: isOpen ? 'unknown' : undefined,
+    applied: isUncertain ? 'unknown' : undefined,
     hint: first?.details.hint,
   });
 }

@@ -41,9 +41,9 @@ export interface Attempted {
    * - `accepted`: 202, the service may do it later;
    * - `unclear`: a success that does not show the write;
    * - `refused`: certainly not applied, because it was refused or not sent;
-   * - `open`: it may have been applied.
+   * - `uncertain`: it may have been applied.
    */
-  readonly result: 'shown' | 'accepted' | 'unclear' | 'refused' | 'open';
+  readonly result: 'shown' | 'accepted' | 'unclear' | 'refused' | 'uncertain';
   /** The record in the answer. */
   readonly record?: JsonObject | undefined;
   /** The strong ETag of the answer. */
@@ -225,7 +225,7 @@ function toAttempted(answer: Answer<JsonObject | undefined>, location: bigint | 
     const why = 'the service accepted it, and has not done it yet';
     return { ...facts, result: 'accepted', code: 'accepted', why };
   }
-  if (judgement && judgement.shows !== 'intent')
+  if (judgement && judgement.shows !== 'asSent')
     return { ...facts, result: 'unclear', code: 'not_shown', why: judgement.reason };
   return { ...facts, result: 'shown' };
 }
@@ -234,9 +234,9 @@ function toFailedAttempt(error: CliError | StoppedError): Attempted {
   const attempts = attemptsOf(error);
   const attempt = attempts.at(-1);
   const method = attempt?.request.method ?? 'GET';
-  const isOpen = mayHaveBeenApplied(method, attempts);
+  const isUncertain = mayHaveBeenApplied(method, attempts);
   return {
-    result: isOpen ? 'open' : 'refused',
+    result: isUncertain ? 'uncertain' : 'refused',
     status: attempt?.response?.status,
     requestId: attempt?.requestId,
     code: error instanceof CliError ? errorCodeOf(error) : 'interrupted',

@@ -23,7 +23,7 @@ import { describeValue, isSame, type Value } from './value.ts';
 
 /** How one row is settled. */
 export interface RowLimits {
-  /** The most further attempts of a row. */
+  /** The maximum number of retries of a row. */
   readonly retries: number;
   /** Whether a refused connection and an unknown host are retried too. */
   readonly retriesUnreachable: boolean;
@@ -229,8 +229,8 @@ class Settlement {
     if (attempted.attempt || !this.last) this.last = attempted;
     if (attempted.attempt) this.requests.push(attempted.attempt);
     const { result, error, record } = attempted;
-    const mayBeWritten = result === 'open' || result === 'unclear' || result === 'accepted';
-    if (mayBeWritten) this.state = { ...planned, at: 'uncertain', mayBeApplied: true };
+    const isUncertain = result === 'uncertain' || result === 'unclear' || result === 'accepted';
+    if (isUncertain) this.state = { ...planned, at: 'uncertain', mayBeApplied: true };
     const addedUp = record && this.addsUp(port.valueOf(this.current(), record));
     if (addedUp) return addedUp;
     if (result === 'shown') return this.endShown(attempted, planned);

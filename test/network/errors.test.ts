@@ -87,7 +87,7 @@ test('an untrusted certificate reads the same on every Node', () => {
 });
 
 const give =
-  'give a token: PETSTORE_TOKEN beside PETSTORE_BASE_URL, or token-file in the profile of this service';
+  'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service';
 const token = { PETSTORE_TOKEN: 's3cret' };
 
 test.each([

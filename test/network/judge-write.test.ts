@@ -30,7 +30,7 @@ describe('the answer of an update', () => {
     [{ born: '2027-01-01T11:00:00+01:00' }, { ...pet, born: '2027-01-01T10:00:00Z' }],
     [{ tags: [{ name: 'a' }] }, { ...pet, tags: [{ id: 3, name: 'a' }] }],
   ])('shows the intent, by the values that the user set alone: case %#', (values, body) => {
-    expect(judge('updatePet', { values }, [200, body])).toMatchObject({ shows: 'intent' });
+    expect(judge('updatePet', { values }, [200, body])).toMatchObject({ shows: 'asSent' });
   });
 
   test('shows something else, with both values', () => {

@@ -148,7 +148,7 @@ test('if every check was skipped, smoke exits 2 and its reports are not green', 
   await using empty = await startService({ spoil: on('/store/orders', (answer) => withBody(answer, [])) });
   const { code, stderr, files } = await allReports(empty.url, ['--only', 'op/getOrder']);
   expect(code).toBe(2);
-  expect(stderr).toContain('no check beside reach ran');
+  expect(stderr).toContain('no check besides reach ran');
   expect(readXml(files.junit, 'testsuites')[0]).toMatchObject({ failures: '1' });
   expect((await run(['--only', 'reach'])).code).toBe(0);
 });
@@ -260,7 +260,7 @@ test.each([
   [['--report', 'json=x', '--report', 'junit=./x'], 'is named twice'],
   [['--expect', 'POST /pets 201'], 'only GET is sent'],
   [['--only', 'nonsense/*'], "no check has an id like 'nonsense/*'"],
-  [['--only', 'op/*', '--skip', 'op'], 'no check is left to run beside reach'],
+  [['--only', 'op/*', '--skip', 'op'], 'no check is left to run besides reach'],
   [['--only', 'write'], 'no check is left to run'],
   [['--only', 'tls'], 'no check is left to run'],
   [['--max-latency', '1s', '--only', 'error'], 'leave no latency to measure'],

@@ -58,7 +58,7 @@ function causeText({ finding, subject, details }: Cause, { style, width }: Layou
 
 /** Formats a line for each check. The checks that did not begin for the same reason share a line. */
 function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): string {
-  const begunVerdicts = verdicts.filter(({ obstacle }) => obstacle === undefined);
+  const begunVerdicts = verdicts.filter(({ skipReason }) => skipReason === undefined);
   const idWidth = Math.max(...begunVerdicts.map(({ id }) => id.length), '00 checks'.length);
   const line = ({ state, elapsedMs }: Verdict, id: string, text: string) => {
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
@@ -72,9 +72,9 @@ function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): str
     return `${cells.join('  ').trimEnd()}\n`;
   };
   const lines = begunVerdicts.map((verdict) => line(verdict, verdict.id, summaryText(verdict)));
-  const obstacles = causesOf(verdicts.filter(({ obstacle }) => obstacle !== undefined));
-  const skipped = obstacles.flatMap(({ verdicts: [first], subject }) =>
-    first ? [line(first, subject, first.obstacle ?? '')] : [],
+  const skipReasons = causesOf(verdicts.filter(({ skipReason }) => skipReason !== undefined));
+  const skipped = skipReasons.flatMap(({ verdicts: [first], subject }) =>
+    first ? [line(first, subject, first.skipReason ?? '')] : [],
   );
   return [...lines, ...skipped].join('');
 }

@@ -20,7 +20,7 @@ interface FileReport {
   readonly path: string;
 }
 
-/** The reports that `--report` asks for, beside the report for people. */
+/** The reports that `--report` asks for, besides the report for people. */
 export interface Reports {
   readonly files: readonly FileReport[];
   /** Whether to print annotations for GitHub's log, and a step summary. */

@@ -106,9 +106,9 @@ export function causesOf(verdicts: readonly Verdict[]): Cause[] {
   const sorted = states.flatMap((state) => findings.filter(({ finding }) => finding.state === state));
   const groupsOfFindings = new Map<string, typeof findings>();
   for (const item of sorted.filter(({ finding }) => finding.state !== 'pass')) {
-    const { obstacle } = item.verdict;
+    const { skipReason } = item.verdict;
     const { state, reason } = item.finding;
-    const key = JSON.stringify(obstacle === undefined ? [state, reason] : [obstacle]);
+    const key = JSON.stringify(skipReason === undefined ? [state, reason] : [skipReason]);
     groupsOfFindings.set(key, [...(groupsOfFindings.get(key) ?? []), item]);
   }
   return [...groupsOfFindings.values()].map((group) => {
@@ -128,7 +128,7 @@ function detailsOfCause(
     readings === undefined ? [] : [['measured', lineText(`${verdict.id}: ${readings}`)] as const],
   );
   const ids = [...new Set(group.map(({ verdict }) => verdict.id))];
-  const isNamed = ids.length > 1 && measured.length === 0 && group[0]?.verdict.obstacle === undefined;
+  const isNamed = ids.length > 1 && measured.length === 0 && group[0]?.verdict.skipReason === undefined;
   const checks = isNamed ? [['checks', ids.join(', ')] as const] : [];
   return [...checks, ...measured, ...labelledDetails(finding)];
 }

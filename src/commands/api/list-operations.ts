@@ -49,7 +49,7 @@ function toOperationRecord(id: OperationId, contract: Contract) {
     method: operation?.method ?? null,
     path: operation?.path ?? null,
     tag: (operation ?? operations[id]).tag,
-    source: operation?.provenance ?? 'missing',
+    source: operation?.source ?? 'missing',
     stability: operation?.stability ?? null,
     deprecated: operation?.isDeprecated ?? null,
     sunset: operation?.sunset ?? null,

@@ -66,14 +66,14 @@ const rowsView: View<Row> = {
 };
 
 /** Makes the row of a check. If a finding needs attention, the row has only such findings. */
-function toRow({ id, state, findings, obstacle }: Verdict): Row {
+function toRow({ id, state, findings, skipReason }: Verdict): Row {
   const notable = findings.filter((finding) => isRed(finding) || /^(warn|flaky)$/.test(finding.state));
   const summarized = notable.length > 0 ? notable : findings;
   const hints = summarized.flatMap(({ hint }) => hint ?? []);
   return {
     check: id,
     state,
-    reason: obstacle ?? summarized.map(({ reason }) => reason).join('; '),
+    reason: skipReason ?? summarized.map(({ reason }) => reason).join('; '),
     hint: hints.length > 0 ? hints.join('; ') : null,
   };
 }

@@ -37,16 +37,16 @@ export const explain = verb({
       );
     const { token } = settings;
     const records: SettingRecord[] = [
-      { key: 'profile', value: profile?.value ?? null, ...provenanceOf(profile) },
-      { key: 'offline', value: offline !== undefined, ...provenanceOf(offline) },
+      { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
+      { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
       ...settingKeys.map((key) => {
         const setting = settings.explain(key);
-        return { key, value: formatSetting(key, setting), ...provenanceOf(setting) };
+        return { key, value: formatSetting(key, setting), ...sourceOf(setting) };
       }),
       {
         key: 'token',
         value: token ? await describeTokenUse(context, settings) : 'not set',
-        ...provenanceOf(token),
+        ...sourceOf(token),
       },
       ...explainPaths(context.io),
     ];
@@ -77,11 +77,11 @@ function explainPaths(io: Io): SettingRecord[] {
   return paths.map(([key, value, variable]) => ({
     key,
     value,
-    ...provenanceOf(io.env[variable] ? { source: 'environment', givenBy: variable } : undefined),
+    ...sourceOf(io.env[variable] ? { source: 'environment', givenBy: variable } : undefined),
   }));
 }
 
 /** Returns the columns that say where a value comes from. */
-function provenanceOf(setting: { readonly source: string; readonly givenBy: string } | undefined) {
+function sourceOf(setting: { readonly source: string; readonly givenBy: string } | undefined) {
   return { source: setting?.source ?? 'default', origin: setting?.givenBy || null };
 }

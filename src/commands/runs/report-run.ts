@@ -10,7 +10,7 @@ import {
   type FateCounts,
   fates,
   isForPerson,
-  isOpen,
+  isUnfinished,
   type RunTotals,
   rowTotals,
 } from '../../bulk/run.ts';
@@ -76,14 +76,14 @@ function nextCommands(
   hasSuspects: boolean,
 ): NextCommands {
   const command = (words: readonly string[]) => followUpCommand(context, words);
-  const openCount = rows.filter(isOpen).length;
+  const unfinishedCount = rows.filter(isUnfinished).length;
   const resumeWords =
     findSettlingCommand(rows) ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
   const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && counts.applied + counts.unknown > 0;
   const toSettle = rows.find(isForPerson);
   const word = toSettle && (toSettle.id === undefined ? `line:${toSettle.line}` : `${toSettle.id}`);
   return {
-    resume: (openCount > 0 || problem) && !hasSuspects ? command(resumeWords) : undefined,
+    resume: (unfinishedCount > 0 || problem) && !hasSuspects ? command(resumeWords) : undefined,
     undo: canUndo && !hasSuspects ? command(['undo', id]) : undefined,
     apply: rejects ? command(applyWords(header, rejects)) : undefined,
     settle: word && command(['runs', 'settle', id, word, '--as', 'failed']),
@@ -99,7 +99,7 @@ function hintOf(
 ): string | undefined {
   const hasStopHint = stop?.hint !== undefined;
   const hints: string[] = hasStopHint ? [stop.hint] : [];
-  const isLeftForResume = rows.some((row) => isOpen(row) && !isForPerson(row));
+  const isLeftForResume = rows.some((row) => isUnfinished(row) && !isForPerson(row));
   if (resume && (isLeftForResume || problem))
     hints.push(`${hasStopHint ? 'then ' : ''}go on with: ${resume}`);
   if (settle)

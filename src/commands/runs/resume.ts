@@ -1,7 +1,7 @@
 import { checkProfile } from '../../bulk/claims.ts';
 import { countLayout } from '../../bulk/count-layout.ts';
 import { toRunError } from '../../bulk/report.ts';
-import { createUndoRun, isPerhapsWritten, type Run } from '../../bulk/run.ts';
+import { createUndoRun, isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import { listRuns, type RunInfo, type RunList, readRun, runFolderOf, runTime } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
@@ -105,7 +105,7 @@ async function open(
   const run = action === 'undo' ? createUndoRun(journal.run) : journal.run;
   if (undone) {
     const { id = '', started = '', header, rows } = undone.run;
-    const writtenCount = rows.filter(isPerhapsWritten).length;
+    const writtenCount = rows.filter(isAppliedOrUncertain).length;
     const what = `${header.kind} ${header.name}, ${runTime({ id, started }).replace(`${id}, `, '')}`;
     await context.warn(`undoing ${id}: ${what}, ${writtenCount} of ${counted(header.rows, 'row', 'rows')}`);
   } else await context.warn(`resuming run ${info.id} of ${info.header.name}`);
@@ -126,7 +126,7 @@ function checkSuspects({ id, rows }: Run): void {
   );
   throw new UsageError(
     `run ${id}: the service adds what it is told to set; nothing was sent. ${lines.join('; ')}`,
-    `look at these counts and mend them, then close the run: petstore runs settle ${id} ${suspects.map((row) => row.id).join(' ')} --as applied`,
+    `mend these counts, then close the run: petstore runs settle ${id} ${suspects.map((row) => row.id).join(' ')} --as applied`,
     'guard',
   );
 }

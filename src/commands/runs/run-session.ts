@@ -191,7 +191,7 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
 async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   if (!context.flags.yes && canAsk(context)) await showLargestChanges(context, header, plan);
   await printTotals(context, header, plan);
-  await confirmWrite(context, { what: describeActions(header, plan), destructive: true });
+  await confirmWrite(context, { what: describeActions(header, plan), needsYes: true });
 }
 
 /** Says what a plan does: `set 3 counts and remove 1 entry`. */

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type Fate, isPerhapsWritten, type Run } from '../../bulk/run.ts';
+import { type Fate, isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
@@ -73,7 +73,7 @@ function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   if (rowWords(header.noun).record !== 'pet') return false;
   const idOf = ({ id, state }: Run['rows'][number]) =>
     id ?? (state.at === 'settled' ? state.outcome.made?.id : undefined);
-  return rows.some((row) => idOf(row) === petId && isPerhapsWritten(row));
+  return rows.some((row) => idOf(row) === petId && isAppliedOrUncertain(row));
 }
 
 function toRunRecord({ id, header, started, state, counts, undo }: RunInfo): RunRecord {
