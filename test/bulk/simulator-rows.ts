@@ -53,7 +53,9 @@ export class RowRules {
     const isDoubtful =
       commands.some((number) => this.world.service.doubtful.has(`${number} ${id}`)) ||
       this.world.commands.some(({ number, hasCrashed }) => hasCrashed && commands.includes(number)) ||
-      place.includes('timeout');
+      // A reading whose proof was refused is not certain either.
+      place.includes('timeout') ||
+      place.includes('unproved');
     const isHeld = [...this.ledger.records.values()].some(
       (other) =>
         !runs.includes(other) &&
