@@ -189,7 +189,7 @@ async function claimPlannedLater(
   const oldest = Math.min(...uncertainRows.map(({ sentBy }) => sentBy));
   const first = new Map<Row, { readonly number: number; readonly value: Parameters<typeof isSame>[0] }>();
   for (const info of runsOnTarget(list, header.target)) {
-    if (info.planned <= oldest) continue;
+    if (info.planned <= oldest || info.header.noun !== header.noun) continue;
     const { readings } = await readRun(list, info.id, true);
     for (const { row, id, run, sentBy } of uncertainRows) {
       // The undo itself is no later plan, and neither is a plan of the run that sent the row.

@@ -4,41 +4,17 @@ import type { FileName } from '../process/new-file.ts';
 import type { Row } from '../writes/decide.ts';
 import { isFields } from '../writes/value.ts';
 import { countFieldsOf } from './count-layout.ts';
-import { isLeft, type Run, settledCode } from './run.ts';
-
-/** The codes of the rows that have failed in earlier sessions: their rejects are written already. */
-export type EarlierFailures = ReadonlyMap<Row, string>;
-
-/** Finds the rows whose rejects an earlier session has written. */
-export function findEarlierFailures({ rows, hasEnded }: Run): EarlierFailures {
-  const failures = new Map<Row, string>();
-  if (!hasEnded) return failures;
-  for (const row of rows) {
-    const code = failureCodeOf(row);
-    // What a person says of the rows comes one command after the other, and is rejected with the end of the run.
-    if (code !== undefined && code !== settledCode) failures.set(row, code);
-  }
-  return failures;
-}
-
-function failureCodeOf({ state }: Row): string | undefined {
-  if (state.at !== 'settled' || state.outcome.state !== 'failed') return undefined;
-  return state.outcome.reason?.code ?? 'failed';
-}
+import { failureCodeOf, isLeft, type Run } from './run.ts';
 
 /**
- * Writes the rejects of a session, if there are any.
+ * Writes the rejects of a session, if there are any. A row whose reject an earlier session has written is written again only
+ * if it failed in another way.
  *
- * @param earlier the rows whose rejects are written already. They are written again only if they failed in another way.
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  */
-export async function writeRunRejects(
-  run: Run,
-  file: FileName,
-  earlier: EarlierFailures,
-): Promise<string | undefined> {
+export async function writeRunRejects(run: Run, file: FileName): Promise<string | undefined> {
   const { format, flags } = run.header;
-  const rejects = toRejects(run, earlier);
+  const rejects = toRejects(run);
   if (rejects.length === 0) return undefined;
   return writeRejects(file, format, rejects, flags.sum ? undefined : run.input);
 }
@@ -47,15 +23,15 @@ export async function writeRunRejects(
  * The rows to correct by hand: they failed or are invalid. In a run that adds or creates, rows that `resume` tries again are
  * not rejects, because a row must not be done both ways. An undo has no rejects. Unknown rows are none: `resume` takes them.
  */
-function toRejects({ header, rows, invalid, hasEnded }: Run, earlier: EarlierFailures): Reject[] {
+function toRejects({ header, rows, invalid, rejected }: Run): Reject[] {
   if (header.kind === 'undo') return [];
-  const rejects: Reject[] = hasEnded ? [] : invalid.map(toInvalidReject);
+  const rejects: Reject[] = rejected ? [] : invalid.map(toInvalidReject);
   const isOnce = header.flags.relative || header.kind === 'create';
   for (const row of rows) {
     const { state, line, id } = row;
     if (state.at !== 'settled' || state.outcome.state !== 'failed') continue;
     if (isOnce && isLeft(row)) continue;
-    if (earlier.get(row) === failureCodeOf(row)) continue;
+    if (rejected?.get(row) === failureCodeOf(row)) continue;
     const { reason } = state.outcome;
     rejects.push({ line, id, state: 'failed', reason, fields: rejectFields(row) });
   }

@@ -114,7 +114,7 @@ export async function readRun(
   const content = await readJournal(journalPath(folder, id), wantsReadings);
   if (!content) throw noRunError(id);
   const isRunning = runs.some((info) => info.id === id && info.state === 'running');
-  if (!content.run.end && !isRunning) markKilled(content.run);
+  if (!isRunning) markKilled(content.run);
   return content;
 }
 

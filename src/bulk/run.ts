@@ -36,8 +36,8 @@ export interface Run {
   planned: number;
   /** The end of the last session. Undefined if it was killed or is going on. */
   end?: RunEnd | undefined;
-  /** Whether a session has ended. It has written its rejects. */
-  hasEnded: boolean;
+  /** The rows that had failed when a session ended, with the codes of their failures: their rejects are written. */
+  rejected?: ReadonlyMap<Row, string> | undefined;
   /** The rows that may go out although they must not go out twice: they create a record or add to a count. */
   readonly marked: Set<Row>;
   /** The input whose columns the rejects have. Undefined if there is no input, or it cannot be read again. */
@@ -98,7 +98,7 @@ export function applyEvent(run: Run, event: RunChange): void {
       return;
     case 'end':
       run.end = event.end;
-      run.hasEnded = true;
+      run.rejected = failuresOf(run);
   }
 }
 
@@ -108,8 +108,24 @@ function settledState({ state }: Row, outcome: Outcome): RowState {
   return { at: 'settled', outcome, planned };
 }
 
-/** Marks the rows uncertain that a killed session may have sent. Call it for a run without an end that no process carries out. */
+function failuresOf({ rows }: Run): ReadonlyMap<Row, string> {
+  const failures = new Map<Row, string>();
+  for (const row of rows) {
+    const code = failureCodeOf(row);
+    if (code !== undefined) failures.set(row, code);
+  }
+  return failures;
+}
+
+/** The code of a row that has failed. */
+export function failureCodeOf({ state }: Pick<Row, 'state'>): string | undefined {
+  if (state.at !== 'settled' || state.outcome.state !== 'failed') return undefined;
+  return state.outcome.reason?.code ?? 'failed';
+}
+
+/** Marks the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
 export function markKilled(run: Run): void {
+  if (run.end) return;
   for (const row of run.rows) {
     const { state, intent } = row;
     if (state.at !== 'planned') continue;
@@ -128,7 +144,7 @@ export function createRun(
   rows: Row[],
   rest: Partial<Pick<Run, 'invalid' | 'input'>> = {},
 ): Run {
-  return { header, rows, invalid: [], planned: 0, hasEnded: false, marked: new Set(), ...rest };
+  return { header, rows, invalid: [], planned: 0, marked: new Set(), ...rest };
 }
 
 /**
@@ -199,9 +215,6 @@ export const fates = [
 ] as const;
 export type Fate = (typeof fates)[number];
 export type FateCounts = Record<Fate, number>;
-
-/** The code of a row of which a person has said what happened. */
-export const settledCode = 'settled';
 
 /** The code of a row that another run of the delivery has booked. */
 export const bookedCode = 'booked';

@@ -15,7 +15,7 @@ import type { Claims } from './claims.ts';
 import { Journal, type JournalContent } from './journal.ts';
 import { OutcomeKeeper } from './outcome-keeper.ts';
 import { makePlan, type Plan } from './plan.ts';
-import { type EarlierFailures, findEarlierFailures, writeRunRejects } from './reject-rows.ts';
+import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
 import { isOnce, isUnfinished, type Run, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
@@ -57,13 +57,11 @@ export class Session {
   private readonly options: SessionOptions;
   private readonly port: RecordPort;
   private readonly rules: Rules;
-  private readonly earlier: EarlierFailures;
 
   /** @throws UsageError if the service cannot read or write such values. */
   constructor(run: Run, options: SessionOptions) {
     this.run = run;
     this.options = options;
-    this.earlier = findEarlierFailures(run);
     const { noun, pace, kind } = run.header;
     this.pace = new Pace(pace, this.stop);
     const { client, sendsEtags, mayCreate } = options;
@@ -207,7 +205,7 @@ export class Session {
         if (row.state.at === 'uncertain')
           journal.keep({ kind: 'settle', row, outcome: interruptedOutcome(row.state) });
       journal.sync();
-      rejects = await writeRunRejects(run, file, this.earlier);
+      rejects = await writeRunRejects(run, file);
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
       endRun(run, journal);
     } catch (error) {

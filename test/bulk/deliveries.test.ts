@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stockDesk, stockShop } from '../helpers/stock-desk.ts';
-import { refuse, stockServer, trouble } from '../helpers/stock-server.ts';
+import { refuse, reply, stockServer, trouble } from '../helpers/stock-server.ts';
 import { answering, counts, file, healed, type Scene, setting, stories } from './story.ts';
 
 // A delivery adds to counts, so booking it twice is wrong.
@@ -289,4 +289,23 @@ test('the state folder remembers a delivery, and another folder does not', async
   const desk = stockDesk(shop);
   desk.write('d.csv', changes('1,+1'));
   expect(await desk.report(deliver)).toMatchObject({ code: 0, applied: 1 });
+});
+
+test('a later run of pets says nothing of the counts that a delivery has left open', async () => {
+  const files = { 'd.csv': 'petId,change\n1,3\n', 'pets.csv': 'id,name\n1,Rexy\n' };
+  await using shop = await stockShop([5], files);
+  let isDown = false;
+  shop.misbehave = ({ method }, response) => {
+    isDown ||= method === 'PUT';
+    return isDown ? reply(response, 504, 'the gateway has waited long enough') : undefined;
+  };
+  const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --retries 0';
+  expect(await shop.report(deliver)).toMatchObject({ code: 6, unknown: 1 });
+  shop.misbehave = ({ method, path }, response) =>
+    method === 'PUT' && path === '/pets/1'
+      ? reply(response, 200, { id: 1, name: 'Rexy', categoryId: 1, status: 'available' })
+      : undefined;
+  expect(await shop.report('pets update --from pets.csv --yes')).toMatchObject({ code: 0, run: 'r2' });
+  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.stock.get('1')).toBe(8);
 });

@@ -60,6 +60,17 @@ test('shows a run row by row', async () => {
   expect((await shop.run('runs show r9')).code).toBe(2);
 });
 
+test('rows that were never sent stay unprocessed when a person settles another, which is rejected once', async () => {
+  await using shop = await stoppedRun();
+  await shop.report('runs settle r1 5 --as failed');
+  const [run] = JSON.parse((await shop.run('runs -o json')).stdout);
+  expect(run).toMatchObject({ state: 'stopped', applied: 3, failed: 2, unprocessed: 1, unsettled: 0 });
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 4, failed: 2 });
+  expect(shop.read('stock.rejects.2.csv').match(/^\d,.*$/gm)).toEqual([
+    '5,15,6,failed,,settled,a person has said that it was not applied',
+  ]);
+});
+
 test('--pet shows only the runs that wrote a pet, or may have', async () => {
   await using shop = await stoppedRun();
   shop.write('other.csv', toCsv([[2, 5]]));

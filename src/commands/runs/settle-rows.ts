@@ -1,7 +1,7 @@
 import { confirmWrite } from '../../asking.ts';
 import { Journal } from '../../bulk/journal.ts';
-import { type EarlierFailures, findEarlierFailures, writeRunRejects } from '../../bulk/reject-rows.ts';
-import { fateOf, isLeft, keyOf, type Run, settledCode } from '../../bulk/run.ts';
+import { writeRunRejects } from '../../bulk/reject-rows.ts';
+import { fateOf, isLeft, keyOf, type Run } from '../../bulk/run.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { endRun } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
@@ -46,7 +46,6 @@ export async function settleRows(
   try {
     await lock.nameRun(runId);
     const { run, bytes } = await readRun(await listRuns(folder), runId);
-    const earlier = findEarlierFailures(run);
     const outcomes = names.map((name) => toOutcome(run, name, as));
     await confirmWrite(context, {
       what: `settle ${outcomes.length === 1 ? '1 row' : `${outcomes.length} rows`} of ${runId} as ${as}`,
@@ -56,7 +55,7 @@ export async function settleRows(
       for (const [row, outcome] of outcomes) journal.keep({ kind: 'settle', row, outcome });
       journal.sync();
       return {
-        ...(await finish(context, run, journal, earlier)),
+        ...(await finish(context, run, journal)),
         documents: outcomes.map(([row]) => settledDocument(row, as)),
       };
     } finally {
@@ -73,12 +72,7 @@ function settledDocument(row: Row, state: string) {
 }
 
 /** Writes rejects and end if no row is left, unknown or unsettled. */
-async function finish(
-  context: Context,
-  run: Run,
-  journal: Journal,
-  earlier: EarlierFailures,
-): Promise<{ text: string; asList: true }> {
+async function finish(context: Context, run: Run, journal: Journal): Promise<{ text: string; asList: true }> {
   const { id, header, rows } = run;
   const open = rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
   const text =
@@ -88,7 +82,7 @@ async function finish(
   if (open === 0) {
     const inputFile = { name: header.name, path: header.file ?? undefined };
     const file = { name: rejectsName(inputFile, header.format), folder: context.io.cwd };
-    const rejects = await writeRunRejects(run, file, earlier);
+    const rejects = await writeRunRejects(run, file);
     if (rejects) await context.warn(`rejected rows are in ${rejects}`);
     endRun(run, journal);
   }
@@ -113,7 +107,7 @@ function toOutcome(run: Run, { key, made }: NamedRow, as: 'applied' | 'failed'):
   const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
   const madeRecord = made === undefined ? undefined : { id: made, value: after };
   const reason = {
-    code: settledCode,
+    code: 'settled',
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
   };
   return [row, { state: as, reason, made: madeRecord }];
