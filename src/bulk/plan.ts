@@ -93,7 +93,7 @@ interface PlanOptions {
 export async function makePlan(port: RecordPort, rows: readonly Row[], options: PlanOptions): Promise<Plan> {
   const { pace, progress } = options;
   const startedMs = monotonicMs();
-  const states = rows.map((row) => (row.id === undefined ? planUnread(row) : unread));
+  const states = rows.map((row) => (row.id === undefined ? planUnread(row, options.rules) : unread));
   const readings = new Map<Row, Value>();
   const planByReading = (at: number, reading: Reading, isAlone: boolean) => {
     const row = rows[at] as Row;
@@ -165,15 +165,11 @@ class RowSearch {
 }
 
 /** Plans a row without a record that could be read: one that creates a record, or the undo of a create that is unknown. */
-function planUnread(row: Row): RowState {
-  const { intent, undone } = row;
-  const uncertain = uncertaintyOf(row);
-  if (intent.kind === 'create' && !uncertain)
-    return { at: 'planned', action: 'create', before: null, after: intent.fields };
-  const message = 'it may have been made: look for it before you send it again';
-  const mayBeApplied = uncertain?.mayBeApplied ?? undone?.mayBeApplied ?? true;
-  const outcome: Outcome = { state: 'unknown', reason: { code: 'perhaps_made', message }, mayBeApplied };
-  return { at: 'settled', outcome, planned: uncertain };
+function planUnread(row: Row, rules: Rules): RowState {
+  const decision = decide(row, null, rules);
+  if (decision.state !== 'write') return { at: 'settled', outcome: decision, planned: uncertaintyOf(row) };
+  const { action, after } = decision;
+  return { at: 'planned', action, before: null, after };
 }
 
 /** @param isAlone whether the record was read alone, so that the reading has the ETag if the service gives one. */

@@ -138,7 +138,7 @@ export function toRunError(
 /** An undo that leaves every row alone has done its work. A run of which nothing is known is not refused. */
 function kindOf(counts: FateCounts, isUndo: boolean, done: number): ErrorKind {
   const { failed, unknown, invalid, unprocessed, unsettled } = counts;
-  if (isUndo || done > 0) return 'partial';
-  if (unknown === 0) return 'failed';
+  if (done > 0) return 'partial';
+  if (unknown === 0) return isUndo ? 'partial' : 'failed';
   return failed + invalid + unprocessed + unsettled === 0 ? 'unavailable' : 'partial';
 }

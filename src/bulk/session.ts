@@ -5,7 +5,7 @@ import { Pace, type StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { FileName } from '../process/new-file.ts';
-import { Stop, StoppedError } from '../process/signals.ts';
+import { graceMs, Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import type { Outcome, Row, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
@@ -39,9 +39,6 @@ interface SessionOptions {
   /** The journal of the earlier sessions. Undefined for a new run. */
   readonly journal: JournalContent | undefined;
 }
-
-/** The time that requests in flight have after a run has stopped. */
-export const graceMs = 10_000;
 
 /** How often rows are planned again whose counts others change meanwhile. */
 const maxDeferrals = 10;

@@ -44,6 +44,9 @@ export interface SignalSteps {
   readonly abandonMs?: number;
 }
 
+/** The time that requests in flight have after the first signal, in milliseconds. */
+export const graceMs = 10_000;
+
 /**
  * Does work that ends in two steps: the first signal stops it, and the second one abandons it. What follows, such as a
  * report, belongs to the work.

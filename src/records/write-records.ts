@@ -5,7 +5,7 @@ import type { Output } from '../output/print.ts';
 import { withProgress } from '../output/progress.ts';
 import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { inTwoSteps, Stop } from '../process/signals.ts';
+import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
 import { decide, type Intent, newState, type Row } from '../writes/decide.ts';
 import { createRecordPort, type Reading, type RecordPort, requestDetails } from '../writes/port.ts';
 import { readsBeforeWrite, type Settled } from '../writes/settle.ts';
@@ -103,10 +103,10 @@ async function workInSteps(
   const onSignal = (signal: InterruptedError['signal']) => {
     stop.stop(stopReason(new InterruptedError(signal)));
     void context.warn(
-      'note: no further write begins; waiting for those under way; a second signal ends at once',
+      'note: no further write begins; waiting up to 10 s for those under way; a second signal ends at once',
     );
   };
-  await inTwoSteps(context, { stop: onSignal }, work);
+  await inTwoSteps(context, { stop: onSignal, stopMs: graceMs }, work);
 }
 
 /** Prints what became of one write: the change on a terminal, or the line of the command. */

@@ -341,3 +341,21 @@ test("reports the service's request id, and shows control characters", async () 
   await shop.run('inventory apply a.json --yes');
   expect(JSON.parse(shop.read('a.rejects.jsonl'))._message).toContain('\\x1b[2Jgone\\u202e\\x9b1m');
 });
+
+test('a run stops at a service that adds what it is told to set, with before, sent and now', async () => {
+  await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([9, 9]) });
+  shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
+    if (method !== 'PUT') return undefined;
+    const sum = (shop.stock.get(petId) ?? 0) + quantity;
+    shop.stock.set(petId, sum);
+    return reply(response, 200, { petId: Number(petId), quantity: sum, status: 'sold' });
+  };
+  expect(await shop.report(apply)).toMatchObject({
+    code: 3,
+    unknown: 1,
+    unprocessed: 1,
+    other_count: [{ petId: 1, before: 5, sent: 9, now: 14 }],
+  });
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 2 });
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 2 });
+});

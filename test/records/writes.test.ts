@@ -1,11 +1,14 @@
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { CliError, OutputClosedError } from '../../src/process/errors.ts';
+import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
+import { reply } from '../helpers/stock-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Every write of the four nouns, by the method of its request. */
@@ -118,4 +121,26 @@ test.each<[string, string, Broken, code: number, stderr: string, pets: number]>(
   using shop = openShop();
   expect(await runBroken(`--offline ${line}`, shop.file, broken)).toEqual({ code, stderr });
   expect(await shop.json('pets list')).toHaveLength(pets);
+});
+
+test('after Ctrl-C writes of several records have 10 s for what is under way, and what is open is told', async () => {
+  const silent = createServer(({ method, url }, response) => {
+    if (method === 'GET') return void reply(response, 200, { ...record, id: Number(url?.split('/').at(-1)) });
+    io.raise('SIGINT');
+  });
+  const port = await listenHere(silent);
+  const io = fakeIo();
+  const graces: number[] = [];
+  const { setTimeout } = globalThis;
+  const clock = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((step: () => void, ms?: number) => {
+    if (ms === 10_000) graces.push(ms);
+    return setTimeout(step, ms === 10_000 ? 1 : ms);
+  }) as typeof setTimeout);
+  const argv = ['pets', 'update', '1', '2', '3', '--status', 'pending', '--yes'];
+  const code = await main([...argv, '--base-url', `http://127.0.0.1:${port}`, '--timeout', '60s'], io);
+  clock.mockRestore();
+  silent.closeAllConnections();
+  silent.close();
+  expect({ code, graces }).toEqual({ code: 130, graces: [10_000] });
+  expect(io.written('stderr')).toMatch(/it may or may not have been applied\n.*: 0 of 3 pets were written/s);
 });

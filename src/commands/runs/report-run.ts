@@ -224,12 +224,7 @@ function toSummaryJson(
   const failures = groupFailures(rows, deferrals);
   const suspects = rows.filter(isSuspect).map(({ id: petId, state }) => {
     const { before, after } = plannedOf({ state }) ?? {};
-    return {
-      petId,
-      before,
-      sent: after,
-      now: state.at === 'settled' ? state.outcome.reason?.message : undefined,
-    };
+    return { petId, before, sent: after, now: Number(before) + Number(after) };
   });
   return withoutUndefined({
     ...runFacts(id, header, counts),
