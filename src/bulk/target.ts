@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost, isLoopbackHost } from '../api/http.ts';
-import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
+import { poll } from '../process/poll.ts';
 import { secondsText } from '../process/text.ts';
 import { areDisjoint, type Shard } from './run-header.ts';
 
@@ -72,10 +72,9 @@ export async function holdTarget(
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const writeClaim = (run?: string) =>
     writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Claim));
-  const endMs = monotonicMs() + wait.ms;
-  for (let isWaiting = false; ; isWaiting = true) {
-    // Under the lock of the gate, no other process takes a lock between the look at the claims and the own lock.
-    const result = await withLock(gate, async () => {
+  // Under the lock of the gate, no other process takes a lock between the look at the claims and the own lock.
+  const lockOrFindHolder = () =>
+    withLock(gate, async () => {
       const claims = await liveClaims(folder);
       const holder = claims.find((claim) => claim.target === target && !areDisjoint(shard, claim.shard));
       if (holder) return holder;
@@ -83,18 +82,23 @@ export async function holdTarget(
       await writeClaim();
       return unlock;
     });
-    if (typeof result === 'function')
-      return {
-        nameRun: writeClaim,
-        async release() {
-          await rm(`${path}.json`, { force: true }).catch(() => {});
-          result();
-        },
-      };
-    if (monotonicMs() >= endMs) throw targetHeldError(result, wait.ms);
-    if (!isWaiting) await wait.tell(`waiting for ${describeClaim(result)}`);
-    await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), wait.signal);
-  }
+  let isTold = false;
+  const look = async (remainingMs: number) => {
+    const result = await lockOrFindHolder();
+    const isFinal = typeof result === 'function';
+    if (!isFinal && !isTold && remainingMs > 0) await wait.tell(`waiting for ${describeClaim(result)}`);
+    isTold = true;
+    return { value: result, isFinal };
+  };
+  const result = await poll(look, { pauseMs: () => 200, limitMs: wait.ms, signal: wait.signal });
+  if (typeof result !== 'function') throw targetHeldError(result, wait.ms);
+  return {
+    nameRun: writeClaim,
+    async release() {
+      await rm(`${path}.json`, { force: true }).catch(() => {});
+      result();
+    },
+  };
 }
 
 type LiveClaim = Claim & { readonly process: string };

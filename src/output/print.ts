@@ -91,6 +91,11 @@ export class Printer {
     this.options = options;
   }
 
+  /** Whether `--from` reads what is printed back by its columns, as it reads a name that stands for an id. */
+  get isReadBackByColumn(): boolean {
+    return this.format === 'csv' || this.format === 'tsv';
+  }
+
   /** Whether a column is printed or sorted by, so that fetching its data is worth it. */
   shows<Entity>(view: View<Entity>, column: string): boolean {
     const { fields, sort } = this.options;

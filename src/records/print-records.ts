@@ -42,8 +42,7 @@ export async function openView(
   const readAll = async () => {
     const nameList = await names.namesOf(referenceNoun);
     for (const [id, name] of nameList.nameById) nameById.set(id, name);
-    if (referenceNoun === 'categories' && (printer.format === 'csv' || printer.format === 'tsv'))
-      dropAmbiguous(nameById);
+    if (referenceNoun === 'categories' && printer.isReadBackByColumn) dropAmbiguous(nameById);
     return nameList.note;
   };
   // A service has few categories, and there is no request for some of them.
