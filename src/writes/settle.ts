@@ -101,7 +101,7 @@ class Settlement {
   /** Whether no further attempt may follow. */
   private isOver = false;
   /** Whether a condition was refused (409 or 412) and no reading has followed: a gateway may have sent the write twice. */
-  private isInDoubt = false;
+  private isRefusalUncertain = false;
 
   constructor(port: RecordPort, row: Row, limits: RowLimits, known: Reading | undefined) {
     this.port = port;
@@ -137,7 +137,7 @@ class Settlement {
       ? ({ state: 'write', action: 'set', after: intent.value } as const)
       : decide(row, null, limits.rules);
     if (decision.state !== 'write') return this.end(decision);
-    this.state = { at: 'planned', before, ...withoutState(decision) };
+    this.state = { at: 'planned', before, ...actionOf(decision) };
     return undefined;
   }
 
@@ -171,8 +171,8 @@ class Settlement {
     const addedUp = this.addsUp(now);
     if (addedUp) return addedUp;
     const isSameTag = last?.status === 412 && refusedTag !== undefined && reading.etag === refusedTag;
-    if (this.isInDoubt || isSameTag) this.doubtRefusal(now, isSameTag);
-    this.isInDoubt = false;
+    if (this.isRefusalUncertain || isSameTag) this.judgeRefusal(now, isSameTag);
+    this.isRefusalUncertain = false;
     this.reading = reading;
     if (isSameTag) return this.endStale('unknown');
     const decision = decide(this.current(), now, limits.rules);
@@ -183,13 +183,13 @@ class Settlement {
   }
 
   /** Marks the row uncertain if the reading after a refused condition leaves it in doubt. */
-  private doubtRefusal(now: Value, isSameTag: boolean): void {
+  private judgeRefusal(now: Value, isSameTag: boolean): void {
     const planned = plannedOf({ state: this.state });
     if (this.state.at !== 'planned' || !planned) return;
     const { intent } = this.row;
     const expects = intent.kind === 'set' && intent.expected !== undefined;
-    const isDoubtful = isSame(planned.after, now) || (expects && !isSame(planned.before, now));
-    if (isSameTag || isDoubtful) this.state = { ...this.state, at: 'uncertain', mayBeApplied: false };
+    const isUncertain = isSame(planned.after, now) || (expects && !isSame(planned.before, now));
+    if (isSameTag || isUncertain) this.state = { ...this.state, at: 'uncertain', mayBeApplied: false };
   }
 
   /** Keeps what is to be written. Ends a row of a run that would add another sum than the journal has. */
@@ -207,7 +207,7 @@ class Settlement {
     this.state = {
       at: 'planned',
       before: isPlanned && !isSingle ? state.before : now,
-      ...withoutState(decision),
+      ...actionOf(decision),
     };
     return undefined;
   }
@@ -237,7 +237,7 @@ class Settlement {
     if (result === 'accepted') return this.endUnknown();
     if (result === 'unclear') return this.readBack(attempted, planned);
     if (error instanceof StoppedError || error instanceof InterruptedError) return this.endStopped(error);
-    this.isInDoubt = limits.hasGateway && (attempted.status === 409 || attempted.status === 412);
+    this.isRefusalUncertain = limits.hasGateway && (attempted.status === 409 || attempted.status === 412);
     const isGone = attempted.status === 404 || attempted.status === 410;
     if (planned.action === 'remove' && this.state.at === 'uncertain' && result === 'refused' && isGone)
       return this.settled({ outcome: { state: 'applied', reason: { ...goneReason, ...this.facts() } } });
@@ -308,13 +308,13 @@ class Settlement {
     try {
       reading = await port.read(readId, this.spentMs());
     } catch (error) {
-      return isSingle && !isCreate ? this.doubted(planned, error) : applied(record, false);
+      return isSingle && !isCreate ? this.endUnconfirmed(planned, error) : applied(record, false);
     }
     const now = port.valueOf(this.current(), reading.record);
     if (isSame(port.shownPart(planned.after), now)) return applied(reading.record);
     const addedUp = this.addsUp(now);
     if (addedUp) return addedUp;
-    return isSingle || isCreate ? this.doubted(planned, undefined, now) : applied(record, false);
+    return isSingle || isCreate ? this.endUnconfirmed(planned, undefined, now) : applied(record, false);
   }
 
   /** Reads the record of a success that does not show the write, once. */
@@ -326,12 +326,12 @@ class Settlement {
     try {
       reading = await port.read(id, this.spentMs());
     } catch (error) {
-      return this.doubted(planned, error);
+      return this.endUnconfirmed(planned, error);
     }
     const now = port.valueOf(this.current(), reading.record);
     const addedUp = this.addsUp(now);
     if (addedUp) return addedUp;
-    if (!isSame(port.shownPart(planned.after), now)) return this.doubted(planned, undefined, now);
+    if (!isSame(port.shownPart(planned.after), now)) return this.endUnconfirmed(planned, undefined, now);
     const made =
       planned.action === 'create'
         ? this.madeRecord(planned, { ...attempted, id }, reading.record)
@@ -351,7 +351,7 @@ class Settlement {
   }
 
   /** Ends a success that the record does not confirm. */
-  private doubted(planned: Planned, error: unknown, now?: Value): Settled {
+  private endUnconfirmed(planned: Planned, error: unknown, now?: Value): Settled {
     this.state = { ...planned, at: 'uncertain', mayBeApplied: true };
     if (error !== undefined && !(error instanceof CliError || error instanceof StoppedError)) throw error;
     const { status, why } = this.last ?? {};
@@ -388,13 +388,13 @@ class Settlement {
     const { port, limits, last } = this;
     const row = this.current();
     const isAnswered = last?.result === 'shown' || last?.result === 'unclear';
-    const isDoubtful =
+    const needsProof =
       (decision.state === 'applied' &&
         this.state.at === 'uncertain' &&
         this.state.action !== 'remove' &&
         !isAnswered) ||
       (decision.state === 'unchanged' && limits.rules.isUndo);
-    const proof = isDoubtful ? await prove(port, row, reading, this.spentMs()) : 'proved';
+    const proof = needsProof ? await prove(port, row, reading, this.spentMs()) : 'proved';
     const isGone =
       decision.state === 'applied' && this.state.at === 'uncertain' && this.state.action === 'remove';
     if (isGone) return this.end({ ...decision, reason: goneReason });
@@ -451,7 +451,7 @@ class Settlement {
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
     if (error instanceof StoppedError || error instanceof InterruptedError) return this.endStopped(error);
     const { last } = this;
-    this.keepDoubt();
+    this.markUncertain();
     if (this.state.at === 'uncertain') {
       const clauses = [
         last?.why,
@@ -463,15 +463,15 @@ class Settlement {
   }
 
   /** A row whose refused condition no reading has followed is uncertain. */
-  private keepDoubt(): void {
-    if (this.isInDoubt && this.state.at === 'planned' && this.row.intent.kind !== 'create')
+  private markUncertain(): void {
+    if (this.isRefusalUncertain && this.state.at === 'planned' && this.row.intent.kind !== 'create')
       this.state = { ...this.state, at: 'uncertain', mayBeApplied: false };
   }
 
   /** Ends a row that must not be sent again: a certain one has failed, an uncertain one is unknown. */
   private giveUp(): Settled {
     const { last, limits } = this;
-    this.keepDoubt();
+    this.markUncertain();
     if (this.state.at === 'uncertain') return this.endUnknown();
     const { status, error, why } = last ?? {};
     // A row that waits after a certain refusal is left for the next session.
@@ -500,7 +500,7 @@ class Settlement {
 
   private endStopped(error: CliError | StoppedError | undefined): Settled {
     const interruption = error instanceof CliError ? error : undefined;
-    this.keepDoubt();
+    this.markUncertain();
     if (this.state.at !== 'uncertain') return this.settled({ error: interruption });
     return this.endUnknown(
       this.last?.why ?? 'it was stopped before an answer came',
@@ -572,7 +572,7 @@ function stateBefore(row: Row): RowState {
   return row.state.at === 'settled' ? newState : row.state;
 }
 
-function withoutState({
+function actionOf({
   action,
   after,
 }: Extract<Decision, { state: 'write' }>): Pick<Planned, 'action' | 'after'> {

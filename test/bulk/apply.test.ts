@@ -127,9 +127,8 @@ test.each([
     shelves(10, () => 100),
     { 'stock.csv': toCsv(shelves(10, (petId) => (petId <= 6 ? 0 : 100))) },
   );
-  const run = await shop.run(`${apply} ${guard}`);
-  expect(run.code).toBe(2);
-  expect(run.stderr).toMatch(message);
+  const error = { code: 'guard', message: expect.stringMatching(message) };
+  expect(await shop.report(`${apply} ${guard}`)).toMatchObject({ code: 2, error });
   expect(shop.writes()).toEqual([]);
   const allowed = '--max-changes 60% --max-delta 100 --allow-zero';
   expect(await shop.report(`${apply} ${allowed}`)).toMatchObject({ code: 0, applied: 6 });

@@ -1,5 +1,5 @@
 /** What happens to the request that meets a fault. `late`: it is carried out after the answer. */
-export type Fate = 'refused' | 'done' | 'late' | 'open';
+type Fate = 'refused' | 'done' | 'late' | 'open';
 
 const bodies = {
   failure: '{"success":false,"error":"the record is locked"}',

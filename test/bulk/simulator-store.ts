@@ -23,7 +23,7 @@ export interface Change {
 }
 
 /** The request of the program that makes a change. */
-export interface Cause {
+interface Cause {
   readonly command: number;
   /** A gateway may make two changes of one request. */
   readonly request: number;
@@ -44,7 +44,7 @@ export interface Reading {
   readonly entry: Entry | undefined;
 }
 
-export interface StoreClock {
+interface StoreClock {
   /** Requests so far. */
   received: number;
   /** Changes so far. */

@@ -22,7 +22,7 @@ function factsOf(report: string): Record<string, number | string> {
 }
 
 /** A shop, and what happens there. */
-export type Story = readonly [
+type Story = readonly [
   shop: { readonly counts: Counts; readonly files?: Readonly<Record<string, string>> },
   ...scenes: Scene[],
 ];

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listenHere } from './listen.ts';
 
 /** A request that the server has received. */
-export interface StockRequest {
+interface StockRequest {
   readonly method: string;
   readonly path: string;
   /** Undefined for the list. */

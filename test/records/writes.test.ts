@@ -49,9 +49,9 @@ test.each(writes)(
     const dryRun = await run(' --dry-run -o json');
     expect(dryRun.code).toBe(0);
     expect(JSON.parse(dryRun.stdout)).toMatchObject({ method, url: expect.stringContaining(server.url) });
-    const unnamed = await run('');
+    const unnamed = await run(' -o json');
     expect(unnamed).toMatchObject({ code: 2, stdout: '' });
-    expect(unnamed.stderr).toContain('prod is protected');
+    expect(JSON.parse(unnamed.stderr)).toMatchObject({ error: { code: 'confirmation_needed' } });
     expect(writeMethods()).toEqual([]);
     expect(await run(' --confirm prod')).toMatchObject({ code: 0 });
     expect(writeMethods()).toEqual([method]);
