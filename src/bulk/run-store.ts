@@ -213,11 +213,11 @@ async function readRunInfo(
   if (!end && !content) return undefined;
   const { id, header, started } = content?.run ?? (await readHead(path));
   if (content && !isRunning) markKilled(content.run);
-  const { counts, left } = end ?? rowTotals(content?.run.rows ?? [], header);
+  const { counts, left, written } = end ?? rowTotals(content?.run.rows ?? [], header);
   const planned = end?.planned ?? content?.run.planned ?? 0;
   const stateOfRows = end && left + counts.unknown === 0 ? 'finished' : 'stopped';
   const state = isRunning ? 'running' : undo?.state === 'finished' ? 'undone' : stateOfRows;
-  return { id, header, started, state, counts, left, planned, undo };
+  return { id, header, started, state, counts, left, written, planned, undo };
 }
 
 /** Reads the last line alone. Undefined if it does not end a session. @throws CliError `failed` if the file cannot be read. */

@@ -261,6 +261,8 @@ export interface RunTotals {
   readonly counts: FateCounts;
   /** The rows that `resume` tries again, without the unknown ones. */
   readonly left: number;
+  /** The rows that are applied or uncertain. A row that is unknown because of another run was never sent. */
+  readonly written: number;
 }
 
 /** The line that ends a session. */
@@ -278,9 +280,11 @@ export function rowTotals(
 ): RunTotals {
   const counts = { ...Object.fromEntries(fates.map((fate) => [fate, 0])), invalid, skipped } as FateCounts;
   let left = 0;
+  let written = 0;
   for (const row of rows) {
     counts[fateOf(row)] += 1;
     if (isLeft(row)) left += 1;
+    if (isAppliedOrUncertain(row)) written += 1;
   }
-  return { counts, left };
+  return { counts, left, written };
 }

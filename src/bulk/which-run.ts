@@ -93,12 +93,8 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
   return { action: 'nothing', info: undo, before };
 }
 
-function hasAppliedOrUncertain({ counts, header, state }: RunInfo): boolean {
-  return (
-    counts.applied + counts.unknown + counts.unsettled > 0 ||
-    state === 'running' ||
-    (header.kind === 'undo' && state !== 'finished')
-  );
+function hasAppliedOrUncertain({ written, header, state }: RunInfo): boolean {
+  return written > 0 || state === 'running' || (header.kind === 'undo' && state !== 'finished');
 }
 
 /** @throws UsageError if the run is one of several shards of a file. */

@@ -311,3 +311,15 @@ test('a later run of pets says nothing of the counts that a delivery has left op
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 1 });
   expect(shop.stock.get('1')).toBe(8);
 });
+
+test('undo passes over a run whose rows were not sent because another run may have booked them', async () => {
+  await using shop = await stockShop([5, 5], { 'd.csv': 'petId,change\n1,3\n2,3\n' });
+  trouble(shop, (petId) => (petId === 2 ? 429 : undefined));
+  const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --retries 0';
+  expect(await shop.report(deliver)).toMatchObject({ applied: 1, failed: 1 });
+  const { undo, ...report } = await shop.report(deliver);
+  expect(report).toMatchObject({ run: 'r2', booked: 1, unknown: 1 });
+  expect(undo).toBeUndefined();
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 0, run: 'r3', name: 'r1', applied: 1 });
+  expect(shop.stock.get('1')).toBe(5);
+});

@@ -72,14 +72,14 @@ export async function printReport(context: Context, report: Report): Promise<voi
 function nextCommands(
   context: Context,
   { id, header, rows, rejects, problem }: Report,
-  { counts }: RunTotals,
+  { written }: RunTotals,
   hasSuspects: boolean,
 ): NextCommands {
   const command = (words: readonly string[]) => followUpCommand(context, words);
   const unfinishedCount = rows.filter(isUnfinished).length;
   const resumeWords =
     findSettlingCommand(rows) ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
-  const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && counts.applied + counts.unknown > 0;
+  const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && written > 0;
   const toSettle = rows.find(isForPerson);
   const word = toSettle && (toSettle.id === undefined ? `line:${toSettle.line}` : `${toSettle.id}`);
   return {
