@@ -70,7 +70,7 @@ export function bind(description: Description, maps: Maps, origin: string): Bind
         : [];
     });
     const matches = matchOperations(table, documentOperations, new Map(chosen));
-    const responseReader = createResponseReader();
+    const responseReader = createResponseReader(description.schemaNames);
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, MissingReason>();
     for (const tableOperation of table) {

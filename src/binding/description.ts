@@ -2,7 +2,7 @@ import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import { readWithin, runParser } from './parse-document.ts';
 import { dereference, type UnresolvedDescription } from './references.ts';
-import { addName, objectOf } from './schema.ts';
+import { objectOf, SchemaNames } from './schema.ts';
 import { toCurrentForms } from './schema-forms.ts';
 
 /**
@@ -18,6 +18,7 @@ export interface Description {
   readonly note?: string | undefined;
   /** The values in place of references to documents that are neither JSON nor YAML, with the addresses of these. */
   readonly unreadable: ReadonlyMap<object, string>;
+  readonly schemaNames: SchemaNames;
 }
 
 /**
@@ -31,10 +32,11 @@ export async function readDescription(source: UnresolvedDescription): Promise<De
   const note = versionNote(source.document, label);
   const document = await convert(source.document, label);
   if (!isJsonObject(document.paths)) throw new InputError(`description ${label}: has no paths`);
-  const unreadable = await dereference(document, source);
+  const schemaNames = new SchemaNames();
+  const unreadable = await dereference(document, source, schemaNames);
   const schemas = objectOf(objectOf(document.components).schemas);
-  for (const [name, schema] of Object.entries(schemas)) addName(schema, name);
-  return { url, label, document, note, unreadable };
+  for (const [name, schema] of Object.entries(schemas)) schemaNames.add(schema, name);
+  return { url, label, document, note, unreadable, schemaNames };
 }
 
 /** Converts Swagger 2.0 and OpenAPI 3.0 to OpenAPI 3.1. */

@@ -1,7 +1,7 @@
 import type { Method, OperationId } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
-import { listOf, objectOf, type Shape, shapeOf } from './schema.ts';
+import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
 import { ownServer } from './servers.ts';
 
 /** A parameter of an operation or of its path item. */
@@ -54,7 +54,7 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
  * @param origin the origin that is bound.
  */
 export function operationsIn(description: Description, origin: string): DocumentOperation[] {
-  const { document } = description;
+  const { document, schemaNames } = description;
   return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
@@ -68,9 +68,9 @@ export function operationsIn(description: Description, origin: string): Document
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
         parameters: parametersOf(path, pathItem.parameters, operationObject.parameters),
-        body: contentOfType(content, bodyTypes),
+        body: contentOfType(content, bodyTypes, schemaNames),
         bodyTypes: Object.keys(objectOf(content)),
-        ...findAnswer(responses),
+        ...findAnswer(responses, schemaNames),
         responses,
         operationObject,
         pathItem,
@@ -161,18 +161,25 @@ const bodyTypes = [
 const answerTypes = [/^application\/json(;|$)/i, /^[\w.*-]+\/([\w.-]+\+)?(json|\*)$/i];
 
 /** Finds the JSON in the `content` object of an answer. */
-export function jsonContent(content: JsonValue | undefined): JsonContent | undefined {
-  return contentOfType(content, answerTypes);
+export function jsonContent(
+  content: JsonValue | undefined,
+  schemaNames?: SchemaNames,
+): JsonContent | undefined {
+  return contentOfType(content, answerTypes, schemaNames);
 }
 
-function contentOfType(content: JsonValue | undefined, patterns: readonly RegExp[]): JsonContent | undefined {
+function contentOfType(
+  content: JsonValue | undefined,
+  patterns: readonly RegExp[],
+  schemaNames?: SchemaNames,
+): JsonContent | undefined {
   const media = objectOf(content);
   const types = Object.keys(media);
   const type = patterns.map((pattern) => types.find((name) => pattern.test(name))).find(Boolean);
   if (type === undefined) return undefined;
   const isSendable = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type);
   const { schema } = objectOf(media[type]);
-  return { mediaType: isSendable ? type : 'application/json', schema, shape: shapeOf(schema) };
+  return { mediaType: isSendable ? type : 'application/json', schema, shape: shapeOf(schema, schemaNames) };
 }
 
 /**
@@ -205,10 +212,15 @@ function parametersOf(
 }
 
 /** Finds the answer of the first success status that has JSON. */
-function findAnswer(responses: JsonObject): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
+function findAnswer(
+  responses: JsonObject,
+  schemaNames: SchemaNames,
+): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
   const statuses = successStatuses(responses);
   const contents = [...statuses, '2XX'].map((status) => objectOf(objectOf(responses[status]).content));
-  const answer = contents.map(jsonContent).find((content) => content !== undefined);
+  const answer = contents
+    .map((content) => jsonContent(content, schemaNames))
+    .find((content) => content !== undefined);
   const isEmpty = statuses.length > 0 && statuses.every((status) => status === 204 || status === 205);
   const hasContent = contents.some((content) => Object.keys(content).length > 0);
   return { answer, answersNoJson: !answer && (isEmpty || hasContent) };

@@ -92,7 +92,7 @@ export function recordsIn(tableOperation: TableOperation, answer: Shape): Record
 
 /** Finds the list in an answer: the answer itself, or the only array of records in an object. */
 function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
-  if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items) };
+  if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items, answer.schemaNames) };
   for (const lists of [listsIn(answer), innerListsIn(answer)]) {
     const records = lists.filter(({ shape }) => isRecord(tableOperation, shape));
     const candidates = records.length > 0 ? records : lists.filter(({ shape }) => shape.kind === 'unknown');
@@ -108,10 +108,10 @@ export function recordShapesIn(answer: Shape): Shape[] {
 }
 
 /** Finds the arrays among the fields of an object. */
-function listsIn({ fields }: Shape): RecordContent[] {
+function listsIn({ fields, schemaNames }: Shape): RecordContent[] {
   return [...fields].flatMap(([field, schema]): RecordContent[] => {
     const { kind, items } = shapeOf(schema);
-    return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items) }] : [];
+    return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items, schemaNames) }] : [];
   });
 }
 
@@ -119,10 +119,13 @@ function listsIn({ fields }: Shape): RecordContent[] {
 const outerEnvelope = /^(_embedded|data|result|response)$/;
 
 /** Finds the arrays one level deeper. */
-function innerListsIn({ fields }: Shape): RecordContent[] {
+function innerListsIn({ fields, schemaNames }: Shape): RecordContent[] {
   return [...fields].flatMap(([field, schema]) =>
     outerEnvelope.test(field)
-      ? listsIn(shapeOf(schema)).map((list) => ({ ...list, envelope: [field, ...list.envelope] }))
+      ? listsIn(shapeOf(schema, schemaNames)).map((list) => ({
+          ...list,
+          envelope: [field, ...list.envelope],
+        }))
       : [],
   );
 }
@@ -135,7 +138,7 @@ function recordIn(tableOperation: TableOperation, whole: Shape): RecordContent {
   if (whole.kind !== 'object' || isRecord(tableOperation, whole)) return { envelope: [], shape: whole };
   const contents = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {
     if (!innerEnvelope.test(field) && nounOf(field) !== tableOperation.noun) return [];
-    const shape = shapeOf(schema);
+    const shape = shapeOf(schema, whole.schemaNames);
     return isRecord(tableOperation, shape) ? [{ envelope: [field], shape }] : [];
   });
   const [record, ...others] = contents;

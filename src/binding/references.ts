@@ -2,7 +2,7 @@ import { $RefParser } from '@apidevtools/json-schema-ref-parser';
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { parseDocument, parserReason, readingLimitMs } from './parse-document.ts';
-import { addName } from './schema.ts';
+import type { SchemaNames } from './schema.ts';
 import { toCurrentForms } from './schema-forms.ts';
 
 /** A parsed document with unresolved references, and access to the documents that it refers to. */
@@ -26,11 +26,13 @@ const maxDocuments = 200;
 /**
  * Replaces all references with the values that they refer to.
  *
+ * @param schemaNames gets the names in the references.
  * @returns the values of references to documents that are neither JSON nor YAML.
  */
 export async function dereference(
   document: JsonObject,
   { url, label, read, document: root }: UnresolvedDescription,
+  schemaNames: SchemaNames,
 ): Promise<ReadonlyMap<object, string>> {
   const unreadable = new Map<object, string>();
   dropExtensions(document);
@@ -64,7 +66,7 @@ export async function dereference(
   };
   const onDereference = (reference: string, schema: unknown) => {
     requireTarget(reference, schema, label);
-    addName(schema, lastPart(reference));
+    schemaNames.add(schema, lastPart(reference));
   };
   try {
     await new $RefParser().dereference(url, document, {

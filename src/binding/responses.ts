@@ -2,7 +2,7 @@ import { withoutParameters } from '../api/http.ts';
 import type { DocumentedResponse } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { jsonContent } from './document.ts';
-import { namesOf, objectOf, shapeOf } from './schema.ts';
+import { objectOf, type SchemaNames, shapeOf } from './schema.ts';
 
 /** Reads the documented responses of all operations. Their schemas share the definitions of named schemas. */
 export interface ResponseReader {
@@ -16,19 +16,20 @@ export interface ResponseReader {
  * Creates a reader of answers. A schema of OpenAPI 3.1 is a JSON Schema of draft 2020-12, so only its cycles
  * must become references again.
  */
-export function createResponseReader(): ResponseReader {
+export function createResponseReader(schemaNames: SchemaNames): ResponseReader {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
+  const isNamed = (part: JsonValue) => schemaNames.of(part).length > 0;
   // Only a named schema can contain itself, so references to names end all cycles.
   const refer = (part: JsonValue): JsonValue => {
-    const [name] = namesOf(part);
-    if (name === undefined || !isJsonObject(part)) return copy(part, refer);
+    const [name] = schemaNames.of(part);
+    if (name === undefined || !isJsonObject(part)) return copy(part, refer, isNamed);
     let label = labels.get(part);
     if (label === undefined) {
       label = unusedLabel(name, definitions);
       labels.set(part, label);
       definitions[label] = true;
-      definitions[label] = copy(part, refer);
+      definitions[label] = copy(part, refer, isNamed);
     }
     return { $ref: `#/$defs/${label}` };
   };
@@ -67,13 +68,17 @@ function unusedLabel(name: string, definitions: JsonObject): string {
  * Copies a part of a schema without its descriptions and identifiers. An identifier would change what
  * references are relative to. A field that is only written is not required of an answer.
  */
-function copy(part: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
+function copy(
+  part: JsonValue,
+  refer: (part: JsonValue) => JsonValue,
+  isNamed: (part: JsonValue) => boolean,
+): JsonValue {
   if (Array.isArray(part)) return part.map(refer);
   if (!isJsonObject(part)) return part;
   const { type, enum: values } = part;
   const isOmitted = ([key, value]: [string, JsonValue]) =>
     typeof value === 'string' && /^(\$.*|description)$/.test(key);
-  const fields = Object.entries(withoutWriteOnly(part)).filter((entry) => !isOmitted(entry));
+  const fields = Object.entries(withoutWriteOnly(part, isNamed)).filter((entry) => !isOmitted(entry));
   const copied = Object.fromEntries(fields.map(([key, value]) => [key, refer(value)]));
   // In OpenAPI 3.0, `nullable: true` allows null beside the values of an enum.
   const isNullable = Array.isArray(type) && type.includes('null') && Array.isArray(values);
@@ -81,12 +86,12 @@ function copy(part: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue
 }
 
 /** Removes the fields that are only written from what a schema requires, also in the members of its `allOf`. */
-function withoutWriteOnly(whole: JsonObject): JsonObject {
+function withoutWriteOnly(whole: JsonObject, isNamed: (part: JsonValue) => boolean): JsonObject {
   const { fields } = shapeOf(whole);
   const isReadable = (name: JsonValue) => objectOf(fields.get(String(name))).writeOnly !== true;
   const strip = (part: JsonValue): JsonValue => {
     // A named schema is shared with other wholes.
-    if (!isJsonObject(part) || (part !== whole && namesOf(part).length > 0)) return part;
+    if (!isJsonObject(part) || (part !== whole && isNamed(part))) return part;
     const { required, allOf } = part;
     return {
       ...part,

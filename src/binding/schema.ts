@@ -1,21 +1,21 @@
 import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
-const namesBySchema = new WeakMap<object, Set<string>>();
+/** The names that a document gives to its schemas: the name of a component, and the names in references to it. */
+export class SchemaNames {
+  private readonly namesBySchema = new Map<object, Set<string>>();
 
-/**
- * Lists the names that a document gives to a schema: the name of its component and the names in references to
- * it.
- */
-export function namesOf(schema: JsonValue | undefined): readonly string[] {
-  return [...(namesBySchema.get(objectOf(schema)) ?? [])];
+  add(schema: unknown, name: string): void {
+    if (typeof schema !== 'object' || schema === null) return;
+    this.namesBySchema.set(schema, (this.namesBySchema.get(schema) ?? new Set()).add(name));
+  }
+
+  of(schema: JsonValue | undefined): readonly string[] {
+    return [...(this.namesBySchema.get(objectOf(schema)) ?? [])];
+  }
 }
 
-/** Remembers a name of a schema. */
-export function addName(schema: unknown, name: string): void {
-  if (typeof schema !== 'object' || schema === null) return;
-  namesBySchema.set(schema, (namesBySchema.get(schema) ?? new Set()).add(name));
-}
+const noNames = new SchemaNames();
 
 /** The value that a schema describes, with the compositions of the schema merged. */
 export interface Shape {
@@ -23,6 +23,8 @@ export interface Shape {
   readonly kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
   /** The names that the document gives to the schema, its own name first. */
   readonly names: readonly string[];
+  /** The names of the schemas inside. */
+  readonly schemaNames: SchemaNames;
   /** Schemas of an object's fields. */
   readonly fields: ReadonlyMap<string, JsonValue>;
   readonly required: ReadonlySet<string>;
@@ -49,11 +51,12 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
 
 /** Merges a schema with its `allOf`. A `oneOf` or `anyOf` counts if it has one alternative besides null. */
-export function shapeOf(schema: JsonValue | undefined): Shape {
+export function shapeOf(schema: JsonValue | undefined, schemaNames = noNames): Shape {
   const parts = partsOf(schema);
   return {
     kind: parts.map(statedKind).findLast((kind) => kind !== undefined) ?? 'unknown',
-    names: namesOfWhole(schema),
+    names: namesOfWhole(schema, schemaNames),
+    schemaNames,
     fields: new Map(parts.flatMap(({ properties }) => Object.entries(objectOf(properties)))),
     required: new Set(
       parts.flatMap(({ required }) => listOf(required).filter((name) => typeof name === 'string')),
@@ -73,11 +76,12 @@ function partsOf(schema: JsonValue | undefined, visited = new Set<object>()): Js
 }
 
 /** Lists the names of a schema. If the schema consists of a single member, the names of the member follow. */
-function namesOfWhole(schema: JsonValue | undefined, depth = 0): readonly string[] {
+function namesOfWhole(schema: JsonValue | undefined, names: SchemaNames, depth = 0): readonly string[] {
   const whole = objectOf(schema);
   const [member, ...others] = compositionMembers(whole);
   const isOnlyMember = member !== undefined && others.length === 0 && !isJsonObject(whole.properties);
-  return [...namesOf(whole), ...(isOnlyMember && depth < maxDepth ? namesOfWhole(member, depth + 1) : [])];
+  const memberNames = isOnlyMember && depth < maxDepth ? namesOfWhole(member, names, depth + 1) : [];
+  return [...names.of(whole), ...memberNames];
 }
 
 /** A schema may contain itself. */
