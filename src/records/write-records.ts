@@ -275,12 +275,18 @@ function unknownError(access: Access, row: Row, { outcome, error, attempted, pla
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
   const get = [noun.name, 'get', `${row.id}`];
   const look = row.id === undefined ? lookCommand(access, row) : followUpCommand(context, get);
+  // The words of a lost answer are its error's; a reading afterwards has words of its own.
+  const isOwnMessage = error !== undefined && (code === undefined || message.startsWith(error.message));
+  const sent = planned && row.intent.kind === 'add' ? `; ${describeValue(planned.after)} was sent` : '';
+  const text = `${isOwnMessage ? '' : `${subject}: `}${message}${sent}`;
   const details = {
     ...(attempted && requestDetails(attempted)),
     status: attempted?.status,
     attempts: attempted?.attempt ? [attempted.attempt] : undefined,
     requestId: attempted?.requestId,
     ...error?.details,
+    // JSON has the service's message in place of ours only if that says all.
+    serviceMessage: text === error?.message ? error.details.serviceMessage : undefined,
     applied: 'unknown',
     retryable: isPlainSet && (error?.details.retryable ?? false),
     hint:
@@ -291,11 +297,7 @@ function unknownError(access: Access, row: Row, { outcome, error, attempted, pla
           : `do not run it again before you have looked: ${look}`,
   } as const;
   if (error instanceof InterruptedError) return new InterruptedError(error.signal, details);
-  // The words of a lost answer are its error's; a reading afterwards has words of its own.
-  const isOwnMessage = error !== undefined && (code === undefined || message.startsWith(error.message));
-  const text = isOwnMessage ? message : `${subject}: ${message}`;
-  const sent = planned && row.intent.kind === 'add' ? `; ${describeValue(planned.after)} was sent` : '';
-  return new CliError('unavailable', `${text}${sent}`, details);
+  return new CliError('unavailable', text, details);
 }
 
 /** The command that finds a record that may have been made. */

@@ -59,3 +59,20 @@ test('with etags: false a reading is believed: nothing is written to prove it', 
   expect(await shop.run('inventory set 1 9 --retries 0', { env })).toMatchObject({ code: 0 });
   expect(shop.writes()).toHaveLength(1);
 });
+
+test.each(['json', 'table'])(
+  'a reading whose tag is refused is told in words of its own (%s)',
+  async (format) => {
+    await using shop = await stockShop([6]);
+    shop.sendsETags = true;
+    shop.misbehave = ({ method }, response) =>
+      method === 'GET'
+        ? reply(response, 200, { petId: 1, quantity: 5, status: 'sold' }, { etag: '"5"' })
+        : undefined;
+    const run = await shop.run(`inventory adjust 1 +2 -o ${format}`);
+    expect(run).toMatchObject({ code: 6, stdout: '' });
+    expect(run.stderr).toContain('pet 1: the service refuses the tag that its readings give');
+    expect(run.stderr).toContain('petstore config set etags false');
+    expect(shop.writes()).toHaveLength(1);
+  },
+);
