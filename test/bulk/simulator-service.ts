@@ -323,8 +323,9 @@ export class SimulatedService {
     const isRefused = this.healthy.refusal(method, id, headers, store) !== undefined;
     if (isDisputed(fault)) return method === 'PUT' && !this.isOld && !isRefused && !this.shape.adds;
     // answer
-    if ((fault.fate === 'done' && isRefused) || (fault.body === 'other record' && method === 'POST'))
-      return false;
+    const showsRecord =
+      fault.body === (method === 'POST' ? 'other record' : 'other value') && method !== 'PUT';
+    if ((fault.fate === 'done' && isRefused) || showsRecord) return false;
     // no write
     return !this.isOld || fault.status === undefined || fault.status >= 300 || fault.fate === 'done';
   }
