@@ -82,7 +82,7 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
       const { value: record } = await readRecord(client, noun.name, id, { isFresh: true });
       details.set(id, { title: noun.title(record), record, companion: await companionOf(access, id) });
     } catch (error) {
-      // A user who may not read a record may still be allowed to delete it.
+      // The deletion reads the record again, and its error says why that is impossible.
       if (!(error instanceof CliError)) throw error;
       details.set(id, error.kind === 'not-found' ? { isMissing: true } : {});
     }
