@@ -158,11 +158,21 @@ function findColumns(names: readonly string[], { map, relative }: RunFlags): Col
   };
 }
 
+/** Rows that set the same count below this share their intent. */
+const maxSharedCount = 10_000;
+
 function createParser(
   { petId, quantity, expected }: Columns,
   { relative, thousands, decimal }: RunFlags,
 ): RowParser<CountRow> {
   const marks = { thousands, decimal };
+  // Most counts are small and repeat: 40 MB for a million rows.
+  const setIntents: CountIntent[] = [];
+  const setTo = (value: number): CountIntent => {
+    if (value >= maxSharedCount) return { kind: 'set', value };
+    setIntents[value] ??= { kind: 'set', value };
+    return setIntents[value];
+  };
   return (record) => {
     const invalid = (index: number, fault: NumberFault): Problem => {
       const fields = {
@@ -185,7 +195,7 @@ function createParser(
     const value = readCount(text, quantityMarks);
     if (typeof value === 'object') return invalid(quantity, value);
     if (expected === undefined || valueText(record, expected).trim() === '')
-      return { line, id, intent: { kind: 'set', value } };
+      return { line, id, intent: setTo(value) };
     const expectedValue = readCount(valueText(record, expected), marksOf(record, expected, marks));
     if (typeof expectedValue === 'object') return invalid(expected, expectedValue);
     return { line, id, intent: { kind: 'set', value, expected: expectedValue } };

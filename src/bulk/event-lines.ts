@@ -7,6 +7,7 @@ import {
   printJson,
 } from '../process/exact-json.ts';
 import {
+  applied,
   type Intent,
   type MadeRecord,
   newState,
@@ -19,6 +20,7 @@ import {
   type UndoneRow,
   uncertaintyOf,
 } from '../writes/decide.ts';
+import { plannedState } from '../writes/shared-states.ts';
 import { fromJsonValue, toJsonValue, type Value } from '../writes/value.ts';
 import { keyOf, type PlannedRow, type RunEnd, type RunEvent } from './run.ts';
 import type { RunHeader } from './run-header.ts';
@@ -209,7 +211,7 @@ function parseState(
 ): RowState {
   if (outcome) return { at: 'settled', outcome, planned };
   if (!planned) return newState;
-  if (members.uncertain !== true) return { at: 'planned', ...planned };
+  if (members.uncertain !== true) return plannedState(planned);
   return { at: 'uncertain', ...planned, mayBeApplied: members.maybe === true };
 }
 
@@ -236,6 +238,8 @@ function parseUndone(members: JsonObject): UndoneRow | undefined {
 const outcomeStates = ['applied', 'unchanged', 'failed', 'unknown'] as const;
 
 function parseOutcome({ state, reason, maybe, made }: JsonObject): Outcome | undefined {
+  if (state === 'applied' && reason === undefined && maybe === undefined && made === undefined)
+    return applied;
   const known = outcomeStates.find((candidate) => candidate === state);
   if (!known) return undefined;
   return {

@@ -11,6 +11,7 @@ import {
   uncertaintyOf,
 } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
+import { plannedState } from '../writes/shared-states.ts';
 import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
 import { isAppliedOrUncertain, type PlannedRow, type Run } from './run.ts';
@@ -191,7 +192,7 @@ function planRow(
     if (decision.action === 'remove' && !port.canRemove) return { at: 'settled', outcome: noDelete };
     if (uncertain) return { ...uncertain, at: 'uncertain' };
     const { action, after } = decision;
-    return { at: 'planned', action, before: now, after };
+    return plannedState({ action, before: now, after });
   }
   // What confirms a row is proved when it is written, because a plan writes nothing.
   const mayHaveTag = sendsEtags && port.canGet && (!isAlone || etag !== undefined);

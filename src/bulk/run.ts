@@ -10,6 +10,7 @@ import {
   type RowState,
   uncertaintyOf,
 } from '../writes/decide.ts';
+import { settledState } from '../writes/shared-states.ts';
 import type { Value } from '../writes/value.ts';
 import { defaultFlags, type RunHeader } from './run-header.ts';
 
@@ -93,19 +94,13 @@ export function applyEvent(run: Run, event: RunChange): void {
       run.marked.delete(event.row);
       return;
     case 'settle':
-      event.row.state = settledState(event.row, event.outcome);
+      event.row.state = settledState(event.outcome, plannedOf(event.row));
       run.marked.delete(event.row);
       return;
     case 'end':
       run.end = event.end;
       run.rejected = failuresOf(run);
   }
-}
-
-/** The state of a row that has its outcome. It keeps what the row was to be written as. */
-function settledState({ state }: Row, outcome: Outcome): RowState {
-  const planned = plannedOf({ state });
-  return { at: 'settled', outcome, planned };
 }
 
 function failuresOf({ rows }: Run): ReadonlyMap<Row, string> {

@@ -13,6 +13,8 @@ export interface InputFile {
   readonly name: string;
   /** The absolute path. Undefined for a pipe. */
   readonly path: string | undefined;
+  /** The number of bytes. */
+  readonly size: number;
   /** Reads the bytes from the beginning. A piece is valid until the next piece is requested. */
   bytes(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
@@ -34,7 +36,7 @@ export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   if (stats.isDirectory()) throw new InputError(`${path}: is a folder`);
   const bytes = () => withInputName(readPieces(absolute), path);
   if (!stats.isFile() || isOfProcess(absolute)) return spool(path, bytes());
-  return { name: path, path: absolute, bytes, close: async () => {} };
+  return { name: path, path: absolute, size: stats.size, bytes, close: async () => {} };
 }
 
 /** Whether a path names another file in another process, such as `/dev/stdin` or `/dev/fd/63`. */
@@ -52,8 +54,8 @@ async function spool(name: string, pieces: AsyncIterable<Uint8Array>): Promise<I
     await file.close().catch(() => {});
     await remove();
   };
+  let size = 0;
   try {
-    let size = 0;
     for await (const piece of pieces) {
       size += piece.length;
       if (size > maxSpooledBytes) throw endless(name);
@@ -64,7 +66,7 @@ async function spool(name: string, pieces: AsyncIterable<Uint8Array>): Promise<I
     throw error instanceof CliError ? error : fileError('keep', name, error);
   }
   const bytes = () => withInputName(file.createReadStream({ start: 0, autoClose: false }), name);
-  return { name, path: undefined, bytes, close };
+  return { name, path: undefined, size, bytes, close };
 }
 
 /** The error for an input that would fill the disk, such as /dev/zero. */

@@ -118,7 +118,8 @@ export type Decision =
   | Outcome;
 
 const unchanged: Outcome = { state: 'unchanged' };
-const applied: Outcome = { state: 'applied' };
+/** The outcome of a row that was written and about which nothing else is to be said. */
+export const applied: Outcome = { state: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Decides the next step of a row by the value that its record has now. Knows nothing of HTTP, files or time. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
 import {
+  applied,
   type Decision,
   decide,
   newState,
@@ -292,29 +293,29 @@ class Settlement {
   private async endShown(attempted: Attempted, planned: Planned): Promise<Settled> {
     const { limits, port, isSingle } = this;
     const { record, id } = attempted;
-    const applied = (shown = record, isExact = true): Settled => {
+    const endApplied = (shown = record, isExact = true): Settled => {
       const made = planned.action === 'create' ? this.madeRecord(planned, attempted, shown) : undefined;
-      return this.settled({ outcome: { state: 'applied', made }, record: shown, isExact });
+      return this.settled({ outcome: made ? { state: 'applied', made } : applied, record: shown, isExact });
     };
-    if (record || planned.action === 'remove') return applied();
+    if (record || planned.action === 'remove') return endApplied();
     const isCreate = planned.action === 'create' && this.row.id === undefined;
     const before = planned.before;
     const isTelling = isSingle || !isSame(before, 0);
     const readId = isCreate ? id : this.row.id;
     const canRead = isSingle ? port.canRead : port.canGet;
     const isWanted = isSingle || limits.isFirst || isCreate;
-    if (readId === undefined || !isWanted || !isTelling || !canRead) return applied(record, false);
+    if (readId === undefined || !isWanted || !isTelling || !canRead) return endApplied(record, false);
     let reading: Reading;
     try {
       reading = await port.read(readId, this.spentMs());
     } catch (error) {
-      return isSingle && !isCreate ? this.endUnconfirmed(planned, error) : applied(record, false);
+      return isSingle && !isCreate ? this.endUnconfirmed(planned, error) : endApplied(record, false);
     }
     const now = port.valueOf(this.current(), reading.record);
-    if (isSame(port.shownPart(planned.after), now)) return applied(reading.record);
+    if (isSame(port.shownPart(planned.after), now)) return endApplied(reading.record);
     const addedUp = this.addsUp(now);
     if (addedUp) return addedUp;
-    return isSingle || isCreate ? this.endUnconfirmed(planned, undefined, now) : applied(record, false);
+    return isSingle || isCreate ? this.endUnconfirmed(planned, undefined, now) : endApplied(record, false);
   }
 
   /** Reads the record of a success that does not show the write, once. */

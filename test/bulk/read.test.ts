@@ -13,7 +13,7 @@ function read(text: string, options: Options = {}): Promise<RowInput<CountRow>> 
   async function* bytes() {
     yield Buffer.from(text);
   }
-  const inputFile = { name, path: `/${name}`, bytes, close: async () => {} };
+  const inputFile = { name, path: `/${name}`, size: text.length, bytes, close: async () => {} };
   const layout = countLayout({ ...defaultFlags, ...flags });
   return readRows(inputFile, layout, { skipInvalid, isSelected });
 }

@@ -15,7 +15,7 @@ async function read(
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
   const records: SplitRecord[] = [];
-  const file = { name, path: undefined, bytes: pieces, close: async () => {} };
+  const file = { name, path: undefined, size: 0, bytes: pieces, close: async () => {} };
   const { pages } = await splitInput(file, isHeader);
   for await (const page of pages) records.push(...page);
   return records;

@@ -88,7 +88,13 @@ async function readEdited(
   async function* bytes() {
     yield Buffer.from(text);
   }
-  const inputFile: InputFile = { name: 'edit', path: undefined, bytes, close: async () => {} };
+  const inputFile: InputFile = {
+    name: 'edit',
+    path: undefined,
+    size: Buffer.byteLength(text),
+    bytes,
+    close: async () => {},
+  };
   const input = await readRows(inputFile, layout, { skipInvalid: true });
   const lines = text.split('\n');
   const faults = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
