@@ -36,8 +36,8 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
 }
 
 /**
- * Makes a client for documents at any origin. It sends the credential only if `withToken` is set. The headers of `--header` and the client certificate go only to the origin of the base URL. If no base
- * URL is set, the headers go to any origin.
+ * Makes a client for documents at any origin. It sends the credential only if `withToken` is set. The headers of `--header`
+ * and the client certificate go only to the origin of the base URL. If no base URL is set, the headers go to any origin.
  */
 export async function connectToDocuments(
   context: Context,

@@ -26,7 +26,8 @@ interface ListQuery {
 }
 
 /**
- * Reads the records of a list, to be printed. Filters that the service has are sent to it, and no page is requested before the page before it is printed.
+ * Reads the records of a list, to be printed. Filters that the service has are sent to it. A page is requested when the page
+ * before it was printed.
  */
 export async function listRecords(
   context: Context,

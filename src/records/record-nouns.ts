@@ -14,7 +14,8 @@ import { type FieldKind, fieldKinds } from './field-kinds.ts';
 //   `watch.ts` shows a list again and again, and `overview.ts` sums the lists up.
 // - input: flags become fields in `parse-values.ts`, `body-fields.ts` and `field-words.ts`, and records of a file in
 //   `record-layout.ts`. `names.ts` finds the ids of names.
-// - writing: `write-records.ts` settles the rows of a command with ids. Many records of a file are a run: see `bulk/`.
+// - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.
+//   Many records of a file are a run: see `bulk/`.
 // - printing: `print-records.ts` adds the names of other records, and `show-requests.ts` shows what `--dry-run` would send.
 
 /** The fields of a record in a request, by our names. The value undefined removes a field. */

@@ -23,7 +23,7 @@ import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import { etagsHint } from '../../records/write-records.ts';
+import { etagsHint } from '../../records/write-errors.ts';
 import { plannedOf, type Row } from '../../writes/decide.ts';
 import { idMember, rowWords } from './row-view.ts';
 import { createPlanView, describeExample } from './show-plan.ts';
