@@ -1,6 +1,8 @@
 import { isColumnNumber, normaliseName } from '../config/column-map.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
+import { isTable } from '../input/split-input.ts';
 import { UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 
 /** The columns of a file of records by field: names, or numbers from 1 if the file has no header. */
 type FieldColumns = Readonly<Record<string, string>>;
@@ -33,14 +35,20 @@ export function withFieldColumns<Row extends InputRow>(
     isHeader: (cells) => (isNumbered ? cells.length >= fields.length : layout.isHeader(cells.map(fieldOf))),
     columnsWithoutHeader: (cells) =>
       isNumbered ? cells.map((_, index) => String(index + 1)) : layout.columnsWithoutHeader?.(cells),
-    parserOf(names, isOfTable) {
-      const lacking =
-        isOfTable &&
-        fields.find(([, column]) => !names.some((name) => normaliseName(name) === normaliseName(column)));
+    parserOf(names, format) {
+      const isNamed = (column: string) => names.some((name) => normaliseName(name) === normaliseName(column));
+      const lacking = isTable(format) ? fields.find(([, column]) => !isNamed(column)) : undefined;
       if (lacking) return { message: `no column ${lacking[1]}, which --map names` };
       const renamed = names.map(fieldOf);
-      const parser = layout.parserOf(renamed, isOfTable);
-      return typeof parser === 'function' ? (record) => parser({ ...record, names: renamed }) : parser;
+      const parser = layout.parserOf(renamed, format);
+      if (typeof parser !== 'function') return parser;
+      return (record) => parser({ ...record, names: renamed, value: withFieldNames(record.value) });
     },
   };
+
+  /** Gives the members of a JSON object the names of the fields. */
+  function withFieldNames(value: JsonValue | undefined): JsonValue | undefined {
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [fieldOf(name), member]));
+  }
 }

@@ -12,6 +12,13 @@ test('--map names the columns of a file of records, or numbers them without a he
   expect(await shop.json('pets get 2')).toMatchObject({ name: 'Maxi' });
 });
 
+test('--map names the members of JSON records too', async () => {
+  using shop = openShop();
+  const stdin = '[{"Nr":1,"Tier":"Bellissima"},{"Nr":2}]';
+  expect(await shop.run('pets update --from - --yes --map id=Nr,name=Tier', { stdin })).toMatchObject({ code: 0 });
+  expect(await shop.json('pets get 1')).toMatchObject({ name: 'Bellissima' });
+});
+
 test.each([
   ['name', "--map 'name': must be <field>=<column>"],
   ['name=Titel', 'no column Titel, which --map names'],
