@@ -27,7 +27,7 @@ export interface Plan {
 }
 
 /** Rows with their states in a plan. Two lists take a quarter of the memory of an object for each row. */
-export class PlannedRows implements Iterable<PlannedRow> {
+class PlannedRows implements Iterable<PlannedRow> {
   readonly rows: readonly Row[];
   private readonly states: readonly RowState[];
   /** What was read of uncertain rows. */

@@ -92,10 +92,11 @@ export function findSettlingCommand(rows: readonly Row[]): readonly string[] | u
  */
 export function isRetryable({ kind, flags }: RunHeader, rows: readonly Row[], counts: FateCounts): boolean {
   if (flags.relative || kind === 'create' || counts.invalid > 0) return false;
-  const bad = rows.filter(
-    ({ state }) => state.at === 'settled' && /^(failed|unknown)$/.test(state.outcome.state),
-  );
-  return bad.every(isLeft);
+  return rows.every((row) => {
+    if (row.state.at !== 'settled') return true;
+    const { state } = row.state.outcome;
+    return (state !== 'failed' && state !== 'unknown') || isLeft(row);
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import type { InputFormat } from '../input/split-input.ts';
 /** What a run does. An `edit` sets counts, as an `apply` does. */
 export type RunKind = 'apply' | 'edit' | 'create' | 'update' | 'delete' | 'undo';
 
-/** The facts of a run that never change. They are the first line of its journal. */
+/** The facts of a run. They are the first line of its journal; `resume` replaces the pace for its session alone. */
 export interface RunHeader {
   readonly kind: RunKind;
   readonly noun: NounName;

@@ -83,7 +83,7 @@ export async function listRuns(folder: string): Promise<RunList> {
  * Finds the runs on a target, the newest first.
  *
  * @param after only runs that began after this run.
- * @throws CliError `failed` if a journal that may be of the target cannot be read. Journals of another version are ignored.
+ * @throws CliError `usage` if a journal that may be of the target cannot be read. Journals of another version are ignored.
  */
 export function runsOnTarget({ runs, unreadable }: RunList, target: string, after = 'r0'): RunInfo[] {
   const isLater = (id: string) => numberOf(id) > numberOf(after);
@@ -93,7 +93,7 @@ export function runsOnTarget({ runs, unreadable }: RunList, target: string, afte
   return runs.filter(({ id, header }) => header.target === target && isLater(id));
 }
 
-/** Finds a run. @throws CliError `failed` if its journal cannot be read; UsageError if the run does not exist. */
+/** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */
 export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
   const info = runs.find((run) => run.id === id);
   if (info) return info;
@@ -220,7 +220,7 @@ async function readRunInfo(
   return { id, header, started, state, counts, left, written, planned, undo };
 }
 
-/** Reads the last line alone. Undefined if it does not end a session. @throws CliError `failed` if the file cannot be read. */
+/** Reads the last line alone. Undefined if it does not end a session. @throws CliError `usage` if the file cannot be read. */
 function readEnd(path: string): RunEnd | undefined {
   const tail = Buffer.alloc(1024);
   let length = 0;

@@ -75,7 +75,7 @@ export type RunChange =
   | { readonly kind: 'planned'; readonly number: number; readonly rows: Iterable<PlannedRow> }
   | Extract<RunEvent, { kind: 'mark' | 'deferred' | 'settle' | 'end' }>;
 
-/** Changes a run. It is the only function that does, for a run that goes on and for one that is read again. */
+/** Changes a run by an event, in a session that goes on and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
   switch (event.kind) {
     case 'planned':

@@ -16,7 +16,7 @@ import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
-import { type Judgement, judgeWrite, type WriteIntent } from './judge-write.ts';
+import { type Judgement, judgeWrite, type SentWrite } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -171,16 +171,16 @@ interface OperationCall extends Call {
   readonly operation: Operation;
 }
 
-function intentOf(operation: Operation, input: CallInput): WriteIntent {
+function intentOf(operation: Operation, input: CallInput): SentWrite {
   const values = operation.method === 'DELETE' ? undefined : (input.values ?? input.body);
-  return { id: recordIdOf(operation, input), values: (values ?? {}) as WriteIntent['values'] };
+  return { id: recordIdOf(operation, input), values: (values ?? {}) as SentWrite['values'] };
 }
 
 /** A body of this length may take so long to read that the deadline and Ctrl-C must be able to end the reading. */
 const longBodyBytes = 2 ** 20;
 
 /** @param intent the id of the record, and what the user set. */
-async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<Answer<unknown>> {
+async function fetchAnswer(call: OperationCall, intent: SentWrite): Promise<Answer<unknown>> {
   const { operation } = call;
   const result = await sendCall(call);
   const { response, attempts, remainingMs } = result;
@@ -207,7 +207,7 @@ async function fetchAnswer(call: OperationCall, intent: WriteIntent): Promise<An
 /** Reads the records of a reading, or judges a write by its response. */
 function readContent(
   { client: { secrets }, operation }: OperationCall,
-  intent: WriteIntent,
+  intent: SentWrite,
   response: HttpResponse,
 ): Pick<Answer<unknown>, 'value' | 'judgement'> {
   if (isSafeMethod(operation.method))

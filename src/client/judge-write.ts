@@ -16,7 +16,7 @@ import { contentOf } from './wire.ts';
 // A status of success is not enough: the response of a write must also show what the user asked for.
 
 /** The state that the user wants after a write. */
-export interface WriteIntent {
+export interface SentWrite {
   /** The id of the record; undefined for a create that leaves it to the service. */
   readonly id: bigint | undefined;
   /** The fields that the user set, by our names. An undefined value is not compared. Empty for a delete. */
@@ -48,7 +48,7 @@ export interface Judgement {
  */
 export function judgeWrite(
   operation: Operation,
-  { id, values }: WriteIntent,
+  { id, values }: SentWrite,
   response: HttpResponse,
   mask: Mask,
 ): Judgement {
@@ -93,14 +93,14 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
 }
 
 /** Leaves out the fields that no answer has. */
-function shownValues({ body }: Operation, values: WriteIntent['values']): WriteIntent['values'] {
+function shownValues({ body }: Operation, values: SentWrite['values']): SentWrite['values'] {
   const names = Object.keys(values).filter((name) => body?.fields[name]?.isWriteOnly);
   if (names.length === 0) return values;
   return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 }
 
 /** Judges a record by the values that the user set. The reason has only the masked values: `quantity 0, not 10`. */
-function judgeRecord(values: WriteIntent['values'], record: JsonObject, mask: Mask): Judgement {
+function judgeRecord(values: SentWrite['values'], record: JsonObject, mask: Mask): Judgement {
   const clauses: string[] = [];
   let isOther = false;
   for (const name in values) {

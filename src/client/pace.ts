@@ -33,7 +33,6 @@ export class Pace {
   limit: number;
   readonly max: number;
   requests = 0;
-  retries = 0;
   /** The stop of the run. The pace stops the run if the service asks to wait too long. */
   readonly stop: Stop<StopReason>;
   private readonly intervalMs: number;
@@ -78,9 +77,8 @@ export class Pace {
   }
 
   /** Adapts the pace to an attempt that has ended. Call it after each attempt. */
-  observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
+  observe({ elapsedMs, response, error, retryAfterMs }: Attempt): void {
     this.inFlight -= 1;
-    if (number > 1) this.retries += 1;
     const status = response?.status;
     if (status === 429 || status === 503 || isTimeout(error)) this.slowDown(elapsedMs);
     else if (status !== undefined && status < 300) this.speedUp();

@@ -9,7 +9,8 @@ import { describeValue, isFields, isSame, type Value } from './value.ts';
 //   prove.ts        a reading is proved by a conditional write
 //   settle-all.ts   many rows, at a pace
 //
-// `decide` is the only place that compares a value with what was before or what was to be after.
+// `decide` compares a reading with what was before and what was to be after. `settle` does so only to judge a refusal, and
+// to find a service that adds what it is told to set.
 
 /** What a row asks for. */
 export type Intent =

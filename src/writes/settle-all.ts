@@ -47,11 +47,11 @@ export async function settleAll(
 ): Promise<Totals> {
   const { stop } = limits;
   const guard = maxErrors === undefined ? undefined : new RunGuard(stop, maxErrors);
-  const settleOne = async (row: Row, isFirst: boolean): Promise<boolean> => {
+  const settleOne = async (row: Row, readsBack: boolean): Promise<boolean> => {
     const settled = await settle(
       port,
       row,
-      { ...limits, isFirst },
+      { ...limits, readsBack },
       known ? known(row) : knownReading(port, row),
     );
     totals.retries += settled.retries;

@@ -39,7 +39,7 @@ export interface RowLimits {
    */
   readonly timeoutMs?: number | undefined;
   /** Whether a write that is answered without the record is read back. Always so for a single command. */
-  readonly isFirst?: boolean | undefined;
+  readonly readsBack?: boolean | undefined;
 }
 
 /** What became of a row. */
@@ -69,7 +69,7 @@ export interface Settled {
 const maxTags = 3;
 
 /**
- * Writes one row, in as many attempts as are safe and may help, until it has an outcome. It is the only loop that writes.
+ * Writes one row, in as many attempts as are safe and may help, until it has an outcome. The verbs and the runs write records with no other loop.
  *
  * @param known a reading that need not be made again before the first attempt, because the row sets without a condition.
  */
@@ -303,7 +303,7 @@ class Settlement {
     const isTelling = isSingle || !isSame(before, 0);
     const readId = isCreate ? id : this.row.id;
     const canRead = isSingle ? port.canRead : port.canGet;
-    const isWanted = isSingle || limits.isFirst || isCreate;
+    const isWanted = isSingle || limits.readsBack || isCreate;
     if (readId === undefined || !isWanted || !isTelling || !canRead) return endApplied(record, false);
     let reading: Reading;
     try {

@@ -24,7 +24,14 @@ export interface StockDesk {
 interface Report extends Record<string, unknown> {
   readonly code: number;
   readonly stderr: string;
-  readonly error: { readonly code?: string; readonly message: string; readonly hint?: string } | undefined;
+  readonly error:
+    | {
+        readonly code?: string;
+        readonly message: string;
+        readonly hint?: string;
+        readonly retryable?: boolean;
+      }
+    | undefined;
 }
 
 export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {

@@ -15,7 +15,9 @@ test('--map names the columns of a file of records, or numbers them without a he
 test('--map names the members of JSON records too', async () => {
   using shop = openShop();
   const stdin = '[{"Nr":1,"Tier":"Bellissima"},{"Nr":2}]';
-  expect(await shop.run('pets update --from - --yes --map id=Nr,name=Tier', { stdin })).toMatchObject({ code: 0 });
+  expect(await shop.run('pets update --from - --yes --map id=Nr,name=Tier', { stdin })).toMatchObject({
+    code: 0,
+  });
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Bellissima' });
 });
 
