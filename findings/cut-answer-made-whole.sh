@@ -8,8 +8,8 @@ trap 'kill $(jobs -p) 2>/dev/null; wait 2>/dev/null; rm -rf "$folder"' EXIT
 cd "$folder"
 apt-get download caddy=2.6.2-5 lighttpd=1.4.69-1 h2o=2.2.5+dfsg2-7 haproxy=2.6.12-1+deb12u4 \
   libyaml-0-2=0.2.5-1 liblua5.3-0=5.3.6-2 >/dev/null
-for package in *.deb; do dpkg -x "$package" root; done
-library=root/usr/lib/$(uname -m)-linux-gnu
+for package in *.deb; do dpkg -x "$package" debian; done
+library=debian/usr/lib/$(uname -m)-linux-gnu
 export LD_LIBRARY_PATH="$folder/$library"
 cat >service.cjs <<'END'
 const server = require('node:http').createServer((request, response) => {
@@ -26,7 +26,7 @@ free() { node -e "const s = require('node:net').createServer().listen(0, '127.0.
 declare -A ports=([caddy]=$(free) [lighttpd]=$(free) [h2o]=$(free) [haproxy]=$(free))
 
 printf '{\nadmin off\n}\nhttp://127.0.0.1:%s {\nreverse_proxy 127.0.0.1:%s\n}\n' "${ports[caddy]}" "$service" >Caddyfile
-HOME=$folder root/usr/bin/caddy run --config Caddyfile --adapter caddyfile >caddy.log 2>&1 &
+HOME=$folder debian/usr/bin/caddy run --config Caddyfile --adapter caddyfile >caddy.log 2>&1 &
 
 cat >lighttpd.conf <<END
 server.modules = ( "mod_proxy" )
@@ -35,14 +35,14 @@ server.bind = "127.0.0.1"
 server.port = ${ports[lighttpd]}
 proxy.server = ( "" => ( ( "host" => "127.0.0.1", "port" => $service ) ) )
 END
-root/usr/sbin/lighttpd -D -m "$folder/root/usr/lib/lighttpd" -f lighttpd.conf >lighttpd.log 2>&1 &
+debian/usr/sbin/lighttpd -D -m "$folder/debian/usr/lib/lighttpd" -f lighttpd.conf >lighttpd.log 2>&1 &
 
 cat >h2o.conf <<END
 listen: { host: 127.0.0.1, port: ${ports[h2o]} }
 hosts: { default: { paths: { /: { proxy.reverse.url: "http://127.0.0.1:$service/" } } } }
 END
 [ "$(id -u)" = 0 ] && echo 'user: root' >>h2o.conf
-root/usr/bin/h2o -c h2o.conf >h2o.log 2>&1 &
+debian/usr/bin/h2o -c h2o.conf >h2o.log 2>&1 &
 
 cat >haproxy.cfg <<END
 defaults
@@ -54,7 +54,7 @@ listen pets
   bind 127.0.0.1:${ports[haproxy]}
   server s 127.0.0.1:$service
 END
-root/usr/sbin/haproxy -db -f haproxy.cfg >haproxy.log 2>&1 &
+debian/usr/sbin/haproxy -db -f haproxy.cfg >haproxy.log 2>&1 &
 
 seen=
 for name in caddy lighttpd h2o haproxy; do
@@ -63,6 +63,6 @@ for name in caddy lighttpd h2o haproxy; do
   curl -s -o /dev/null "http://127.0.0.1:${ports[$name]}/" || status=$?
   seen+="$name $status "
 done
-echo "$(root/usr/bin/caddy version | head -1 || true) (caddy), $(root/usr/sbin/lighttpd -v | head -1), $(root/usr/bin/h2o -v | head -1), $(root/usr/sbin/haproxy -v | head -1)"
+echo "$(debian/usr/bin/caddy version | head -1 || true) (caddy), $(debian/usr/sbin/lighttpd -v | head -1), $(debian/usr/bin/h2o -v | head -1), $(debian/usr/sbin/haproxy -v | head -1)"
 echo "exit code of curl, 0 for a whole answer and 18 for one that is cut: $seen"
 [ "$seen" = 'caddy 0 lighttpd 0 h2o 0 haproxy 18 ' ]

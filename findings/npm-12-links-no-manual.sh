@@ -9,8 +9,9 @@ mkdir package
 echo '{ "name": "with-manual", "version": "1.0.0", "bin": { "with-manual": "run.js" }, "man": ["with-manual.1"] }' >package/package.json
 echo '#!/usr/bin/env node' >package/run.js
 echo '.TH WITH-MANUAL 1' >package/with-manual.1
-for version in 11.19.1 12.2.2; do
-  npm install --silent --no-audit --no-fund --prefix "npm-$version" "npm@$version" >/dev/null 2>&1
+for package in npm@11.19.1 npm@12.2.2; do
+  version=${package#npm@}
+  npm install --silent --no-audit --no-fund --prefix "npm-$version" "$package" >/dev/null 2>&1
   npm="$folder/npm-$version/node_modules/npm/bin/npm-cli.js"
   (cd package && node "$npm" pack --silent >/dev/null 2>&1)
   said=$(node "$npm" install --global --prefix "$folder/global-$version" --no-audit --no-fund "$folder/package/with-manual-1.0.0.tgz" 2>&1 | grep -iw man || true)

@@ -28,6 +28,6 @@ for (const method of ['GET', 'CONNECT'])
   }
 process.exit();
 END
-usr/bin/tinyproxy -v
+echo "version: $(usr/bin/tinyproxy -v)"
 node try.mjs | tee said
 [ "$(cut -d: -f2 said | tr '\n' ';')" = ' 407 proxy-authenticate; 401 www-authenticate; 407 proxy-authenticate; 401 www-authenticate;' ]

@@ -12,7 +12,7 @@ done
 for file in *.deb; do dpkg -x "$file" .; done
 export LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu:$folder/usr/lib/x86_64-linux-gnu/varnish"
 printf 'vcl 4.1;\nbackend default { .host = "127.0.0.1"; .port = "39178"; }\n' >default.vcl
-usr/sbin/varnishd -V 2>&1 | head -1
+echo "version: $(usr/sbin/varnishd -V 2>&1 | head -1)"
 usr/sbin/varnishd -j none -F -a 127.0.0.1:39177 -f "$folder/default.vcl" -n "$folder/state" >/dev/null 2>&1 &
 cat >try.mjs <<'END'
 import http from 'node:http';
@@ -35,9 +35,10 @@ service.listen(39178, '127.0.0.1');
 await sleep(4000);
 const put = (path, port) =>
   new Promise((resolve) => {
-    const request = http.request({ port, path, method: 'PUT', agent: false, timeout: 20_000 }, (answer) =>
-      answer.resume().on('end', () => resolve(`${answer.statusCode} Retry-After: ${answer.headers['retry-after'] ?? 'none'}`)),
-    );
+    const request = http.request({ port, path, method: 'PUT', agent: false, timeout: 20_000 }, (answer) => {
+      const seen = `${answer.statusCode} Retry-After: ${answer.headers['retry-after'] ?? 'none'}`;
+      answer.resume().on('end', () => resolve(seen)).on('error', () => resolve(`${seen}, cut`));
+    });
     request.on('timeout', () => request.destroy(new Error('no answer in 20 s')));
     request.on('error', (error) => resolve(error.message)).end('x');
   });
