@@ -44,7 +44,7 @@ export class ChangeRules {
       cause.distance > 2 * this.concurrencyOf(cause.command) + 3
     )
       throw new Violation(`${place}: ${cause.distance} requests after its reading of ${read?.value}`);
-    if (before && after && before.rest !== after.rest && isGuarded)
+    if (before && after && before.rest !== after.rest && isGuarded && !cause.isListed)
       throw new Violation(`${place}, and its other field`);
     if (!run) return;
     if (run.store !== store) throw new Violation(`${place}: its run is for another tenant`);

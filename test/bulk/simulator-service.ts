@@ -325,6 +325,9 @@ export class SimulatedService {
     // answer
     const showsRecord =
       fault.body === (method === 'POST' ? 'other record' : 'other value') && method !== 'PUT';
+    // The service itself says of no record that is there that it is gone.
+    const isGone = fault.body === undefined && [404, 410].includes(fault.status ?? 0);
+    if (isGone && method === 'DELETE') return false;
     if ((fault.fate === 'done' && isRefused) || showsRecord) return false;
     // no write
     return !this.isOld || fault.status === undefined || fault.status >= 300 || fault.fate === 'done';
