@@ -50,6 +50,12 @@ export function versionOf(file: string): string {
   }
 }
 
+/** Returns the version of a file that was just written; undefined if another program has written to it since. */
+export function versionWritten(file: string, text: string): string | undefined {
+  const version = versionOf(file);
+  return version.endsWith(`-${Buffer.byteLength(text)}`) ? version : undefined;
+}
+
 /**
  * Reads the store of a file; undefined if the file does not exist. It reads synchronously, because loading the promises of
  * node:fs takes longer than reading a small file.

@@ -9,7 +9,7 @@ import { sanitize } from '../../process/text.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
-import { noFile, printStore, readStore, versionOf } from '../../server/store-file.ts';
+import { noFile, printStore, readStore, versionOf, versionWritten } from '../../server/store-file.ts';
 import { runChildCommand } from './child-command.ts';
 import type { ServeFlags } from './serve-flags.ts';
 
@@ -80,13 +80,14 @@ function startSaving(
   savedRevision: number | undefined,
 ): () => Promise<void> {
   let revision = savedRevision;
-  let version = versionOf(file);
+  let version: string | undefined = versionOf(file);
   let reason: string | undefined;
   const closing = new AbortController();
   const save = async () => {
     const current = store.revision;
     if (current === revision) return;
-    if (![version, noFile].includes(versionOf(file)))
+    const found = versionOf(file);
+    if (found !== version && found !== noFile)
       throw new CliError(
         'failed',
         `--data ${file}: another program has changed the file, so it is not saved`,
@@ -96,8 +97,9 @@ function startSaving(
       (stats) => stats.mode & 0o777,
       () => 0o666,
     );
-    await writeFileAtomic(file, printStore(store), mode);
-    version = versionOf(file);
+    const text = printStore(store);
+    await writeFileAtomic(file, text, mode);
+    version = versionWritten(file, text);
     revision = current;
   };
   const saveAgain = async () => {
