@@ -196,9 +196,8 @@ function planRow(
   }
   // What confirms a row is proved when it is written, because a plan writes nothing.
   const mayHaveTag = sendsEtags && port.canGet && (!isAlone || etag !== undefined);
-  if (uncertain && decision.state === 'applied' && uncertain.action !== 'remove' && mayHaveTag)
-    return { ...uncertain, at: 'uncertain' };
   const canProve = record ? mayHaveTag : row.intent.kind === 'remove' && row.intent.createdTag !== undefined;
+  if (uncertain && decision.state === 'applied' && canProve) return { ...uncertain, at: 'uncertain' };
   if (rules.isUndo && decision.state === 'unchanged' && canProve)
     return { at: 'planned', action: 'set', before: now, after: now };
   return { at: 'settled', outcome: decision, planned: uncertain };

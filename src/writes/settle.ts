@@ -390,16 +390,13 @@ class Settlement {
     const row = this.current();
     const isAnswered = last?.result === 'shown' || last?.result === 'unclear';
     const needsProof =
-      (decision.state === 'applied' &&
-        this.state.at === 'uncertain' &&
-        this.state.action !== 'remove' &&
-        !isAnswered) ||
+      (decision.state === 'applied' && this.state.at === 'uncertain' && !isAnswered) ||
       (decision.state === 'unchanged' && limits.rules.isUndo);
     const proof = needsProof ? await prove(port, row, reading, this.spentMs()) : 'proved';
     const isGone =
       decision.state === 'applied' && this.state.at === 'uncertain' && this.state.action === 'remove';
-    if (isGone) return this.end({ ...decision, reason: goneReason });
-    if (proof === 'proved') return this.end(decision, reading.record);
+    if (proof === 'proved')
+      return isGone ? this.end({ ...decision, reason: goneReason }) : this.end(decision, reading.record);
     if (proof === 'removed') return this.end({ state: 'applied' });
     if (proof === 'refused') {
       this.tags += 1;

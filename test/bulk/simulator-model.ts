@@ -250,7 +250,9 @@ export class Model {
       if (commands.every(({ code }) => code !== 2)) resumed.add(listed.key);
       const seen = new Set<string>();
       for (let hop = 0; hop < 3 && commands.some(({ code }) => code === 2); hop += 1) {
-        const isInWords = commands.some(({ error }) => /apply|look/.test(`${error?.hint} ${error?.message}`));
+        const isInWords = commands.some(({ error }) =>
+          /apply|look|runs settle/.test(`${error?.hint} ${error?.message}`),
+        );
         if (isInWords) break;
         const named = commands.flatMap((command) => namedCommand(command) ?? []).join(' ');
         if (named === '') throw new Violation(`${listed.key} is refused, and no way on is named`);

@@ -363,7 +363,7 @@ export class SimulatedService {
     const { text, type } = faultBody(fault, (other) =>
       this.healthy.item(other === 'id' ? '999999' : (made ?? id), {
         ...entry,
-        value: entry.value + (other === 'value' ? 1 : 0),
+        value: entry.value + (other === 'value' ? 1000 : 0),
       }),
     );
     const headers: Record<string, string> = { 'content-type': type };
