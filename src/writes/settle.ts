@@ -457,7 +457,9 @@ class Settlement {
       ];
       return this.endUnknown(clauses.filter((clause) => clause !== undefined).join('; '), 'unread', error);
     }
-    return this.settled({ outcome: { state: 'failed', reason: this.reasonOf(error) }, error });
+    // Whether there is anything to take back, only a reading tells: the undone row may have been applied or not.
+    const state = this.row.undone ? 'unknown' : 'failed';
+    return this.settled({ outcome: { state, reason: this.reasonOf(error) }, error });
   }
 
   /** A row whose refused condition no reading has followed is uncertain. */

@@ -53,9 +53,8 @@ export class RowRules {
     const isDoubtful =
       commands.some((number) => this.world.service.doubtful.has(`${number} ${id}`)) ||
       this.world.commands.some(({ number, hasCrashed }) => hasCrashed && commands.includes(number)) ||
-      // A reading whose proof was refused is not certain either.
-      place.includes('timeout') ||
-      place.includes('unproved');
+      // Nobody heard an answer that came after the time was over or a second Ctrl-C. A refused proof proves nothing.
+      /timeout|interrupted|unproved/.test(place);
     const isHeld = [...this.ledger.records.values()].some(
       (other) =>
         !runs.includes(other) &&

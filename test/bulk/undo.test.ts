@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
-import { type Counts, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { type Counts, refuse, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { answering, counts, healed, type Scene, setting, stories } from './story.ts';
 
 const apply = 'inventory apply stock.csv --yes';
@@ -152,6 +152,23 @@ test.each([true, false])(
     expect([...shop.stock.values()]).toEqual([5, 5]);
   },
 );
+
+test('a row of a killed delivery that its undo cannot read is unknown, and not said to be booked', async () => {
+  await using shop = await stockShop([5, 5], { 'd.csv': 'petId,change\n1,+1\n2,+2\n' });
+  await shop.report(deliver);
+  const path = shop.journal('r1');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/("kind":"mark".*\n)[\s\S]*$/, '$1'));
+  shop.seen.length = 0;
+  shop.misbehave = ({ method, petId }, response) => {
+    const isRefused = method === 'GET' && petId === '2' && shop.writes().length > 0;
+    return isRefused ? refuse(response, 400, 'no') : undefined;
+  };
+  expect(await shop.report(`undo --yes ${oneByOne}`)).toMatchObject({ applied: 1, failed: 0, unknown: 1 });
+  shop.misbehave = undefined;
+  expect(await shop.report(deliver)).toMatchObject({ applied: 1, booked: 0, unknown: 1 });
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect([...shop.stock.values()]).toEqual([6, 5]);
+});
 
 test('removes the entries that a run created, and shows that in the plan', async () => {
   await using shop = await appliedShop([5], [6, 7, 1200]);
