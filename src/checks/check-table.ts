@@ -3,7 +3,6 @@ import type { Condition } from '../input/condition.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Check, groupOf, groups } from './check.ts';
 import { checkHttp, createExpectChecks } from './first-answer.ts';
-import { createLatencyChecks } from './latency-check.ts';
 import { createLifecycleChecks } from './lifecycle-checks.ts';
 import { createOperationChecks } from './operation-checks.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
@@ -26,8 +25,6 @@ export interface SmokeOptions extends VersionOptions {
   readonly skip: readonly string[];
   /** Whether warnings, flaky passes, and failures of beta and experimental operations are failures. */
   readonly strict: boolean;
-  /** The limit for the median latency of each operation; undefined if the latency is not measured. */
-  readonly maxLatencyMs?: number | undefined;
   readonly write: boolean;
   /** The conditions of `--expect`, each of which is a check. */
   readonly expect: readonly Condition[];
@@ -51,7 +48,7 @@ export function createReachChecks(hasTls: boolean, fallback?: Condition): Check[
 
 /** Makes the read checks, in order: the checks of reach, which always run, and the selected checks. */
 export function createReadChecks(options: SmokeOptions): Check[] {
-  const { contract, hasTls, hasToken, maxLatencyMs, expect, waitFor } = options;
+  const { contract, hasTls, hasToken, expect, waitFor } = options;
   const reads = readsOf(contract);
   const checks: Check[] = [
     ...createReachChecks(
@@ -63,7 +60,6 @@ export function createReadChecks(options: SmokeOptions): Check[] {
     ...createErrorChecks(reads),
     ...createLifecycleChecks(reads),
     ...createAuthChecks(contract, hasToken),
-    ...(maxLatencyMs === undefined ? [] : createLatencyChecks(reads, maxLatencyMs)),
     ...createExpectChecks(expect),
   ];
   return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));
@@ -79,10 +75,9 @@ export function createSelectedWriteChecks(options: SmokeOptions, records: Set<Te
  * Refuses a selection by `--only` and `--skip` that is surely a mistake.
  *
  * @param checks the selected checks.
- * @throws UsageError if a pattern matches no group, if only checks of reach are selected, or if no latency is selected
- * although `--max-latency` is given.
+ * @throws UsageError if a pattern matches no group, or if only checks of reach are selected.
  */
-export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, checks: readonly Check[]): void {
+export function checkSelection({ only, skip }: SmokeOptions, checks: readonly Check[]): void {
   const groupList = `the groups are ${groups.filter((group) => group !== 'run').join(', ')}`;
   for (const pattern of [...only, ...skip])
     if (!matchesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, groupList);
@@ -90,10 +85,8 @@ export function checkSelection({ only, skip, maxLatencyMs }: SmokeOptions, check
   if (!hasReachPattern({ only }) && ids.every((id) => groupOf(id) === 'reach'))
     throw new UsageError(
       'no check is left to run besides reach',
-      `${groupList}; write needs --write, latency --max-latency, expect --expect, tls an https service`,
+      `${groupList}; write needs --write, expect --expect, tls an https service`,
     );
-  if (maxLatencyMs !== undefined && !ids.some((id) => groupOf(id) === 'latency'))
-    throw new UsageError('--max-latency: --only and --skip leave no latency to measure');
 }
 
 /** Whether `--only` names reach, so that the checks of reach alone are enough. */
@@ -106,9 +99,7 @@ export function hasReachPattern({ only }: Pick<SmokeOptions, 'only'>): boolean {
  * character. A pattern without a slash selects groups. `--only` does not leave out the checks of `--expect`.
  */
 function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {
-  // `op/getPet` selects the latency of getPet too, which is measured only if a flag asks for it.
-  const ids = [id, ...(groupOf(id) === 'latency' ? [id.replace(/^latency/, 'op')] : [])];
-  const matchesOnly = only.some((pattern) => ids.some((candidate) => matches(candidate, pattern)));
+  const matchesOnly = only.some((pattern) => matches(id, pattern));
   const isIncluded = only.length === 0 || groupOf(id) === 'expect' || matchesOnly;
   return isIncluded && !skip.some((pattern) => matches(id, pattern));
 }

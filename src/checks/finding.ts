@@ -35,8 +35,6 @@ export interface Finding {
   readonly cache?: string | undefined;
   /** The operation at fault, if it is not the operation of the check. */
   readonly operation?: Operation | undefined;
-  /** What the check has measured, such as `median 310 ms of …`. */
-  readonly readings?: string | undefined;
   /** The records that the check left in the service, or may have left, a clause each. JSON has them as `left`. */
   readonly leftovers?: readonly string[] | undefined;
   /** Whether the failure does not pass with time, so that `--wait` ends: a refused credential, or a TLS error. */

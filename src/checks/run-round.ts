@@ -4,11 +4,11 @@ import type { Check } from './check.ts';
 import { type CheckResult, resultOf } from './check-result.ts';
 import { createReadChecks, createSelectedWriteChecks, type SmokeOptions } from './check-table.ts';
 import { DeploymentTracker } from './deployment-tracker.ts';
-import { type Finding, fail, skip, statusText } from './finding.ts';
+import { type Finding, skip } from './finding.ts';
 import { createCheckContext, createRound, type Round, type Service } from './round.ts';
 import { runChecks } from './run-checks.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
-import { hasFailed, verdictOf } from './verdict.ts';
+import { hasFailed } from './verdict.ts';
 import { checkVersionAgain } from './version-check.ts';
 
 /** Shows the progress of the checks on the terminal. */
@@ -60,12 +60,11 @@ export async function runReadChecks(setup: SmokeSetup, tracker: DeploymentTracke
   const findSkipReason = () => (hasForeignAnswer(round) ? 'reach/version failed' : undefined);
   const results = await runRoundChecks(setup, round, createReadChecks(options), [], findSkipReason);
   const isUnreached = results.some((result) => result.isPrerequisite && hasFailed(result));
-  if (options.waitFor.length === 0 || isUnreached || stopped.aborted)
-    return { round, results: addSteadyResult(results) };
+  if (options.waitFor.length === 0 || isUnreached || stopped.aborted) return { round, results };
   const fault = hasForeignAnswer(round)
     ? tracker.failure()
     : await checkVersionAgain(createCheckContext(round, stopped).context, options);
-  return { round, results: fault ? failVersion(setup, results, fault) : addSteadyResult(results) };
+  return { round, results: fault ? failVersion(setup, results, fault) : results };
 }
 
 function runRoundChecks(
@@ -101,36 +100,6 @@ function failVersion(
     const { elapsedMs } = result;
     return resultOf(result, { elapsedMs, findings: [fault], attempts: [] }, service.mask) ?? result;
   });
-}
-
-/** The fewest flaky checks that make a failure. */
-const minFlakyChecks = 3;
-
-/**
- * Adds a failure of `reach/steady` if more than a third of the checks are flaky. A check whose first attempt got a 429 does
- * not count, because a service may limit the rate.
- */
-function addSteadyResult(results: readonly CheckResult[]): readonly CheckResult[] {
-  const verdicts = results.map((result) => verdictOf(result, false));
-  const count = verdicts.filter(({ state }) => state !== 'skip').length;
-  const flaky = verdicts.filter(
-    ({ state, repeatedOutcome }) => state === 'flaky' && repeatedOutcome !== statusText(429),
-  );
-  if (flaky.length < minFlakyChecks || flaky.length * 3 <= count) return results;
-  const outcomes = [
-    ...new Set(flaky.map(({ repeatedOutcome, findings }) => repeatedOutcome ?? findings[0].reason)),
-  ];
-  const fault = fail(
-    `${flaky.length} of ${count} checks are flaky: ${outcomes.slice(0, 3).join(', ')} first`,
-    {
-      expected: 'at most a third of them',
-      hint: outcomes.includes(statusText(503))
-        ? 'a rate limit should answer 429 (nginx: limit_req_status 429)'
-        : undefined,
-    },
-  );
-  const result = { id: 'reach/steady', isPrerequisite: false, elapsedMs: 0, requests: 0 };
-  return [...results, { ...result, findings: [fault] }];
 }
 
 /** The time limit of the cleanup. */

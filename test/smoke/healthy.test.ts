@@ -27,13 +27,12 @@ import {
 /** Flags that a healthy service need not satisfy. With `--write`, smoke also runs every check that it runs without. */
 const demands = {
   strict: ['--strict', '--expect', 'GET /pets 2xx'],
-  latency: ['--max-latency', '30s'],
   write: ['--write', '--wait', '5s'],
 } as const;
 type Demand = keyof typeof demands;
 
 /** The sets of flags for each variant. No flag of a set hides what another flag of the set would find. */
-const runs: readonly (readonly Demand[])[] = [['write', 'latency'], ['strict']];
+const runs: readonly (readonly Demand[])[] = [['write'], ['strict']];
 
 interface Variant {
   readonly service?: () => VariantService | Promise<VariantService>;
@@ -165,11 +164,11 @@ const variants: Readonly<Record<string, Variant>> = {
   // The variants that wait between attempts come first, so that the others run meanwhile.
   'a connection that breaks now and then': {
     service: eachNth(20, () => 'reset'),
-    without: ['strict', 'latency', 'write'],
+    without: ['strict', 'write'],
   },
   'a strict rate limit': {
     service: eachNth(2, (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' })),
-    without: ['strict', 'latency', 'write'],
+    without: ['strict', 'write'],
   },
   "nginx's rate limit": {
     service: () => limitedRate(8, 3),
@@ -177,7 +176,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'a rate limit without Retry-After': {
     service: eachNth(5, refusing(429)),
-    without: ['strict', 'latency', 'write'],
+    without: ['strict', 'write'],
   },
   'the local server': {},
   'an empty shop': { service: () => ({ store: new Store() }) },
@@ -204,7 +203,7 @@ const variants: Readonly<Record<string, Variant>> = {
       for (let id = 1n; id <= 25n; id += 1n) store.inventory.delete(id);
       return { store };
     },
-    without: ['strict', 'latency', 'write'],
+    without: ['strict', 'write'],
   },
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), without: ['write'] },
   'HTTP/1.0': { service: () => ({ isOld: true }) },
@@ -306,7 +305,7 @@ const variants: Readonly<Record<string, Variant>> = {
         sunset: 'Thu, 02 Jan 2025 00:00:00 GMT',
       }),
     ),
-    without: ['strict', 'latency'],
+    without: ['strict'],
   },
 };
 

@@ -139,14 +139,3 @@ describe.concurrent('one replica of ten', () => {
     }
   });
 });
-
-test('a service that answers every third request with 503 is not steady', async () => {
-  const run = await smokeOf(
-    counting((count) => count % 3 === 0, refusing(503)),
-    [],
-  );
-  expect(run.code).toBe(7);
-  expect(run.check('reach/steady').reason).toMatch(
-    /^\d+ of 14 checks are flaky: 503 Service Unavailable first$/,
-  );
-});

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { Store } from '../../src/server/store.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
 import { smoke, smokeOf } from './run.ts';
-import { type Change, counting, on, refusing, startService, withHeaders } from './service.ts';
+import { type Change, on, startService, withHeaders } from './service.ts';
 
 const late =
   (ms: number): Change =>
@@ -36,62 +36,6 @@ describe.concurrent('time', () => {
     expect(run.code).toBe(7);
     expect(run.check('write/cleanup')).toMatchObject({ result: 'pass', reason: '1 removed' });
     expect(service.store.categories.all.length).toBe(count);
-  });
-
-  test('latency is measured only if it is asked for, and without retries', async () => {
-    const flaky = counting((count) => count % 2 === 0, refusing(502));
-    const [measured, plain] = await Promise.all([
-      smokeOf(on('/store/orders', flaky), [
-        ...['--only', 'latency/list*', '--max-latency', '30s', '--retries', '3'],
-      ]),
-      smokeOf((answer) => answer, []),
-    ]);
-    expect(measured.ids('fail')).toEqual(['latency/listOrders']);
-    expect(measured.check('latency/listOrders').reason).toBe('the median of four calls is over 30 s');
-    expect(measured.check('latency/listOrders').readings).toContain('had no answer: answered 502');
-    expect(plain.checks.some(({ id }) => id.startsWith('latency/'))).toBe(false);
-  });
-
-  test('an operation that answers once and then hangs is over every limit', async () => {
-    const spoil = counting(
-      (count) => count > 1,
-      () => 'hang',
-    );
-    const flags = ['--only', 'latency/listOrders', '--max-latency', '1m', '--timeout', '2s'];
-    const run = await smokeOf(on('/store/orders', spoil), flags);
-    expect(run.code).toBe(7);
-    expect(run.check('latency/listOrders').readings).toMatch(
-      /^median without an answer of .*; 4 of 4 had no answer: /,
-    );
-  });
-
-  test('one call of fifty without an answer does not fail the latency', async () => {
-    const spoil = counting((count) => count % 50 === 0, refusing(503));
-    const run = await smokeOf(spoil, ['--max-latency', '30s']);
-    expect(run.code).toBe(0);
-    expect(run.ids('pass').filter((id) => id.startsWith('latency/'))).toHaveLength(8);
-  });
-
-  test.each([429, 503])('a rate limit that answers %i does not make the latency red', async (status) => {
-    const limited: Change = (answer) => withHeaders(refusing(status)(answer), { 'retry-after': '0' });
-    const run = await smokeOf(
-      counting((count) => count % 3 === 0, limited),
-      ['--only', 'latency', '--max-latency', '30s'],
-    );
-    expect(run.code).toBe(0);
-    // A list that was asked for an id may be flaky, as in plain smoke.
-    const good = [...run.ids('pass'), ...run.ids('flaky')];
-    expect(good.filter((id) => id.startsWith('latency/'))).toHaveLength(8);
-  });
-
-  test('operations over the limit are one failure, with a line for each and its own readings', async () => {
-    await using service = await startService({ spoil: late(30) });
-    const flags = ['--only', 'latency/list*', '--max-latency', '1ms', '--brief'];
-    const { stdout, code } = await runCli(['smoke', '--base-url', service.url, ...flags]);
-    expect(code).toBe(7);
-    expect(stdout).toMatch(/^fail {3}4 checks: the median of four calls is over 1 ms\n {7}measured /);
-    const lines = stdout.match(/^ {7}measured {4}latency\/list\w+: median \d+ ms of (\d+ ms(, )?){4}$/gm);
-    expect(lines).toHaveLength(4);
   });
 });
 

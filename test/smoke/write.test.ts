@@ -84,7 +84,7 @@ test('the checks of each noun pass, name their records with a new UUIDv7, and le
 
 test('without --write only GET reaches the service', async () => {
   await using service = await startService();
-  const run = await smoke(service.url, ['--max-latency', '30s', '--expect', 'GET /pets', '--wait', '5s']);
+  const run = await smoke(service.url, ['--expect', 'GET /pets', '--wait', '5s']);
   expect(run.code).toBe(0);
   expect(run.checks.some(({ id }) => id.startsWith('write/'))).toBe(false);
   expect(new Set(service.requests.map(({ method }) => method))).toEqual(new Set(['GET']));

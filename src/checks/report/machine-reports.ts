@@ -114,9 +114,8 @@ function testResult({ state, findings }: Verdict): string {
 }
 
 function findingLines(finding: Finding): string[] {
-  const { readings } = finding;
   const details = labelledDetails(finding).map(([label, text]) => `${label}: ${text}`);
-  return [reasonText(finding), ...details, ...(readings === undefined ? [] : [`measured: ${readings}`])];
+  return [reasonText(finding), ...details];
 }
 
 function attributes(values: Readonly<Record<string, string | number>>): string {

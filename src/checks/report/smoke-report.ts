@@ -96,7 +96,7 @@ export interface Cause {
   readonly verdicts: readonly Verdict[];
   /** The id of the check, or the number of checks, such as `5 checks`. */
   readonly subject: string;
-  /** The details, each with its label. If there are several checks, they are named; if each was measured, a line each. */
+  /** The details, each with its label. If several checks ran into it, they are named. */
   readonly details: readonly (readonly [label: string, text: string])[];
 }
 
@@ -116,21 +116,10 @@ export function causesOf(verdicts: readonly Verdict[]): Cause[] {
     const members = [...new Set(group.map(({ verdict }) => verdict))];
     const [first] = members as [Verdict, ...Verdict[]];
     const subject = members.length === 1 ? first.id : `${members.length} checks`;
-    return { finding, verdicts: members, subject, details: detailsOfCause(finding, group) };
+    const isNamed = members.length > 1 && first.skipReason === undefined;
+    const checks = isNamed ? [['checks', members.map(({ id }) => id).join(', ')] as const] : [];
+    return { finding, verdicts: members, subject, details: [...checks, ...labelledDetails(finding)] };
   });
-}
-
-function detailsOfCause(
-  finding: Finding,
-  group: readonly { readonly verdict: Verdict; readonly finding: Finding }[],
-): Cause['details'] {
-  const measured = group.flatMap(({ verdict, finding: { readings } }) =>
-    readings === undefined ? [] : [['measured', lineText(`${verdict.id}: ${readings}`)] as const],
-  );
-  const ids = [...new Set(group.map(({ verdict }) => verdict.id))];
-  const isNamed = ids.length > 1 && measured.length === 0 && group[0]?.verdict.skipReason === undefined;
-  const checks = isNamed ? [['checks', ids.join(', ')] as const] : [];
-  return [...checks, ...measured, ...labelledDetails(finding)];
 }
 
 /** The red causes: what makes the command fail. */

@@ -29,11 +29,6 @@ export const smokeFlags = {
     isList: true,
   }),
   strict: flag('--strict', 'fail also on warnings, flaky passes, and beta and experimental operations'),
-  maxLatency: value(
-    '--max-latency <duration>',
-    'time four calls of each GET, and fail if their median is above this',
-    { parse: parseDuration },
-  ),
   maxTime: value('--max-time <duration>', 'end the run, as failed, after this time (10m without --wait)', {
     parse: parseDuration,
   }),

@@ -92,7 +92,6 @@ function toSmokeOptions(
     hasToken: hasCredential(context, contract),
     strict: flags.strict === true,
     write: flags.write === true,
-    maxLatencyMs: flags.maxLatency,
     maxTimeMs: flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs),
   };
 }
