@@ -43,15 +43,13 @@ const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'
 export function createSecrets(env: Readonly<Record<string, string | undefined>> = {}): Secrets {
   const secrets = new Set<string>();
   const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
-  let patterns: readonly RegExp[] = [];
-  const mask = (text: string) =>
-    patterns.reduce((rest, pattern) => rest.replace(pattern, masked), maskUrl(text));
+  let forms: readonly string[] = [];
+  const mask = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, masked), maskUrl(text));
   const add = (secret: string) => {
     if (secret.length < minLength || secrets.has(secret)) return;
     secrets.add(secret);
     // The longest first: a secret that is part of another one must not leave the rest of that one.
-    const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
-    patterns = [...longestFirst.flatMap(wholePatterns), ...longestFirst.flatMap(stretchPatterns)];
+    forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
   };
   const addPasswordOf = (url: string) => {
     if (!url.includes('@') || !URL.canParse(url)) return;
@@ -87,24 +85,9 @@ function decodedOrSame(text: string): string {
   }
 }
 
-/** A longer pattern may be too large for V8. */
-const maxPatternLength = 1000;
-
-/** Patterns of the whole secret, in pieces if it is long: plain, or percent-encoded any number of times. */
-function wholePatterns(secret: string): RegExp[] {
-  const pieces = secret.match(new RegExp(`.{1,${maxPatternLength}}`, 'gsu')) ?? [];
-  return pieces.map((piece) => new RegExp([...piece].map(characterPattern).join(''), 'gi'));
-}
-
-function characterPattern(character: string): string {
-  if (/[a-z\d]/i.test(character)) return character;
-  const bytes = [...Buffer.from(character)];
-  const encoded = bytes.map((byte) => `%(?:25)*${byte.toString(16).padStart(2, '0')}`).join('');
-  return `(?:${character.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}|${encoded})`;
-}
-
-/** Patterns of the long stretches of letters and digits in a secret: no escape of any language changes those. */
-function stretchPatterns(secret: string): RegExp[] {
-  const stretches = secret.match(/[a-z\d]{12,1000}/gi) ?? [];
-  return stretches.map((stretch) => new RegExp(stretch, 'gi'));
+/** The forms in which a secret can stand in a text: plain, percent-encoded, and as base64. */
+function formsOf(secret: string): string[] {
+  const encoded = encodeURIComponent(secret);
+  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
+  return [secret, encoded, encoded.replace(/%../g, (byte) => byte.toLowerCase()), base64];
 }

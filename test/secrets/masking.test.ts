@@ -4,54 +4,24 @@ import { createSecrets, maskUrl } from '../../src/process/secrets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
-const token = 'abc+d/e=4f5A6b7C8d9E0f"é';
-const stretch = '4f5A6b7C8d9E0f';
-
-/** The spellings in which a service may send a token back. */
-const spellings: Readonly<Record<string, (text: string) => string>> = {
+/** The forms in which a service may send a secret back. */
+const forms: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
-  'upper case': (text) => text.toUpperCase(),
-  JSON: (text) => JSON.stringify(text),
-  'JSON in JSON in JSON': (text) => JSON.stringify(JSON.stringify(JSON.stringify(text))),
-  'JSON with other escapes': (text) => text.replaceAll('+', '\\u002b').replaceAll('/', '\\/'),
   'percent-encoded': encodeURIComponent,
-  'percent-encoded three times, in lower case': (text) =>
-    encodeURIComponent(encodeURIComponent(encodeURIComponent(text))).toLowerCase(),
-  'an old escape of JavaScript': (text) => text.replaceAll('é', '%u00e9').replaceAll('+', '\\x2b'),
-  'HTML entities': (text) => text.replace(/[^a-z\d]/gi, (sign) => `&#x${sign.charCodeAt(0).toString(16)};`),
-  'UTF-8 read as Latin-1': (text) => Buffer.from(text).toString('latin1'),
+  'percent-encoded in lower case': (text) =>
+    encodeURIComponent(text).replace(/%../g, (byte) => byte.toLowerCase()),
+  base64: (text) => Buffer.from(text).toString('base64').replace(/=*$/, ''),
 };
 
-test.each(Object.entries(spellings))('a token that comes back as %s is masked', (_, spell) => {
-  const secrets = createSecrets();
-  secrets.add(token);
-  const text = secrets.mask(`before ${spell(token)} after`);
-  expect(text).toMatch(/^before .*[*]{3}.* after$/);
-  expect(text.toLowerCase()).not.toContain(stretch.toLowerCase());
-});
-
-test.each(['p@ss/wort', 'A+b/c==', 'key-é-1'])(
-  '%s, without a long stretch of letters and digits, is masked as a whole',
+test.each(['abc+d/e=4f5A6b7C8d9E0f"é', 'p@ss/wort', 'A+b/c==', `${'x7Q.'.repeat(2500)}`])(
+  'a secret is masked plain, percent-encoded and as base64, case %#',
   (secret) => {
     const secrets = createSecrets();
     secrets.add(secret);
-    for (const name of [
-      'plain',
-      'upper case',
-      'percent-encoded',
-      'percent-encoded three times, in lower case',
-    ])
-      expect(secrets.mask(`before ${spellings[name]?.(secret)} after`)).toBe('before *** after');
+    for (const [name, write] of Object.entries(forms))
+      expect([name, secrets.mask(`before ${write(secret)} after`)]).toEqual([name, 'before *** after']);
   },
 );
-
-test('of a token with many long stretches none is left', () => {
-  const secrets = createSecrets();
-  const parts = ['eyJhbGciOiJIUzI1NiJ9', 'eyJzdWIiOiIxMjM0NTY3ODkwIn0', 'dozjgNryP4J3jVmNHl0w5N'];
-  secrets.add(parts.join('.'));
-  for (const separator of ['.', '\\u002e', '%2E', ' '])
-    expect(secrets.mask(parts.join(separator))).not.toMatch(/[a-z]{6}/i);
-});
 
 test('the password of a proxy is masked, also in what is sent for it', () => {
   for (const name of ['HTTP_PROXY', 'https_proxy']) {
@@ -66,13 +36,6 @@ test('of two secrets, one of which is part of the other, nothing is left', () =>
   secrets.add('s3cret');
   secrets.add('s3cret-word');
   expect(secrets.mask('s3cret-word s3cret')).toBe('*** ***');
-});
-
-test('a token of any length is masked', () => {
-  const secrets = createSecrets();
-  const long = 'x7Q.'.repeat(2500);
-  secrets.add(long);
-  expect(secrets.mask(`a ${long} b`)).toMatch(/^a [*]+ b$/);
 });
 
 test('what is too short to be a secret changes no output', () => {
