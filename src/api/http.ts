@@ -27,7 +27,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** A complete response. The body is still encoded as `content-encoding` says. */
+/** A complete response. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
@@ -112,8 +112,8 @@ export interface SendOptions {
 }
 
 /**
- * A way to send requests: a socket, or the server in the same process. It does not retry, follow redirects or
- * decode.
+ * A way to send requests: a socket, or the server in the same process. It does not retry or follow
+ * redirects.
  */
 export interface Transport {
   /**

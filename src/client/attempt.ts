@@ -24,7 +24,7 @@ export interface Attempt {
   readonly latencyMs: number;
   /** Whether the service may have received a byte of the request. */
   readonly isSent: boolean;
-  /** The response, with its content encodings decoded. Undefined if there is none. */
+  /** Undefined if there is none. */
   readonly response?: HttpResponse | undefined;
   /** The reason why there is no response, or why its redirect is not followed. */
   readonly error?: Error | undefined;

@@ -93,7 +93,7 @@ export interface Answer<Value> {
   readonly judgement?: Judgement | undefined;
 }
 
-/** A response that was not checked. Its content encodings are decoded. */
+/** A response that was not checked. */
 export interface RawResponse extends HttpResponse {
   readonly body: Uint8Array;
   /** The URL that answered, after redirects. */

@@ -4,6 +4,7 @@ import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
 import { inputFaults } from './input-faults.ts';
 import { isMarkup, readMarkup } from './markup.ts';
+import { encodingOf } from './transport/response.ts';
 
 // This file reads the body of an error: whose answer it is, and what it says.
 
@@ -16,7 +17,7 @@ import { isMarkup, readMarkup } from './markup.ts';
  */
 export type Author = 'service' | 'gateway' | 'unknown';
 
-/** Returns the author of an error response, whose body is decoded. */
+/** Returns the author of an error response. */
 export function authorOf({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>): Author {
   if (body.length === 0) return 'unknown';
   const value = tryJson(body);
@@ -46,7 +47,11 @@ interface DescribedError {
 export function readErrorBody(response: HttpResponse, mask: Mask): DescribedError {
   const { status, headers, body } = response;
   const author = authorOf(response);
-  if (author === 'unknown') return { author, why: `the answer is ${status}, with no reason given` };
+  if (author === 'unknown') {
+    const encoding = encodingOf(headers);
+    const why = encoding === undefined ? 'with no reason given' : `with a body encoded as ${encoding}`;
+    return { author, why: `the answer is ${status}, ${why}` };
+  }
   const type = headerValue(headers, 'content-type');
   const value = author === 'service' ? tryJson(body) : undefined;
   const words = messageIn(value);

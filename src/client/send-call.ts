@@ -9,11 +9,10 @@ import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { maxRetryWaitMs } from './pace.ts';
 import { withCredentialParameter, withMaskedParameter } from './request.ts';
-import { decodeBody } from './transport/response.ts';
 
 /** The final response of a call. */
 export interface CallResponse {
-  /** The response with its content encodings decoded. Its status may be that of an error. */
+  /** Its status may be that of an error. */
   readonly response: HttpResponse;
   readonly attempts: readonly Attempt[];
   /** The rest of the deadline in milliseconds: the time to read the body. */
@@ -101,7 +100,6 @@ async function tryOnce(
       response = await withinLimits(limits, (cancellation) =>
         client.transport.send(withCredentialParameter(request, parameter), { cancellation, onSending }),
       );
-      if (response.headers['content-encoding'] !== undefined) response = await decodeBody(response);
       if (isRedirect(response.status)) next = followRedirect(request, response, redirects);
     } catch (thrown) {
       error = thrown as Error;

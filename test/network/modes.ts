@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { makeCertificate } from '../helpers/certificate.ts';
 import {
   type Answer,
@@ -91,18 +90,6 @@ export function endless(status: number) {
     socket.on('drain', write);
     write();
   };
-}
-
-export function gzipBomb(exchange: Exchange): void {
-  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-  answer(exchange, { headers, body: bomb() });
-}
-
-let compressed: Buffer | undefined;
-/** 100 MiB of spaces in 100 KiB. */
-function bomb(): Buffer {
-  compressed ??= gzipSync(Buffer.alloc(100 << 20, ' '));
-  return compressed;
 }
 
 export function html(status: number) {

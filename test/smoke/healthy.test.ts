@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { printJson } from '../../src/process/exact-json.ts';
@@ -76,12 +75,6 @@ function limitedRate(requestsPerSecond: number, burst: number): ServiceOptions {
   };
   return { spoil: change };
 }
-
-const encoded = (name: string, compress: (body: Buffer) => Buffer) =>
-  withBodies((answer) => ({
-    ...withHeaders(answer, { 'content-encoding': name, 'content-length': undefined }),
-    body: compress(Buffer.from(answer.body)),
-  }));
 
 function prefixed(answer: HttpResponse): HttpResponse {
   const link = answer.headers.link?.toString().replace(/<(https?:\/\/[^/>]+)?\//g, '</api/v2/');
@@ -207,8 +200,6 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), without: ['write'] },
   'HTTP/1.0': { service: () => ({ isOld: true }) },
-  gzip: { spoil: encoded('gzip', (body) => gzipSync(body)) },
-  brotli: { spoil: encoded('br', (body) => brotliCompressSync(body)) },
   'redirects of reads within the service': {
     service: () => ({
       route: (target) => target.replace(/^\/v1/, ''),

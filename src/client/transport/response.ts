@@ -1,10 +1,8 @@
 import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
-import { messageOf } from '../../process/errors.ts';
-import { systemCode } from '../../process/system-error.ts';
 import { formatBytes } from '../../process/text.ts';
 import { invalidResponse, transportError } from './transport-error.ts';
 
-/** The largest body in bytes, encoded or decoded: 32 MiB (for a list, of one page), or 64 KiB of an error. */
+/** The largest body in bytes: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
   return status >= 200 && status < 300 ? 32 * 1024 * 1024 : 64 * 1024;
 }
@@ -42,12 +40,16 @@ export class ResponseCollector {
     return false;
   }
 
-  /** Fulfils the promise with the response that has been read. */
+  /** Settles the promise by the response that has been read. An error whose body is compressed keeps its status and loses its body. */
   end(): void {
     if (!this.head) return;
     const [first] = this.chunks;
     const body = this.chunks.length === 1 && first ? first : Buffer.concat(this.chunks);
-    this.resolve({ ...this.head, body });
+    const { status, headers } = this.head;
+    const encoding = encodingOf(headers);
+    if (encoding === undefined || body.length === 0) this.resolve({ status, headers, body });
+    else if (status >= 300) this.resolve({ status, headers, body: new Uint8Array() });
+    else this.fail(invalidResponse(`the body is encoded as ${encoding}, and none was asked for`, { status }));
   }
 
   /** Rejects the promise. A response with an error status fulfils it: a part of its body is enough for its message. */
@@ -57,45 +59,10 @@ export class ResponseCollector {
   }
 }
 
-/**
- * Decodes the content encodings of a response. If the body of an error status cannot be decoded, it becomes empty.
- *
- * @throws CliError if the body of another response is truncated, broken or too long, or if its encoding is unknown.
- */
-export async function decodeBody(response: HttpResponse): Promise<HttpResponse> {
-  const { status, headers, body } = response;
-  const encodings = (headerValue(headers, 'content-encoding') ?? '').toLowerCase().split(/[\s,]+/);
-  let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
-  try {
-    for (const encoding of encodings.reverse())
-      if (encoding !== '' && encoding !== 'identity' && bytes.length > 0)
-        bytes = await undoEncoding(encoding, bytes, maxBytesOf(status));
-  } catch (error) {
-    if (status < 400) throw error;
-    bytes = new Uint8Array();
-  }
-  return { status, headers, body: bytes };
-}
-
-async function undoEncoding(
-  encoding: string,
-  bytes: Uint8Array,
-  maxOutputLength: number,
-): Promise<Uint8Array> {
-  const zlib = await import('node:zlib');
-  const options = { maxOutputLength };
-  try {
-    if (encoding === 'br') return zlib.brotliDecompressSync(bytes, options);
-    // `unzip` tells gzip and deflate apart by their first bytes.
-    if (/^(x-gzip|gzip|deflate)$/.test(encoding)) return zlib.unzipSync(bytes, options);
-  } catch (error) {
-    if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE')
-      throw invalidResponse(`the body is longer than ${formatBytes(maxOutputLength)}`);
-    throw invalidResponse(`the body is not valid ${encoding}: ${messageOf(error)}`);
-  }
-  throw invalidResponse(
-    `the body is encoded as ${encoding}, which was not asked for and which this program cannot read`,
-  );
+/** Returns the content encoding of a body. Undefined if the body is plain. */
+export function encodingOf(headers: HttpHeaders): string | undefined {
+  const encoding = headerValue(headers, 'content-encoding')?.trim().toLowerCase();
+  return encoding === '' || encoding === 'identity' ? undefined : encoding;
 }
 
 /** Returns headers by lower-case name, from alternating names and values. A repeated name has a list of values. */
