@@ -1,5 +1,5 @@
 // Builds dist: a bundle of the program with commander and valibot, a bundle of each further package, which the program loads
-// when it needs the package, the manual page, the list of commands, and the licences of the bundled packages.
+// when it needs the package, the list of commands, and the licences of the bundled packages.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -92,23 +92,20 @@ for (const [file, entry] of packages)
   );
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(packagesIn)));
 
-const manual = resolve(outdir, 'manual.js');
+const tree = resolve(outdir, 'tree.js');
 await build({
   ...common,
   alias,
   plugins: [rawText, leanConf],
   stdin: {
-    contents: `export { toManual } from './cli/manual.ts';
-      export { commandsOf } from './cli/verb.ts';
+    contents: `export { commandsOf } from './cli/verb.ts';
       export { program } from './commands/index.ts';`,
     resolveDir: 'src',
   },
-  outfile: manual,
+  outfile: tree,
 });
-const { commandsOf, toManual, program } = createRequire(import.meta.url)(manual);
-const { version } = JSON.parse(await readFile('package.json', 'utf8'));
-await writeFile(join(outdir, 'petstore.1'), await toManual(program, version));
-await rm(manual);
+const { commandsOf, program } = createRequire(import.meta.url)(tree);
+await rm(tree);
 // bin/petstore.js keeps a code cache for each of these commands. It takes the first that fits, so `pets list` comes before
 // `pets`.
 const lines = ['__complete'];

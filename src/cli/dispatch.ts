@@ -16,7 +16,6 @@ import { commandName, flagsOf, isGroup, type Program } from './verb.ts';
 // - `parse-line.ts` lets commander read the words. This file decides whether the line runs a command, shows help, or is wrong.
 // - `run-action.ts` runs the command, and prints what it returns.
 // - `help.ts` makes the help of a command. `topics.ts` and `topics.txt` have the help that several commands share.
-//   `manual.ts` makes the manual page of both.
 // - `complete.ts` answers the Tab key.
 
 /** A command line that has been read and not yet run. */

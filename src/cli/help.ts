@@ -88,14 +88,14 @@ function flagsToShow(command: Action | Group): Flag[] {
 }
 
 /** Returns the description of a command, with the life cycle of its operation. */
-export function descriptionOf(entry: CommandEntry, command: Action | Group): readonly [string, ...Block[]] {
+function descriptionOf(entry: CommandEntry, command: Action | Group): readonly [string, ...Block[]] {
   const description = isGroup(command) ? undefined : command.description;
   const [first, ...more] = typeof description === 'object' ? description : [description ?? entry.summary];
   return [`${first} ${lifecycleMark(entry.operation)}`.trimEnd(), ...more];
 }
 
 /** Returns the usage of a command, such as `petstore pets get [flags] <id or name...>`. */
-export function usageOf(path: readonly string[], command: Action | Group): string {
+function usageOf(path: readonly string[], command: Action | Group): string {
   if (isGroup(command))
     return `${commandName(path)} ${path.length === 0 ? '<command>' : '<verb>'} [arguments] [flags]`;
   return [

@@ -34,13 +34,13 @@ interface TermList {
 
 export type Item = readonly [term: string, meaning: string];
 
-/** A help topic, which belongs to no single command, or a section that only the manual has. */
+/** A help topic, which belongs to no single command. */
 export interface Topic {
   readonly title: string;
   readonly blocks: readonly Block[];
 }
 
-export function flagItem(flag: Flag): Item {
+function flagItem(flag: Flag): Item {
   return [flag.syntax, meaningOf(flag)];
 }
 
@@ -52,13 +52,11 @@ const tables: Readonly<Record<string, readonly Item[]>> = {
   '{setting variables}': settingKeys.map((key) => [variableName(key), `${key}: ${describeKey(key)}`]),
 };
 
-type ManualSection = 'description';
-
 /** Reads the topics in `topics.txt`. */
-export async function readTopics(): Promise<Readonly<Record<TopicName | ManualSection, Topic>>> {
+export async function readTopics(): Promise<Readonly<Record<TopicName, Topic>>> {
   const { default: text } = await import('./topics.txt?raw');
   const topics = text.split(/^# /m).slice(1).map(toTopic);
-  return Object.fromEntries(topics) as Record<TopicName | ManualSection, Topic>;
+  return Object.fromEntries(topics) as Record<TopicName, Topic>;
 }
 
 /** Folds the text of a topic to a width. */

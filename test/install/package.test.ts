@@ -46,26 +46,17 @@ test('npm warns of nothing, because the package has no script that would run at 
   expect(scripts.filter((name) => ofInstallation.includes(name))).toEqual([]);
 });
 
-test('the package holds the completions, the manual page and the licences, and no code cache', () => {
+test('the package holds the completions and the licences, and no code cache', () => {
   expect(files.filter((file) => file.endsWith('.cache'))).toEqual([]);
   expect(files).toEqual(
     expect.arrayContaining([
       join('completions', 'petstore.bash'),
       join('completions', '_petstore'),
       join('completions', 'petstore.fish'),
-      join('dist', 'petstore.1'),
       join('dist', 'LICENSES.txt'),
       'LICENSE',
       'README.md',
     ]),
-  );
-});
-
-test('installed globally, it comes with its manual page', () => {
-  const prefix = join(folder, 'global');
-  npm(['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund', tarball()]);
-  expect(readFileSync(join(prefix, 'share', 'man', 'man1', 'petstore.1'), 'utf8')).toMatch(
-    /^\.TH PETSTORE 1 /,
   );
 });
 
