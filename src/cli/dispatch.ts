@@ -1,9 +1,8 @@
 import { version } from '../../package.json';
 import { isSettingKey, variableName } from '../config/keys.ts';
 import type { OutputFormat } from '../config/setting-values.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
-import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
 import type { GlobalFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
@@ -52,7 +51,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     return { ...common, usesConfig: false, run: ({ io }) => io.stdout.write(`${version}\n`) };
   try {
     const asksHelp = helpWords !== undefined || flags.help === true;
-    return { ...common, ...(asksHelp ? toHelpTask(line, program) : toActionTask(line)) };
+    return { ...common, ...(asksHelp ? toHelpTask(line) : toActionTask(line)) };
   } catch (error) {
     return { ...common, usesConfig: true, run: () => Promise.reject(error) };
   }
@@ -61,34 +60,16 @@ export async function readCommandLine(argv: readonly string[], program: Program)
 type Task = Pick<CommandLine, 'usesConfig' | 'defaultFormat' | 'run'>;
 
 /** Makes the task that shows help. @throws UsageError if the words do not name a command. */
-function toHelpTask(line: ParsedLine, program: Program): Task {
-  const { path, problem, operands } = line;
-  if (problem?.code !== 'commander.unknownCommand')
-    return { usesConfig: false, run: (context) => printHelp(context, 'stdout', line) };
-  const mayBeTopic = path.length === 0;
-  const near = findNearWord(line, problem, mayBeTopic ? topicNames : []);
-  const error = wordsError(line, problem, near);
-  if (!mayBeTopic || near !== undefined) throw error;
-  const run = async (context: Context) => {
-    const { helpWidth, findHelpWith } = await import('./help.ts');
-    const text = await findHelpWith(operands[0] ?? '', program, helpWidth(context.io));
-    if (text === undefined) throw error;
-    await printOnStdout(context, text);
-  };
-  return { usesConfig: false, run };
+function toHelpTask(line: ParsedLine): Task {
+  if (line.problem?.code === 'commander.unknownCommand') throw wordsError(line, line.problem);
+  return { usesConfig: false, run: (context) => printHelp(context, 'stdout', line) };
 }
 
 /** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
 function toActionTask(line: ParsedLine): Task {
-  const { path, command, flagUses } = line;
+  const { path, command, flagUses, problem } = line;
+  if (problem && problem.code !== 'commander.help') throw wordsError(line, problem);
   const action = isGroup(command) ? command.alone : command;
-  // In a group that is itself a command, a word that is no verb is one argument too many to commander.
-  const problem =
-    isGroup(command) && line.problem?.code === 'commander.excessArguments'
-      ? { code: 'commander.unknownCommand', message: `unknown command '${line.operands[0]}'` }
-      : line.problem;
-  if (problem && problem.code !== 'commander.help')
-    throw wordsError(line, problem, findNearWord(line, problem));
   if (!action)
     return {
       usesConfig: false,
@@ -102,10 +83,10 @@ function toActionTask(line: ParsedLine): Task {
   if (misplacedUse)
     throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplacedUse.flag)}'`);
   const values = { ...line.args, ...line.flags };
-  const wrongFlag = Object.values(line.flags).find((value) => value instanceof UsageError);
-  if (wrongFlag) throw wrongFlag;
-  const wrongArgument = Object.values(line.args).find((value) => value instanceof UsageError);
-  if (wrongArgument instanceof UsageError) throw wrongArgument.withHint(findMeantCommand(line));
+  const wrongValue = [...Object.values(line.flags), ...Object.values(line.args)].find(
+    (value) => value instanceof UsageError,
+  );
+  if (wrongValue) throw wrongValue;
   return {
     usesConfig: action.wrongSettings !== 'unread',
     defaultFormat: action.defaultFormat,
@@ -116,14 +97,7 @@ function toActionTask(line: ParsedLine): Task {
 async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<void> {
   const { helpWidth, formatCommandHelp } = await import('./help.ts');
   const { bold } = await context.style(stream);
-  const text = formatCommandHelp(line, helpWidth(context.io), bold);
-  await (stream === 'stdout' ? printOnStdout(context, text) : context.io.stderr.write(text));
-}
-
-/** Prints help, through a pager if it is long. No other command needs the code that starts a pager. */
-async function printOnStdout(context: Context, text: string): Promise<void> {
-  const { printLong } = await import('../output/pager.ts');
-  await printLong(context, text);
+  await context.io[stream].write(formatCommandHelp(line, helpWidth(context.io), bold));
 }
 
 /**
@@ -141,71 +115,35 @@ function findHelpWords(argv: readonly string[]): readonly string[] | undefined {
   return rest.length < words.length ? rest : undefined;
 }
 
-type Problem = Pick<NonNullable<ParsedLine['problem']>, 'code' | 'message'>;
-
-/** Makes the error for a line that commander cannot read. @param near a similar word to suggest. */
-function wordsError(line: ParsedLine, { code, message }: Problem, near?: string): UsageError {
-  const { path, operands, command } = line;
+/** Makes the error for a line that commander cannot read. The hint is commander's suggestion, if it has one. */
+function wordsError(
+  { path, command, operands }: ParsedLine,
+  { code, message }: NonNullable<ParsedLine['problem']>,
+): UsageError {
   const name = commandName(path);
   const see = `see \`${name} --help\``;
   if (code === 'commander.excessArguments') {
-    const count = Object.keys(('args' in command && command.args) || {}).length;
-    const hint = findMeantCommand(line) ?? see;
-    return new UsageError(`${name}: unexpected argument '${operands[count]}'`, hint);
+    if (isGroup(command)) return new UsageError(`${name}: unknown command '${operands[0]}'`, see);
+    const count = Object.keys(command.args ?? {}).length;
+    return new UsageError(`${name}: unexpected argument '${operands[count]}'`, see);
   }
-  const wrongFlag = code === 'commander.unknownOption' ? findWrongFlag(operands) : undefined;
-  if (Object.values(flagsOf(command)).some((flag) => nameOf(flag) === wrongFlag))
-    return new UsageError(`${name}: ${wrongFlag}: takes no value but true and false`, see);
+  const flag = code === 'commander.unknownOption' ? operands.find((word) => word.startsWith('-')) : undefined;
+  const [flagName = '', flagValue] = flag?.split(/=(.*)/s) ?? [];
+  if (flagValue !== undefined && Object.values(flagsOf(command)).some((known) => nameOf(known) === flagName))
+    return new UsageError(`${name}: ${flagName} takes no value`, see);
+  const [sentence = '', suggestion] = message.replace('error: ', '').split(/\n\(Did you mean (.*)\)$/);
   // The value of an unknown flag may be a token.
-  const sentence = message.replace('error: ', '').replace(/^(unknown option '-[^=]*)=.*'$/s, "$1'");
-  const hint = settingHint(wrongFlag) ?? (near === undefined ? see : `did you mean ${near}?`);
-  return new UsageError(`${name}: ${sentence}`, hint);
+  const safeSentence = flagValue === undefined ? sentence : `unknown option '${flagName}'`;
+  const hint = settingHint(flagName) ?? (suggestion === undefined ? see : `did you mean ${suggestion}`);
+  return new UsageError(`${name}: ${safeSentence}`, hint);
 }
 
 /** Says how a setting is given that has no flag here. */
-function settingHint(flag = ''): string | undefined {
+function settingHint(flag: string): string | undefined {
   const key = flag.slice('--'.length);
   if (key === 'token')
     return 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile';
   return isSettingKey(key)
     ? `it is a setting: give it with ${variableName(key)}, or \`petstore config set ${key} <value>\``
     : undefined;
-}
-
-/** Finds the command that a person means whose arguments do not fit. Undefined if there is none. */
-function findMeantCommand({ command, operands, flags }: ParsedLine): string | undefined {
-  const words = isGroup(command) ? undefined : command.meant?.(operands);
-  return words && `did you mean \`${followUpCommand({ flags }, words)}\`?`;
-}
-
-/**
- * Finds the command or flag that is similar to the unknown word.
- *
- * @param topics further words to compare with.
- */
-function findNearWord(
-  { command, group, operands }: ParsedLine,
-  { code }: Problem,
-  topics: readonly string[] = [],
-): string | undefined {
-  if (code === 'commander.unknownOption') {
-    const names = Object.values(flagsOf(command)).map(nameOf);
-    return closestWord(
-      findWrongFlag(operands) ?? '',
-      names.filter((name) => !unaskedFlags.includes(name)),
-    );
-  }
-  if (code !== 'commander.unknownCommand') return undefined;
-  const [word = ''] = operands;
-  const synonyms = group.verbs.filter(({ otherWords }) => otherWords?.includes(word.toLowerCase()));
-  if (synonyms.length > 0) return synonyms.map(({ name }) => name).join(' or ');
-  const names = group.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  return closestWord(word, [...names, ...topics]);
-}
-
-/** Flags that switch a question or a guard off. A typo must not lead to them. */
-const unaskedFlags = ['--yes', '--force', '--again'];
-
-function findWrongFlag(operands: readonly string[]): string | undefined {
-  return operands.find((word) => word.startsWith('-'))?.replace(/=.*/s, '');
 }

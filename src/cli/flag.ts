@@ -202,11 +202,6 @@ export function nameOf({ syntax }: WithSyntax): string {
   return /--[\w-]+/.exec(syntax)?.[0] ?? syntax.slice(1, -1).replace('...', '');
 }
 
-/** Whether a flag takes a value. Any flag without one takes `=true` and `=false`. */
-export function takesValue({ syntax }: WithSyntax): boolean {
-  return /[<[]/.test(syntax);
-}
-
 /** Whether an argument takes all words that follow, such as `<id...>`. */
 export function takesMany({ syntax }: WithSyntax): boolean {
   return syntax.includes('...');

@@ -3,17 +3,15 @@ import { type OperationId, operations } from '../api/operations.ts';
 import { foldProse, leastRoom } from '../output/fold.ts';
 import type { Io } from '../process/io.ts';
 import { type Flag, meaningOf } from './flag.ts';
-import { type Block, formatBlock, formatTopic, type Item, readTopics, topicNames } from './topics.ts';
+import { type Block, formatBlock, topicNames } from './topics.ts';
 import {
   type Action,
   type CommandEntry,
   type CommandNode,
   commandFlags,
   commandName,
-  commandsOf,
   type Group,
   isGroup,
-  type Program,
 } from './verb.ts';
 
 /** The text that `petstore` prints without a command: a short introduction. */
@@ -36,7 +34,7 @@ petstore --help lists every command; petstore <command> --help shows one.
 /** Longer lines are hard to read, even on a wide terminal. */
 const maxWidth = 100;
 
-/** Returns the width of help: the width of the terminal, even if a pager reads stdout. */
+/** Returns the width of help: the width of the terminal, even if a program such as less reads stdout. */
 export function helpWidth({ stdout, stderr }: Io): number {
   return Math.min(stdout.width ?? stderr.width ?? maxWidth, maxWidth);
 }
@@ -124,27 +122,4 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   const names = topicFlags.map(({ syntax }) => syntax.split(' ')[0]).join(', ');
   const also = names === '' ? '' : `also ${names}: petstore help ${topicFlags[0]?.topic}\n`;
   return `${also}also -o, --fields, --sort, …: petstore help flags`;
-}
-
-/**
- * Lists the topics and commands whose help contains a word, topics first. `petstore help csv` prints the list, because `csv` is
- * not a topic or a command.
- *
- * @returns undefined if no help contains the word.
- */
-export async function findHelpWith(
-  word: string,
-  program: Program,
-  width: number,
-): Promise<string | undefined> {
-  const topics = await readTopics();
-  const hasWord = (text: string) => text.toLowerCase().includes(word.toLowerCase());
-  const items: Item[] = topicNames
-    .filter((name) => hasWord(formatTopic(topics[name], width)))
-    .map((name) => [`petstore help ${name}`, topics[name].title]);
-  for await (const node of commandsOf(program))
-    if (!isGroup(node.command) && hasWord(formatCommandHelp(node, width)))
-      items.push([`${commandName(node.path)} --help`, node.entry.summary]);
-  if (items.length === 0) return undefined;
-  return `${formatBlock({ title: `There is no topic or command ${word}. The word is in the help of:`, items }, width)}\n`;
 }

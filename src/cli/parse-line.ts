@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../process/errors.ts';
-import { type Flag, nameOf, takesValue } from './flag.ts';
+import type { Flag } from './flag.ts';
 import {
   type Action,
   type CommandNode,
@@ -48,7 +48,6 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   // The program prints errors and help. To find out how wide stderr is, commander would load all of node:net.
   root
     .exitOverride()
-    .showSuggestionAfterError(false)
     .configureHelp({ formatHelp: () => '' })
     .configureOutput({
       writeErr: () => {},
@@ -64,10 +63,9 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
     for (const [key, value] of Object.entries(command.parent?.opts() ?? {}))
       command.setOptionValue(key, value);
     for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {})) {
-      for (const option of [toOption(key, flag), ...toTruthOptions(key, flag, rest)]) {
-        command.addOption(option);
-        command.on(`option:${option.name()}`, (text?: string | null) => flagUses.push({ key, flag, text }));
-      }
+      const option = toOption(key, flag);
+      command.addOption(option);
+      command.on(`option:${option.name()}`, (text?: string | null) => flagUses.push({ key, flag, text }));
     }
     const action = isGroup(next.command) ? next.command.alone : next.command;
     if (action) takeArguments(command, action);
@@ -96,8 +94,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   );
   const keys = Object.keys(('args' in position.command && position.command.args) || {});
   const args = Object.fromEntries(keys.map((key, at) => [key, entered.processedArgs[at]]));
-  const flags = Object.fromEntries(Object.entries(entered.opts()).filter(([, value]) => value !== notGiven));
-  return { ...position, flagUses, flags, args, operands: entered.args, problem };
+  return { ...position, flagUses, flags: entered.opts(), args, operands: entered.args, problem };
 }
 
 /**
@@ -109,30 +106,17 @@ function mayHaveFlags(command: Action | Group, words: readonly string[]): boolea
   return !names.includes(words[0] ?? '') && words.some((word) => word.startsWith('-'));
 }
 
+/** Flags that switch a question or a guard off. A typo must not lead to them. */
+const guardedFlags: readonly string[] = ['yes', 'force', 'again'];
+
 function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
-  const option = new Option(syntax).conflicts([...conflicts]);
+  // Commander suggests no hidden option.
+  const option = new Option(syntax).conflicts([...conflicts]).hideHelp(guardedFlags.includes(key));
   // `--no-header` is a flag of its own, not the opposite of `--header`.
   option.negate = false;
   option.attributeName = () => otherKey ?? key;
   if (parse) option.preset('').argParser(keepError(parse));
   return option;
-}
-
-/** The value of a flag such as `--json=false`: as if the flag were missing. */
-const notGiven = Symbol('not given');
-
-/** Makes the options for `--quiet=true` and `--quiet=false`, if the words have them. Commander knows no such values. */
-function toTruthOptions(key: string, flag: Flag, words: readonly string[]): Option[] {
-  const { parse, key: otherKey = key } = flag;
-  if (takesValue(flag)) return [];
-  const values = { true: parse ? undefined : true, false: parse ? notGiven : false };
-  return Object.entries(values).flatMap(([text, truth]) => {
-    const name = `${nameOf(flag)}=${text}`;
-    if (!words.includes(name)) return [];
-    const option = new Option(name).preset('').argParser((_, soFar) => truth ?? parse?.('', soFar));
-    option.attributeName = () => otherKey;
-    return [option];
-  });
 }
 
 function takeArguments(command: Command, { args = {} }: Action): void {

@@ -11,8 +11,6 @@ import type { Block } from './topics.ts';
 export interface CommandEntry {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** Words of other programs for it, such as `add`. An error names the command instead of running it. */
-  readonly otherWords?: readonly string[];
   /** One line, an imperative, without a full stop. */
   readonly summary: string;
   /** The operation that the command calls. Help marks it if it is deprecated, beta or experimental. */
@@ -35,11 +33,6 @@ export interface Action {
   /** The arguments by their names in `values` of `run`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;
-  /**
-   * Returns the words of the command that a person means whose arguments do not fit: `pets create --name Rex` for
-   * `pets create Rex`. Undefined if there is no such command.
-   */
-  meant?(args: readonly string[]): readonly string[] | undefined;
   /** The format of the output unless `--output` names another; by default that of the settings. */
   readonly defaultFormat?: OutputFormat;
   /**

@@ -17,7 +17,6 @@ const list = verb({
   operation: 'listCategories',
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
-  meant: (words) => ['categories', 'get', ...words],
   view: (context) => recordView(context, categories, 'listCategories'),
   run: async (context, flags) =>
     (await import('../records/list.ts')).listRecords(context, categories, { where: {}, ...flags }),

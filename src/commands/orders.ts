@@ -1,7 +1,7 @@
 import type { Order } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { isIdText, parseDate, parseId } from '../records/parse-values.ts';
+import { parseDate, parseId } from '../records/parse-values.ts';
 import { recordNouns, recordView } from '../records/record-nouns.ts';
 import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
@@ -39,7 +39,6 @@ const list = verb({
     }),
     ...listFlags,
   },
-  meant: (words) => ['orders', 'list', '--pet', words.join(' ')],
   view: (context) => recordView(context, orders, 'listOrders'),
   async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
     const { isOverdue, isDueBefore } = await import('../records/order-dates.ts');
@@ -84,10 +83,6 @@ const complete = verb({
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
-  meant(words) {
-    const name = words.find((word) => !isIdText(word));
-    return name === undefined ? undefined : ['orders', 'list', '--pet', name, '--open'];
-  },
   view: (context) => recordView(context, orders, 'updateOrder'),
   run: async (context, { ids }) =>
     (await import('../records/update.ts')).updateRecords(context, orders, ids, {

@@ -17,7 +17,6 @@ const { pets } = recordNouns;
 const list = verb({
   name: 'list',
   aliases: ['ls'],
-  otherWords: ['find', 'search'],
   summary: 'List pets',
   operation: 'listPets',
   examples: [
@@ -32,7 +31,6 @@ const list = verb({
     name: value('--name <text>', 'only pets whose name contains this', { parse: parseText }),
     ...listFlags,
   },
-  meant: (words) => ['pets', 'list', '--name', words.join(' ')],
   view: (context) => recordView(context, pets, 'listPets'),
   async run(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);

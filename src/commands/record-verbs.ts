@@ -70,7 +70,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
     }),
     create: verb({
       name: 'create',
-      otherWords: ['add', 'new'],
       summary: `Create ${singularWithArticle}, or many from a file`,
       description: [
         `Creates ${singularWithArticle}. On a terminal it asks for what is missing. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
@@ -87,7 +86,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
         ...fileFlags,
       },
-      meant: (words) => (hasNames ? [plural, 'create', '--name', words.join(' ')] : undefined),
       view: viewOf('create'),
       run: async (context, { from, field, ...flagValues }) => {
         const { runFlags, values } = splitFlags(flagValues);
@@ -106,7 +104,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
     }),
     update: verb({
       name: 'update',
-      otherWords: ['set', 'change', 'patch'],
       summary: `Change ${plural}`,
       description: `Changes only what the flags name: reads each ${singular} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
       operation: operations.update,
@@ -151,7 +148,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
     remove: verb({
       name: 'delete',
       aliases: ['rm'],
-      otherWords: ['remove', 'del'],
       summary: deleteSummary,
       operation: operations.delete,
       write: true,

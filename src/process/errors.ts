@@ -116,12 +116,6 @@ export class UsageError extends CliError {
   constructor(message: string, hint?: string, code: UsageCode = 'invalid_flag', line?: number) {
     super('usage', message, { hint, code, line });
   }
-
-  /** Returns this error with a hint, if there is one. */
-  withHint(hint: string | undefined): UsageError {
-    const { code, line } = this.details;
-    return hint === undefined ? this : new UsageError(this.message, hint, code as UsageCode, line);
-  }
 }
 
 /** A field of a record has a value that is not valid. */

@@ -45,18 +45,12 @@ test('help and completion show --version, which no command takes', async () => {
 });
 
 test.each([
-  ['petz', 'did you mean pets?'],
-  ['pets lst', 'did you mean list?'],
-  ['help bulkk', 'did you mean bulk?'],
+  ['petz', 'did you mean one of pet, pets?'],
+  ['pets lst', 'did you mean one of list, ls?'],
   ['list', 'see `petstore --help`'],
-  ['search Luna', 'see `petstore --help`'],
+  ['search Luna', 'did you mean serve?'],
   ['profile rename shop', 'see `petstore profile --help`'],
-  ['profile lst', 'did you mean list?'],
-  ['config list', 'did you mean explain?'],
   ['runs r7', 'see `petstore runs --help`'],
-  ['inventory add 4 2', 'did you mean adjust or create?'],
-  ['pets find Luna', 'did you mean list?'],
-  ['pets remove 3', 'did you mean delete?'],
 ])('petstore %s: %s', async (words, hint) => {
   const run = await runCli(words);
   expect(run).toMatchObject({ code: 2, stdout: '' });
@@ -72,17 +66,7 @@ test.each(['help pest', 'pest --help', '--output json pets lst -h'])(
   },
 );
 
-test.each([
-  ['csv', ['petstore help formats', 'petstore inventory apply --help']],
-  ['AUTH', ['petstore help environment']],
-  ['rejects', ['petstore help bulk', 'petstore pets create --help']],
-])('petstore help %s names the topics and commands whose help has the word', async (word, places) => {
-  const run = await runCli(['help', word]);
-  expect(run).toMatchObject({ code: 0, stderr: '' });
-  for (const place of places) expect(run.stdout).toContain(`  ${place} `);
-});
-
-test('petstore help exits 2 for a word that no help contains', async () => {
+test('petstore help exits 2 for a word that is no topic and no command', async () => {
   const run = await runCli('help zebra');
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain("unknown command 'zebra'\nhint: see `petstore --help`");
@@ -100,12 +84,10 @@ test.each([
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown option '--dry-run'"],
   ['pets --confirm x list', "pets list: unknown option '--confirm'"],
-  ['pets list Luna', "unexpected argument 'Luna'\nhint: did you mean `petstore pets list --name Luna`?"],
-  ['pets create Rex', "argument 'Rex'\nhint: did you mean `petstore pets create --name Rex`?"],
-  ['orders create Rex', "unexpected argument 'Rex'\nhint: see `petstore orders create --help`"],
+  ['pets list Luna', "unexpected argument 'Luna'\nhint: see `petstore pets list --help`"],
   ['orders delete 9 --test', "unknown option '--test'\nhint: see `petstore orders delete --help`"],
   ['inventory apply x --agai', "unknown option '--agai'\nhint: see"],
-  ['pets list --quiet=yes', 'pets list: --quiet: takes no value but true and false'],
+  ['pets list --quiet=false', 'pets list: --quiet takes no value'],
   ['pets list --limit', "pets list: option '--limit <n>' argument missing"],
   ['pets list --sattus sold', "pets list: unknown option '--sattus'\nhint: did you mean --status?"],
   ['pets list --watch --fail-if any', "pets list: option '--fail-if <which>' cannot be used with"],
@@ -133,42 +115,11 @@ test.each([
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'usage', message } });
 });
 
-test.each([
-  [
-    'orders complete Charlie --offline',
-    "id 'Charlie': must be an integer",
-    'petstore orders list --pet Charlie --open --offline',
-  ],
-  ['inventory set Luna +2', "quantity '+2': must be an integer", 'petstore inventory adjust Luna +2'],
-  ['inventory set 4 -2', "quantity '-2': must be an integer", 'petstore inventory adjust 4 -2'],
-])('petstore %s is refused: %s, and the hint names %s', async (line, message, command) => {
-  const { code, stderr } = await runCli(line);
-  expect(code).toBe(2);
-  expect(stderr).toContain(`error: ${message}`);
-  expect(stderr).toContain(`hint: did you mean \`${command}\`?\n`);
-});
-
-test('petstore version prints the version, and show is get', async () => {
+test('petstore version prints the version, show is get, and inventory add is adjust', async () => {
   expect(await runCli('version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   for (const noun of ['pets', 'categories', 'orders', 'inventory'])
     expect(await runCli(`${noun} show 3 --offline`)).toEqual(await runCli(`${noun} get 3 --offline`));
-});
-
-test('a flag without a value takes =true and =false', async () => {
-  const env = { PETSTORE_QUIET: 'true' };
-  const list = async (words: string) =>
-    (await runCli(`--offline pets list --limit 1${words}`, { env })).stdout;
-  const plain = await list('');
-  expect(await list(' --json=false --no-header=false')).toBe(plain);
-  expect(await list(' --json=true')).toMatch(/^\[/);
-  expect(await list(' --no-header=true')).not.toContain('status');
-  const update = (words: string) =>
-    runCli(`--offline orders update 7 ${words} -o json --dry-run=true`, { env });
-  expect(JSON.parse((await update('--complete=true')).stdout).body).toMatchObject({ complete: true });
-  expect(JSON.parse((await update('--complete=false')).stdout)).toEqual([]);
-  const { stderr } = await runCli('--offline pets delete 3 --yes --quiet=false', { env });
-  expect(stderr).toBe('deleted pet 3\n');
-  expect((await runCli('--quiet=false --offline pets rm 3 --yes=false')).code).toBe(2);
+  expect((await runCli('inventory add 3 2 --offline --dry-run')).stdout).toMatch(/^PUT /m);
 });
 
 test('the last of several formats counts, for errors too', async () => {

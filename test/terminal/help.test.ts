@@ -85,7 +85,7 @@ describe.each(topicNames)('help %s', (topic) => {
   });
 });
 
-test('help in a pager fits the terminal of stderr', async () => {
+test('help in a pipe fits the terminal of stderr', async () => {
   const { stdout } = await runCli(['help', 'formats'], { terminals: ['stderr'], columns: 70 });
   expect(stdout.split('\n').filter((line) => line.length > 70)).toEqual([]);
 });

@@ -20,7 +20,6 @@ interface SettingRecord {
 export const explain = verb({
   name: 'explain',
   aliases: ['show'],
-  otherWords: ['list', 'ls'],
   wrongSettings: 'warn',
   summary: 'Show every setting, its value and where it came from',
   description:

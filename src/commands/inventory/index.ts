@@ -36,7 +36,6 @@ const list = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...listFlags,
   },
-  meant: (words) => ['inventory', 'get', ...words],
   view: (context) => recordView(context, inventory, 'listInventory'),
   run: async (context, { status, below, ...flags }) =>
     (await import('../../records/list.ts')).listRecords(context, inventory, {
@@ -61,7 +60,6 @@ const get = verb({
 
 const set = verb({
   name: 'set',
-  otherWords: ['update', 'change'],
   summary: 'Set the stock count of a pet',
   operation: 'updateInventory',
   write: true,
@@ -71,20 +69,14 @@ const set = verb({
     'petstore inventory set 42 0 --dry-run',
   ],
   args: { pet: petIdArgument, quantity: quantityArgument },
-  meant: ([pet = '', change = '']) => (isSigned(change) ? ['inventory', 'adjust', pet, change] : undefined),
   view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, quantity }) =>
     (await import('../../records/inventory.ts')).setCount(context, pet, quantity),
 });
 
-/** Whether a count is written as a change: `+2`. */
-function isSigned(text: string): boolean {
-  return /^[+-]\d+$/.test(text);
-}
-
 const adjust = verb({
   name: 'adjust',
-  otherWords: ['add'],
+  aliases: ['add'],
   summary: 'Add to or take from the stock count of a pet',
   description:
     'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, three times at most. Without ETags such a change is overwritten. A gateway that passes a request on twice, as nginx with two upstreams does by default, can lose it too, or count yours twice: switch that off for PUT.',
@@ -102,7 +94,6 @@ const adjust = verb({
 
 const create = verb({
   name: 'create',
-  otherWords: ['add', 'new'],
   summary: 'Create the inventory entry of a pet',
   description: 'Creates the inventory entry of a pet, with the status that the pet has.',
   operation: 'createInventory',
@@ -117,7 +108,6 @@ const create = verb({
 const remove = verb({
   name: 'delete',
   aliases: ['rm'],
-  otherWords: ['remove', 'del'],
   summary: 'Delete inventory entries, after asking',
   operation: 'deleteInventory',
   write: true,
