@@ -19,7 +19,6 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   commander: { files: ['src/cli/parse-line.ts', 'src/cli/help.ts'] },
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/records'] },
   yaml: { files: ['src/process/exact-yaml.ts'], heavy: true },
-  '@apidevtools/json-schema-ref-parser': { files: ['src/binding/references.ts'] },
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },
   'string-width': { files: ['src/output/width.ts'], heavy: true },
   undici: { files: ['src/client/transport'], heavy: true },

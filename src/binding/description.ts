@@ -1,23 +1,26 @@
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import { readWithin, runParser } from './parse-document.ts';
-import { dereference, type UnresolvedDescription } from './references.ts';
-import { objectOf, SchemaNames } from './schema.ts';
-import { toCurrentForms } from './schema-forms.ts';
+import { resolveReferences } from './references.ts';
+import { objectOf, type SchemaNames } from './schema.ts';
 
-/**
- * An OpenAPI 3.1 document with all references resolved. It may contain cycles. Older versions are converted.
- */
-export interface Description {
+/** A parsed document with its references. */
+interface UnresolvedDescription {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
   /** The name of the document in messages, as the user wrote it. */
   readonly label: string;
   readonly document: JsonObject;
+}
+
+/**
+ * An OpenAPI 3.1 document with all references resolved. It may contain cycles. Older versions are converted.
+ */
+export interface Description extends UnresolvedDescription {
   /** A note for the user: the document was converted, or is read as another version. */
   readonly note?: string | undefined;
-  /** The values in place of references to documents that are neither JSON nor YAML, with the addresses of these. */
-  readonly unreadable: ReadonlyMap<object, string>;
+  /** The values in place of references that lead nowhere, with these references. */
+  readonly dangling: ReadonlyMap<object, string>;
   readonly schemaNames: SchemaNames;
 }
 
@@ -25,25 +28,22 @@ export interface Description {
  * Converts a document to OpenAPI 3.1, and resolves its references.
  *
  * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0, if reading takes too
- *   long, or if a reference leads nowhere or must not be followed.
+ *   long, or if it refers to another document.
  */
 export async function readDescription(source: UnresolvedDescription): Promise<Description> {
   const { url, label } = source;
   const note = versionNote(source.document, label);
-  const document = await convert(source.document, label);
-  if (!isJsonObject(document.paths)) throw new InputError(`description ${label}: has no paths`);
-  const schemaNames = new SchemaNames();
-  const unreadable = await dereference(document, source, schemaNames);
+  const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
+  const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
+  const read = () => {
+    const document = upgradeFromThreeToThreeOne(upgradeFromTwoToThree(source.document)) as JsonObject;
+    if (!isJsonObject(document.paths)) throw new InputError('has no paths');
+    return { document, ...resolveReferences(document) };
+  };
+  const { document, dangling, schemaNames } = readWithin(label, () => runParser(label, read));
   const schemas = objectOf(objectOf(document.components).schemas);
   for (const [name, schema] of Object.entries(schemas)) schemaNames.add(schema, name);
-  return { url, label, document, note, unreadable, schemaNames };
-}
-
-/** Converts Swagger 2.0 and OpenAPI 3.0 to OpenAPI 3.1. */
-async function convert(document: JsonObject, label: string): Promise<JsonObject> {
-  const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
-  const upgrade = () => toCurrentForms(upgradeFromTwoToThree(document) as JsonObject, document);
-  return readWithin(label, () => runParser(label, upgrade));
+  return { url, label, document, note, dangling, schemaNames };
 }
 
 /**

@@ -75,7 +75,7 @@ export function operationsIn(description: Description, origin: string): Document
         operationObject,
         pathItem,
         ...ownServer([operationObject, pathItem], description, origin),
-        ...unreadablePart(
+        ...danglingPart(
           [operationObject.parameters, pathItem.parameters, requestBody, responses],
           description,
         ),
@@ -84,23 +84,26 @@ export function operationsIn(description: Description, origin: string): Document
   });
 }
 
-/** Finds a reference, in parts of an operation, to a document that is neither JSON nor YAML. */
-function unreadablePart(
+/** Finds a reference that leads nowhere in the parts of an operation. */
+function danglingPart(
   parts: readonly (JsonValue | undefined)[],
-  { unreadable }: Description,
+  { dangling }: Description,
 ): Pick<DocumentOperation, 'obstacle'> {
-  if (unreadable.size === 0) return {};
+  if (dangling.size === 0) return {};
   const visited = new Set<object>();
   const find = (value: JsonValue | undefined): string | undefined => {
     if (typeof value !== 'object' || value === null || visited.has(value)) return undefined;
     visited.add(value);
-    const members = Array.isArray(value) ? value : Object.values(value);
-    return unreadable.get(value) ?? members.map(find).find((url) => url !== undefined);
+    return (
+      dangling.get(value) ??
+      Object.values(value)
+        .map(find)
+        .find((reference) => reference !== undefined)
+    );
   };
-  const url = parts.map(find).find((address) => address !== undefined);
-  return url === undefined
-    ? {}
-    : { obstacle: { why: `it refers to ${url}, which is neither JSON nor YAML` } };
+  const reference = parts.map(find).find((each) => each !== undefined);
+  if (reference === undefined) return {};
+  return { obstacle: { why: `it refers to ${reference}, which leads nowhere` } };
 }
 
 /** Whether a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */

@@ -7,8 +7,8 @@ import { runWithinTime } from '../process/within-time.ts';
 
 // Limits, because the documents may be hostile.
 
-/** The limit for parsing one document, and for resolving all references. */
-export const readingLimitMs = 10_000;
+/** The limit for parsing a document, and for resolving its references. */
+const readingLimitMs = 10_000;
 /** The limit for the size of one document. The largest public descriptions have a fraction of this size. */
 export const maxBytes = 64 * 1024 * 1024;
 
@@ -41,11 +41,12 @@ export function runParser<Value>(label: string, work: () => Value): Value {
   try {
     return work();
   } catch (thrown) {
-    throw new InputError(`description ${label}: ${parserReason(thrown)}`);
+    const hint = thrown instanceof InputError ? thrown.details.hint : undefined;
+    throw new InputError(`description ${label}: ${parserReason(thrown)}`, hint);
   }
 }
 
-export function parserReason(thrown: unknown): string {
+function parserReason(thrown: unknown): string {
   if (thrown instanceof RangeError || /call stack/.test(messageOf(thrown)))
     return 'is nested too deeply, or refers to itself without end';
   return messageOf(thrown).split('\n')[0] ?? '';

@@ -75,11 +75,13 @@ function copy(
 ): JsonValue {
   if (Array.isArray(part)) return part.map(refer);
   if (!isJsonObject(part)) return part;
-  const { type, enum: values } = part;
+  const { type, enum: values, nullable } = part;
   const isOmitted = ([key, value]: [string, JsonValue]) =>
     typeof value === 'string' && /^(\$.*|description)$/.test(key);
   const fields = Object.entries(withoutWriteOnly(part, isNamed)).filter((entry) => !isOmitted(entry));
   const copied = Object.fromEntries(fields.map(([key, value]) => [key, refer(value)]));
+  // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
+  if (nullable === true) return { anyOf: [copied, { type: 'null' }] };
   // In OpenAPI 3.0, `nullable: true` allows null beside the values of an enum.
   const isNullable = Array.isArray(type) && type.includes('null') && Array.isArray(values);
   return isNullable ? { ...copied, enum: [...new Set([...values, null])] } : copied;

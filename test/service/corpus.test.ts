@@ -819,7 +819,7 @@ function describe([kind, schemas, operations]: Row) {
 const url = 'file:///openapi.json';
 
 async function bindTo(document: JsonObject, maps: Partial<Maps> = {}) {
-  const source = { url, label: 'x', document: structuredClone(document), read: async () => '' };
+  const source = { url, label: 'x', document: structuredClone(document) };
   const allMaps = { operations: new Map(), fields: new Map(), ...maps };
   return bind(await readDescription(source), allMaps, 'http://service.test');
 }

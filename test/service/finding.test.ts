@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sparse } from '../helpers/descriptions.ts';
-import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
+import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { type Run, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -14,26 +14,20 @@ const page: Reply = {
   body: '<!doctype html><title>Welcome: a shop</title>',
 };
 
-const link = { link: '</about>; rel="about", <docs/api.json>; rel="service-desc"' };
 const missing: Reply = { status: 404 };
 const usualPaths = [
-  '/openapi.json',
-  '/openapi.yaml',
-  '/v3/api-docs',
-  '/swagger/v1/swagger.json',
-  '/swagger.json',
+  ...['/openapi.json', '/openapi.yaml', '/v3/api-docs', '/swagger.json', '/swagger/v1/swagger.json'],
+  ...['/api-json', '/api/schema', '/doc', '/openapi/json'],
 ];
 
 test.each<[how: string, paths: readonly string[], answer: Reply, from: string]>([
-  ['by a link, whatever the status', ['/docs/api.json'], { ...missing, headers: link }, ''],
   ...usualPaths.map((path): [string, readonly string[], Reply, string] => [
     `by the usual path ${path}, ignoring web pages that answer 200`,
     [path],
     page,
     '/',
   ]),
-  ['below its address first', ['/v2/openapi.json', '/openapi.json'], missing, '/v2'],
-  ['then below its origin', ['/openapi.json'], missing, '/v1'],
+  ['below its address', ['/v2/openapi.json', '/openapi.json'], missing, '/v2'],
   ['by the first of several', ['/openapi.json', '/swagger.json'], missing, ''],
 ])('a service leads to its description %s', async (_, paths, answer, from) => {
   const documents = Object.fromEntries(paths.map((path) => [path, sparse]));
@@ -54,31 +48,19 @@ test('an address that redirects to a login on another origin leads to its descri
   expect(login.seen).toEqual([]);
 });
 
-test('without a description, the error lists what was tried; another origin is never asked', async () => {
-  await using other = await recordingServer({ '/openapi.json': sparse });
-  const headers = { link: `<${other.url}/openapi.json>; rel="service-desc"` };
-  await using server = await recordingServer({}, (seen: Seen) =>
-    seen.path === '/' ? { ...page, headers } : { status: 404 },
-  );
-  const refused = await bind(server.url);
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  const words = refused.stderr.replace(/\s+/g, ' ');
-  for (const part of [
-    `${server.url}/ (200, not a description)`,
-    `${other.url}/openapi.json (of another origin)`,
-    '/openapi.yaml (404)',
-  ])
-    expect(words).toContain(part);
-  expect(other.seen).toEqual([]);
-});
-
-test('an address that names a file leads to no other file', async () => {
-  await using server = await recordingServer({ '/openapi.json': sparse });
-  const refused = await bind(`${server.url}/v2/openapi.json`);
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('/v2/openapi.json (404)');
-  expect(server.calls()).toEqual(['GET /v2/openapi.json']);
-});
+test.each<[address: string, calls: readonly string[]]>([
+  ['/v1', ['', ...usualPaths].map((path) => `GET /v1${path}`)],
+  ['/v2/openapi.json', ['GET /v2/openapi.json']],
+])(
+  'an address is searched below itself alone, and one that names a file leads to no other: %s',
+  async (address, calls) => {
+    await using server = await recordingServer({ '/openapi.json': sparse });
+    const refused = await bind(server.url + address);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr.match(/http\S+ \(404\)/g)).toHaveLength(calls.length);
+    expect(server.calls()).toEqual(calls);
+  },
+);
 
 test('without an argument and a base URL, the command is refused', async () => {
   const refused = await bind();
@@ -91,25 +73,6 @@ test('a service that does not answer is unavailable', async () => {
 });
 
 describe('a document from a URL', () => {
-  test('is fetched with the documents on its origin that it refers to, and with no other', async () => {
-    await using other = await recordingServer({ '/a.yaml': 'get: {}' });
-    const list = {
-      content: { 'application/json': { schema: { type: 'array', items: { $ref: 'Pet.yaml' } } } },
-    };
-    await using server = await recordingServer({
-      '/docs/openapi.json': { openapi: '3.0.0', paths: { '/pets': { get: { responses: { 200: list } } } } },
-      '/docs/Pet.yaml': 'type: object\nproperties: { id: {}, name: {}, categoryId: {} }',
-      '/bad.json': { openapi: '3.0.0', paths: { '/a': { $ref: `${other.url}/a.yaml` } } },
-    });
-    const result = await bind(`${server.url}/docs/openapi.json`);
-    expect(result.code).toBe(0);
-    expect(result.stdout).toMatch(/listPets +bound +GET +\/pets +answers an array of Pet/);
-    const refused = await bind(`${server.url}/bad.json`);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('of its own origin only');
-    expect(other.seen).toEqual([]);
-  });
-
   test('is asked with the credential only with --with-token, on another origin too', async () => {
     await using docs = await recordingServer({ '/openapi.json': sparse });
     const env = { PETSTORE_TOKEN: 'secret', PETSTORE_CONFIG_DIR: temporaryFolder() };

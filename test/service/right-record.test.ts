@@ -166,7 +166,6 @@ test('a write on one record is bound only if the service finds the record by our
       url: 'file:///x.json',
       label: 'x',
       document: structuredClone(description),
-      read: async () => '',
     };
     const maps = { operations: new Map(), fields: new Map() };
     const { contract } = bind(await readDescription(source), maps, 'http://service.test');

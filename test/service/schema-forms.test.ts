@@ -43,7 +43,6 @@ describe('null is a value in OpenAPI 3.0', () => {
     ['beside choices', { type: 'string', nullable: true, enum: ['a'] }],
     ['beside a reference', { ...tag, nullable: true }],
     ['beside an allOf', { nullable: true, allOf: [tag] }],
-    ['beside a type and an allOf', { type: 'object', nullable: true, allOf: [tag] }],
     ['beside a oneOf', { nullable: true, oneOf: [tag, word] }],
     ['beside an anyOf', { nullable: true, anyOf: [tag, word] }],
   ])('if it says nullable %s', async (_, field) => {
@@ -78,19 +77,4 @@ describe('keywords beside a reference', () => {
   ])('count in 3.1 as those of its target: %j', async (field, code) => {
     expect(await judge(describeField('3.1.0', both, base), { field })).toMatchObject({ code });
   });
-
-  test('do not count in 3.0', async () => {
-    expect(await judge(describeField('3.0.3', both, base), { field: { a: 1 } })).toMatchObject({ code: 0 });
-  });
-});
-
-test('a field may be called example, and data may look like a schema', async () => {
-  const like = { type: 'object', nullable: true, exclusiveMinimum: true };
-  const properties = { id: { type: 'integer' }, name: { type: 'string' }, example: { type: 'string' } };
-  const schemas = { Pet: { type: 'object', required: ['id', 'name', 'example'], properties, default: like } };
-  const description = describeField('3.0.3', { enum: [like] }, schemas);
-  await using service = await recordingServer({ '/pets': [{ id: 1, name: 'Luna', example: 'a' }] });
-  const bound = await bindTo(service, description);
-  expect(await bound.done('pets list --fields id,example -o csv')).toBe('id,example\n1,a\n');
-  expect(await judge(description, { example: 1 })).toMatchObject({ code: 7 });
 });

@@ -1,19 +1,20 @@
-import { realpath, stat } from 'node:fs/promises';
-import { dirname, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Description, readDescription } from '../../binding/description.ts';
 import { decodeText, maxBytes, parseDocument } from '../../binding/parse-document.ts';
-import { forbiddenReference } from '../../binding/references.ts';
+import type { RawResponse } from '../../client/client.ts';
+import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { InputError, messageOf } from '../../process/errors.ts';
+import { CliError, InputError, messageOf, UsageError } from '../../process/errors.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /**
- * Reads a description and the documents that it refers to. A file may refer to files in its own folder, a URL
- * to its own origin. If the URL is not a description itself, a link or a usual path leads to one.
+ * Reads a description from a file, a URL or stdin (`-`). A URL that is not a description itself leads to one by a usual path
+ * below it.
  *
- * @param argument a file, a URL, or `-` for stdin. Undefined means the base URL.
+ * @param argument undefined means the base URL.
  * @throws InputError if there is no description, or it cannot be read.
  * @throws CliError if the service does not answer.
  */
@@ -29,41 +30,16 @@ export async function readDescriptionAt(
       'api bind: no description is given, and no base URL is set',
       'name a file or a URL, or give --base-url <url>',
     );
-  if (/^https?:\/\//i.test(location))
-    return (await import('./find-description.ts')).findDescription(context, location, withToken);
+  if (/^https?:\/\//i.test(location)) return findDescription(context, location, withToken);
   const isStdin = location === '-';
   const label = isStdin ? 'stdin' : location;
   const path = isStdin ? resolve(io.cwd, 'stdin') : toPath(location, io.cwd);
-  const text = await readText(
-    label,
-    isStdin ? collectBytes(io.stdin.bytes(), maxBytes) : readWhole(path, maxBytes),
-  );
-  return readDescription({
-    url: pathToFileURL(path).href,
-    label,
-    document: await parseDocument(text, label),
-    read: (url) => readBeside(dirname(path), url),
+  const reading = isStdin ? collectBytes(io.stdin.bytes(), maxBytes) : readWhole(path, maxBytes);
+  const bytes = await reading.catch((error) => {
+    throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
-}
-
-/**
- * Reads a file that a description refers to.
- *
- * @throws InputError if it is not in the folder of the description.
- */
-async function readBeside(folder: string, url: string): Promise<string> {
-  const why = 'a file may refer to files in its own folder only';
-  if (/^https?:/i.test(url)) throw forbiddenReference(url, why);
-  const path = toPath(url, folder);
-  const real = await realpath(path).catch((error) => {
-    throw new InputError(`description refers to ${path}: ${systemReason(error)}`);
-  });
-  const allowed = await realpath(folder);
-  if (!real.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) throw forbiddenReference(path, why);
-  // A pipe may never end, so only the user may name one.
-  if (!(await stat(real)).isFile())
-    throw new InputError(`description refers to ${path}: is not a regular file`);
-  return readText(path, readWhole(real, maxBytes));
+  const document = await parseDocument(decodeText(bytes, label), label);
+  return readDescription({ url: pathToFileURL(path).href, label, document });
 }
 
 /** Converts a file URL or a path to an absolute path. @throws InputError for an invalid file URL. */
@@ -75,9 +51,75 @@ function toPath(location: string, folder: string): string {
   }
 }
 
-async function readText(label: string, bytes: Promise<Buffer>): Promise<string> {
-  const content = await bytes.catch((error) => {
-    throw new InputError(`description ${label}: ${systemReason(error)}`);
-  });
-  return decodeText(content, label);
+/** The usual paths of descriptions, in the order in which they are tried. */
+const usualPaths = [
+  ...['/openapi.json', '/openapi.yaml', '/v3/api-docs', '/swagger.json', '/swagger/v1/swagger.json'],
+  ...['/api-json', '/api/schema', '/doc', '/openapi/json'],
+];
+
+/**
+ * Reads the description at a URL, or at the first usual path below it. Sends nothing to another origin.
+ *
+ * @throws UsageError that lists the attempts.
+ * @throws CliError if the service does not answer.
+ */
+async function findDescription(context: Context, location: string, withToken: boolean): Promise<Description> {
+  if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
+  const { href, origin, pathname, username, password } = new URL(location);
+  if (username || password)
+    throw new UsageError(
+      `api bind ${location}: the address must not carry a user name or password`,
+      'give a token with PETSTORE_TOKEN and --with-token, or a header with -H',
+    );
+  const isFile = /\.\w+$/.test(pathname);
+  const below = isFile ? [] : usualPaths.map((path) => origin + pathname.replace(/\/+$/, '') + path);
+  const failures: string[] = [];
+  let wantsCredential = false;
+  const client = await connectToDocuments(context, origin, { withToken });
+  const headers = { accept: 'application/openapi+json, application/json, application/yaml, */*;q=0.5' };
+  try {
+    for (const url of [href, ...below]) {
+      const retries = url === href ? undefined : 0;
+      const response = await client
+        .request({ method: 'GET', path: url, headers }, { retries })
+        .catch((error: unknown) => {
+          const { reason } = error instanceof CliError ? error.details : {};
+          // A service that cannot be reached has no description anywhere.
+          if (url === href ? reason === 'redirect' : reason !== undefined) return messageOf(error);
+          throw error;
+        });
+      const document = await documentIn(response, url);
+      if (typeof document !== 'string') {
+        await context.print(`found the description at ${url}`);
+        return await readDescription({ url, label: url, document });
+      }
+      wantsCredential ||= typeof response !== 'string' && [401, 403].includes(response.status);
+      failures.push(`${url} (${document})`);
+    }
+  } finally {
+    await client.close();
+  }
+  throw new UsageError(
+    `api bind ${location}: no description found; tried ${failures.join('; ')}`,
+    wantsCredential
+      ? 'the service wants a credential: --with-token sends the token to it'
+      : 'name the URL of the OpenAPI document itself, or a file',
+  );
+}
+
+/**
+ * Parses the description in a response, or returns a clause that says why there is none. Many servers answer
+ * 200 with a web page, so a description must parse and contain `openapi` or `swagger`.
+ */
+async function documentIn(response: RawResponse | string, url: string): Promise<JsonObject | string> {
+  if (typeof response === 'string') return response;
+  const { status, body } = response;
+  if (status < 200 || status >= 300) return String(status);
+  try {
+    const document = await parseDocument(decodeText(body, url), url);
+    if ('openapi' in document || 'swagger' in document) return document;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+  }
+  return `${status}, not a description`;
 }
