@@ -1,6 +1,5 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { authorOf } from '../client/error-body.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describePlace } from '../config/credential.ts';
 import { type Condition, meetsStatus } from '../input/condition.ts';
@@ -47,7 +46,8 @@ function judgeFirstAnswer(context: CheckContext, answer: RawAnswer): Finding {
   if (!operation) return pass(clause, detailsOf(answer));
   // A guessed id may belong to no record. Then the service itself says so.
   const isGuess = idParameter(operation) !== undefined;
-  if (isGuess && status === 404 && authorOf(answer) === 'service') return pass(clause, detailsOf(answer));
+  if (isGuess && status === 404 && answer.attempts.at(-1)?.author === 'service')
+    return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
   const otherBody = isSuccess ? describeOtherBody(answer, operation) : wordsOfGateway(answer);
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));

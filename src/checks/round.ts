@@ -51,12 +51,11 @@ export function createCheckContext(
     createSignal,
     reads: readsOf(client.contract),
     callOptions({ isExpected = () => false, changes, ...limits } = {}) {
-      const statuses = new Set(smokeRetriedStatuses.filter((status) => !isExpected(status)));
       return {
         signal,
         timeoutMs,
         retries,
-        retriedStatuses: statuses,
+        isFinal: (status) => !smokeRetriedStatuses.includes(status) || isExpected(status),
         leastBusyDelayMs: defaultPauseMs,
         skipsNotices: true,
         ...limits,

@@ -1,7 +1,6 @@
 import { canBeginAfterId } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { ListId } from '../api/operations.ts';
-import { authorOf } from '../client/error-body.ts';
 import { otherRecord } from '../client/read-answer.ts';
 import { messageOf } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -97,7 +96,7 @@ export async function currentRecord(
     if (![404, 405, 410].includes(answer.status)) throw answer.error;
     const { record: listed, isComplete } = await findInList(context, noun, id);
     // A gateway without a way to the service says nothing about the record.
-    if (!listed && !isComplete && authorOf(answer) === 'gateway') throw answer.error;
+    if (!listed && !isComplete && answer.attempts.at(-1)?.author === 'gateway') throw answer.error;
     return listed && { record: listed };
   }
   const { record } = await findInList(context, noun, id);

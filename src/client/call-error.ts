@@ -1,12 +1,7 @@
 import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
 import { CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
-import {
-  type Attempt,
-  isIdempotent,
-  mayHaveBeenApplied,
-  retriedReasons,
-  retriedStatuses,
-} from './attempt.ts';
+import { answerRule, isIdempotent, mayHaveBeenApplied, statusRule } from './answers.ts';
+import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import { hintOfReason, hintOfStatus } from './call-hint.ts';
 import { type Author, readErrorBody } from './error-body.ts';
@@ -27,7 +22,7 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
       attempts,
       invalidResponse(`the answer is ${status}, which is neither a success nor an error`),
     );
-  const { author, why, code, message } = readErrorBody(response, call.client.secrets.mask);
+  const { author, why, code, message } = readErrorBody(response, call.client.secrets.mask, call.operation);
   const kind = kindOf(call, status, author);
   return new CliError(
     kind,
@@ -39,17 +34,15 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
       code,
       serviceMessage: message,
       hint: hintOfStatus(call, attempts, { response, author, kind }),
-      retryable: retriedStatuses.has(status) && isSafeAgain(call, attempts),
+      retryable: statusRule(status, author).again !== 'never' && isSafeAgain(call, attempts),
     },
   );
 }
 
 function kindOf(call: Call, status: number, author: Author): ErrorKind {
   if (isMissing(status)) return isAboutRecord(call, author) ? 'not-found' : 'unavailable';
-  if (status === 403) return author === 'gateway' ? 'unavailable' : 'auth';
-  if (status === 401) return 'auth';
-  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
-  return 'failed';
+  // An empty 403 is the usual answer of a service that refuses a token.
+  return statusRule(status, status === 403 && author === 'unknown' ? 'service' : author).kind;
 }
 
 function isMissing(status: number): boolean {
@@ -87,7 +80,7 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
     reason,
     status,
     hint: details.hint ?? hintOfReason(reason, call, status !== undefined),
-    retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(call, attempts),
+    retryable: answerRule({ isSent: true, error: thrown }).again !== 'never' && isSafeAgain(call, attempts),
     cause: thrown,
   });
 }

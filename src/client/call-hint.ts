@@ -1,6 +1,7 @@
 import { type HttpResponse, headerValue } from '../api/http.ts';
 import type { ErrorKind, UnavailableReason } from '../process/errors.ts';
-import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
+import { mayHaveBeenApplied } from './answers.ts';
+import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import { type Author, bodyText } from './error-body.ts';
 import { clientCertificateHint, secureHint } from './transport/transport-error.ts';

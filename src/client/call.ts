@@ -68,8 +68,8 @@ export interface CallOptions {
   readonly spentMs?: number | undefined;
   /** The most retries, instead of the client's. */
   readonly retries?: number | undefined;
-  /** The statuses after which another attempt is made, instead of `retriedStatuses`. */
-  readonly retriedStatuses?: ReadonlySet<number> | undefined;
+  /** Whether the caller wants an answer with this status as it is, without another attempt. */
+  isFinal?(status: number): boolean;
   /** The shortest delay before a retry after 429 or 503 without Retry-After, in milliseconds. By default 0. */
   readonly leastBusyDelayMs?: number | undefined;
   /** A credential in the query in place of the client's; null for none. */

@@ -12,10 +12,10 @@ import type { ListId, Operation, OperationId, Result } from '../api/operations.t
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { runWithinTime } from '../process/within-time.ts';
-import { type Attempt, mayHaveBeenApplied } from './attempt.ts';
+import { mayHaveBeenApplied } from './answers.ts';
+import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { authorOf } from './error-body.ts';
 import { type Judgement, judgeWrite, type SentWrite } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
@@ -230,7 +230,7 @@ function isGone({ client, request }: Call, { response, attempts }: CallResponse)
   const { method, url } = request;
   const { status } = response;
   if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
-  if (authorOf(response) !== 'service') return false;
+  if (attempts.at(-1)?.author !== 'service') return false;
   if (!mayHaveBeenApplied(method, attempts)) return false;
   const line = `note: the record is gone, because an earlier attempt was applied (DELETE ${shownUrl(url)}: ${status})`;
   client.observe?.({ kind: 'note', line });

@@ -1,4 +1,5 @@
 import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
+import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
@@ -11,15 +12,19 @@ import { encodingOf } from './transport/response.ts';
 /**
  * The author of an error, by its body:
  *
- * - `service`: JSON, so the service itself has answered;
+ * - `service`: JSON, or what the description states for this answer, so the service itself has answered;
  * - `gateway`: HTML or other text, so a gateway before the service may have answered;
  * - `unknown`: the body is empty.
  */
 export type Author = 'service' | 'gateway' | 'unknown';
 
-/** Returns the author of an error response. */
-export function authorOf({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>): Author {
+/** Returns the author of an error response. @param operation what was called, if that is known. */
+export function authorOf({ status, headers, body }: HttpResponse, operation?: Operation): Author {
   if (body.length === 0) return 'unknown';
+  const { responses = {} } = operation ?? {};
+  const stated = responses[status] ?? responses[`${String(status).charAt(0)}XX`];
+  const type = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
+  if (!isJsonType(type) && stated?.mediaTypes.includes(type)) return 'service';
   const value = tryJson(body);
   // A page such as `404` or `null` is JSON by chance, if no content type says that it is.
   const isJson =
@@ -44,9 +49,9 @@ interface DescribedError {
  *
  * @param mask masks the secrets in the body before the body is cut.
  */
-export function readErrorBody(response: HttpResponse, mask: Mask): DescribedError {
+export function readErrorBody(response: HttpResponse, mask: Mask, operation?: Operation): DescribedError {
   const { status, headers, body } = response;
-  const author = authorOf(response);
+  const author = authorOf(response, operation);
   if (author === 'unknown') {
     const encoding = encodingOf(headers);
     const why = encoding === undefined ? 'with no reason given' : `with a body encoded as ${encoding}`;

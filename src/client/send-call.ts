@@ -4,9 +4,11 @@ import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '
 import { maskUrl } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import { type Attempt, mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './attempt.ts';
+import { isSentAgain, mayHaveBeenApplied } from './answers.ts';
+import { type Attempt, retryAfter, retryDelay } from './attempt.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
+import { authorOf } from './error-body.ts';
 import { maxRetryWaitMs } from './pace.ts';
 import { withCredentialParameter, withMaskedParameter } from './request.ts';
 
@@ -118,6 +120,7 @@ async function tryOnce(
       isSent,
       response,
       error,
+      author: response && response.status >= 400 ? authorOf(response, call.operation) : undefined,
       requestId: requestId && client.secrets.mask(requestId),
       retryAfterMs: response && retryAfter(response.headers, Date.now()),
     };
@@ -139,8 +142,8 @@ function planRetry(
   const { request, options, client } = call;
   const { number, error, retryAfterMs } = attempt;
   if (number > (options.retries ?? client.retries)) return undefined;
-  const policy = { statuses: options.retriedStatuses, retriesUnreachable: client.retriesUnreachable };
-  if (!shouldRetry(request.method, attempt, policy)) return undefined;
+  if (!isSentAgain(request.method, attempt, client.retriesUnreachable)) return undefined;
+  if (attempt.response && options.isFinal?.(attempt.response.status)) return undefined;
   const isBusy = attempt.response?.status === 429 || attempt.response?.status === 503;
   const nextDelayMs = retryDelay(number, retryAfterMs ?? (isBusy ? options.leastBusyDelayMs : 0));
   if (options.pace && retryAfterMs !== undefined)

@@ -1,4 +1,5 @@
-import { type Attempt, retryDelay, shouldRetry } from '../client/attempt.ts';
+import { isSentAgain } from '../client/answers.ts';
+import { type Attempt, retryDelay } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -270,7 +271,7 @@ class Settlement {
     const { attempt } = last ?? {};
     if (!attempt || attempts > limits.retries || limits.stop.reason) return undefined;
     const { retriesUnreachable } = limits;
-    if (!shouldRetry(attempt.request.method, attempt, { retriesUnreachable })) return undefined;
+    if (!isSentAgain(attempt.request.method, attempt, retriesUnreachable)) return undefined;
     const delayMs = retryDelay(attempts, attempt.retryAfterMs);
     return this.fitsDeadline(delayMs) ? delayMs : undefined;
   }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from '../../src/client/attempt.ts';
+import { type Operation, operations } from '../../src/api/operations.ts';
+import { isSentAgain, mayHaveBeenApplied } from '../../src/client/answers.ts';
+import { retryAfter, retryDelay } from '../../src/client/attempt.ts';
+import { authorOf } from '../../src/client/error-body.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
 
@@ -41,10 +44,10 @@ test.each([
   expect(retryAfter({ 'retry-after': value }, now)).toBe(ms);
 });
 
-const answered = (status: number, headers = {}, body = '{"code":"no","message":"no"}') => ({
-  isSent: true,
-  response: { status, headers: { 'content-type': 'application/json', ...headers }, body },
-});
+const answered = (status: number, headers = {}, body = '{"code":"no","message":"no"}') => {
+  const response = { status, headers: { 'content-type': 'application/json', ...headers }, body };
+  return { isSent: true, response, author: authorOf(response) };
+};
 const lost = { isSent: true, response: undefined };
 const unsent = { isSent: false, response: undefined };
 
@@ -90,12 +93,30 @@ describe('a write', () => {
     expect(mayHaveBeenApplied('PUT', [answered(404, { 'content-type': type }, body)])).toBe(false);
   });
 
-  test('is sent again after 429, a POST too, and a POST after no other status', () => {
-    expect(shouldRetry('POST', answered(429))).toBe(true);
-    for (const status of [408, 425, 500, 502, 503, 504])
-      expect(shouldRetry('POST', answered(status, { 'retry-after': '0' }))).toBe(false);
-    for (const status of [408, 425, 429, 500, 502, 503, 504])
-      expect(shouldRetry('PUT', answered(status))).toBe(true);
+  test('is sent again after 425 and 429, a POST too, and a POST after no other status', () => {
+    for (const status of [425, 429]) expect(isSentAgain('POST', answered(status))).toBe(true);
+    for (const status of [408, 500, 502, 503, 504, 507])
+      expect(isSentAgain('POST', answered(status, { 'retry-after': '0' }))).toBe(false);
+    for (const status of [408, 425, 429, 500, 502, 503, 504, 507])
+      expect(isSentAgain('PUT', answered(status))).toBe(true);
+    for (const status of [400, 403, 404, 409, 412, 501, 505])
+      expect(isSentAgain('PUT', answered(status))).toBe(false);
+  });
+
+  test('that is answered 404 with the type that the description states for it was not applied', () => {
+    const response = {
+      status: 404,
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      body: 'no pet',
+    };
+    const operation = (responses: object) => ({ ...operations.updatePet, responses }) as Operation;
+    const plain = { mediaTypes: ['text/plain'] };
+    for (const responses of [{ 404: plain }, { '4XX': plain }])
+      expect(authorOf(response, operation(responses))).toBe('service');
+    for (const responses of [{}, { 400: plain }, { 404: { mediaTypes: ['application/json'] } }])
+      expect(authorOf(response, operation(responses))).toBe('gateway');
+    const page = { ...response, headers: { 'content-type': 'application/json' }, body: '<html>' };
+    expect(authorOf(page, operation({ 404: { mediaTypes: ['application/json'] } }))).toBe('gateway');
   });
 
   test('may have been applied if an attempt was sent, and a later refusal does not take that back', () => {

@@ -1,0 +1,110 @@
+import { type HttpResponse, isSafeMethod } from '../api/http.ts';
+import { CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
+import type { Author } from './error-body.ts';
+
+// What an answer means is stated here alone. Calls, rows, smoke and errors read this table.
+
+/** What came of one attempt. */
+export interface AttemptResult {
+  /** Whether the service may have received a byte of the request. */
+  readonly isSent: boolean;
+  /** Undefined if there is none. */
+  readonly response?: HttpResponse | undefined;
+  /** Why there is no response, or why its redirect is not followed. */
+  readonly error?: Error | undefined;
+  /** Whose answer an error status is. Undefined without one. */
+  readonly author?: Author | undefined;
+}
+
+interface AnswerRule {
+  /** Whether a write with this answer may have been applied. */
+  readonly mayBeApplied: boolean;
+  /** Which requests are sent again by themselves: none, those that are once if sent twice, or all. */
+  readonly again: 'never' | 'idempotent' | 'always';
+  /** Whether the same request may succeed later without a change to it. */
+  readonly passes: boolean;
+  /** The kind of the error. */
+  readonly kind: ErrorKind;
+}
+
+const refused: AnswerRule = { mayBeApplied: false, again: 'never', passes: false, kind: 'failed' };
+const denied: AnswerRule = { ...refused, passes: true, kind: 'auth' };
+const missing: AnswerRule = { ...refused, kind: 'not-found' };
+const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
+const busy: AnswerRule = { mayBeApplied: false, again: 'always', passes: true, kind: 'unavailable' };
+const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', passes: true, kind: 'unavailable' };
+/** A gateway's page, a 202, and a success that is none. */
+const unclear: AnswerRule = { ...lost, again: 'never' };
+const unsent: AnswerRule = { ...busy, again: 'never' };
+
+/** A 5xx that is not here may come from a gateway after the service has applied the write, with Retry-After too. */
+const rules: ReadonlyMap<number, AnswerRule> = new Map([
+  [307, refused],
+  [308, refused],
+  [401, denied],
+  [403, denied],
+  [404, missing],
+  [408, lost],
+  [410, missing],
+  [412, { ...refused, passes: true }],
+  [425, busy],
+  [429, busy],
+  [501, unsupported],
+  [505, unsupported],
+]);
+/** A gateway without a way to the service answers so too, for example after the service has applied the write. */
+const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
+/** The reasons after which the same request may get an answer at once. */
+const passingReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
+  'refused',
+  'reset',
+  'timeout',
+  'proxy',
+  'dns',
+]);
+
+/** Returns what the answer to an attempt means, or that there is none. */
+export function answerRule({ isSent, response, error, author }: AttemptResult): AnswerRule {
+  if (response && !(error && response.status < 300)) return statusRule(response.status, author);
+  const { reason, retryable } = error instanceof CliError ? error.details : {};
+  const isPassing = retryable !== false && passingReasons.has(reason);
+  if (isSent) return isPassing ? lost : unclear;
+  return isPassing ? busy : unsent;
+}
+
+/** Returns what a status means. @param author whose answer it is. */
+export function statusRule(status: number, author: Author | undefined): AnswerRule {
+  if (gatewayStatuses.has(status) && author !== 'service') return unclear;
+  return rules.get(status) ?? (status >= 500 ? lost : status >= 400 ? refused : unclear);
+}
+
+/**
+ * Whether a write may have been applied: at least one of its attempts was sent and not refused by the service itself. The
+ * answer to a later attempt does not change that.
+ */
+export function mayHaveBeenApplied(method: string, attempts: readonly AttemptResult[]): boolean {
+  return !isSafeMethod(method) && attempts.some((attempt) => answerRule(attempt).mayBeApplied);
+}
+
+/**
+ * Whether a request is sent again by itself.
+ *
+ * @param retriesUnreachable whether a refused connection and an unknown host are tried again too.
+ * @see RFC 9110, 9.2.2
+ */
+export function isSentAgain(method: string, result: AttemptResult, retriesUnreachable = false): boolean {
+  const { again } = answerRule(result);
+  if (isUnreachable(result.error) && !retriesUnreachable) return false;
+  return again === 'always' || (again === 'idempotent' && isIdempotent(method));
+}
+
+/** Whether nobody listens at the address. */
+export function isUnreachable(error: Error | undefined): boolean {
+  const reason = error instanceof CliError ? error.details.reason : undefined;
+  return reason === 'refused' || reason === 'dns';
+}
+
+/** Whether a request that is sent twice has the effect of one. */
+export function isIdempotent(method: string): boolean {
+  return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
+}
