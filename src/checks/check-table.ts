@@ -1,7 +1,7 @@
 import type { Contract } from '../api/contract.ts';
-import type { Condition } from '../input/condition.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Check, groupOf, groups } from './check.ts';
+import type { Condition } from './condition.ts';
 import { checkHttp, createExpectChecks } from './first-answer.ts';
 import { createLifecycleChecks } from './lifecycle-checks.ts';
 import { createOperationChecks } from './operation-checks.ts';

@@ -4,7 +4,6 @@ import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
 import type { SocketAddress } from '../client/transport/sockets.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { DeploymentTracker } from './deployment-tracker.ts';
 import type { Finding } from './finding.ts';
 
 // How checks become reports, of `smoke` and of `doctor`:
@@ -72,8 +71,6 @@ export interface CheckContext {
   readonly signal: AbortSignal;
   /** Aborted a little later than `signal`, so that the answer to a create can still name the record to remove. */
   readonly createSignal: AbortSignal;
-  /** Compares every answer with the deployment that `--wait-for` names. */
-  readonly tracker: DeploymentTracker;
   now(): Date;
   /** Masks the known secrets. */
   mask(text: string): string;

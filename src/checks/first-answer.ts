@@ -2,12 +2,11 @@ import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describePlace } from '../config/credential.ts';
-import { type Condition, meetsStatus } from '../input/condition.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
-import { differenceTo } from './condition-difference.ts';
+import { type Condition, differenceTo, meetsStatus } from './condition.ts';
 import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
 import { detailsOf, guessInput, idParameter, reachOperation, wordsOf } from './round.ts';
 

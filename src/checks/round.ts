@@ -1,14 +1,13 @@
 import type { Contract } from '../api/contract.ts';
 import { type HttpHeaders, headerValue, requestIdOf, withoutParameters } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import { type Attempt, retryAfter } from '../client/attempt.ts';
+import type { Attempt } from '../client/attempt.ts';
 import type { RawResponse } from '../client/client.ts';
 import { isMarkup, readMarkup } from '../client/markup.ts';
 import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
 import type { CheckAnswer, CheckContext, RawAnswer } from './check.ts';
-import { DeploymentTracker } from './deployment-tracker.ts';
 import { type Details, type Finding, FindingError, fail, skip } from './finding.ts';
 
 /** The service under test, and the limits of each call. */
@@ -20,16 +19,16 @@ export interface Service
 }
 
 /** One pass over the checks: the service, and the answers that several checks share. */
-export interface Round extends Service, Pick<CheckContext, 'tracker'> {
+export interface Round extends Service {
   /** The answers of `askOnce`, by operation and id. */
   readonly answers: Map<string, Promise<CheckAnswer>>;
-  /** The number of answers of other deployments before this round. */
-  readonly earlierForeignAnswers: number;
+  /** The headers of all answers. */
+  readonly heads: HttpHeaders[];
 }
 
-/** Begins a round. @param tracker counts the answers of all rounds of a wait. */
-export function createRound(service: Service, tracker = new DeploymentTracker([], service.client)): Round {
-  return { ...service, tracker, answers: new Map(), earlierForeignAnswers: tracker.foreignAnswers };
+/** Begins a round. */
+export function createRound(service: Service): Round {
+  return { ...service, answers: new Map(), heads: [] };
 }
 
 /** The pause after a rate limit that does not say how long to wait. */
@@ -43,7 +42,7 @@ export function createCheckContext(
   signal: AbortSignal,
   createSignal = signal,
 ): { readonly context: CheckContext; readonly attempts: readonly Attempt[] } {
-  const { client, tracker, timeoutMs, retries } = round;
+  const { client, heads, timeoutMs, retries } = round;
   const attempts: Attempt[] = [];
   const context: CheckContext = {
     ...round,
@@ -61,7 +60,7 @@ export function createCheckContext(
         ...limits,
         afterAttempt(attempt) {
           attempts.push(attempt);
-          tracker.add(attempt);
+          if (attempt.response) heads.push(attempt.response.headers);
         },
       };
     },
@@ -100,15 +99,6 @@ function parseBody({ headers, body }: RawResponse) {
   } catch (error) {
     return { mediaType, text, jsonFault: messageOf(error) };
   }
-}
-
-/**
- * Returns the time to wait after an answer that may come from a rate limit: 429, or 503, which nginx gives by default.
- * Undefined after any other answer.
- */
-export function rateLimitPauseMs({ status, headers }: RawAnswer): number | undefined {
-  if (status !== 429 && status !== 503) return undefined;
-  return retryAfter(headers, Date.now()) ?? defaultPauseMs;
 }
 
 /** Returns the request and the answer behind a finding, for the report. */

@@ -16,8 +16,8 @@ export interface RunnerOptions<Context> {
   readonly stopped: AbortSignal;
   /** The results of checks that these checks may need. */
   readonly earlierResults?: readonly CheckResult[];
-  /** Returns a reason for which the next check must not begin, a clause. */
-  findSkipReason?(): string | undefined;
+  /** The reason for which no check must begin, a clause. */
+  readonly skipReason?: string | undefined;
   /** Called when a check begins. @param number its number, from 1, of `count`. */
   onBegin?(id: string, number: number, count: number): void;
   /** Called when a check has ended or was skipped. */
@@ -34,7 +34,7 @@ export async function runChecks<Context>(
   checks: readonly Check<Context>[],
   options: RunnerOptions<Context>,
 ): Promise<CheckResult[]> {
-  const { earlierResults = [], stopped, findSkipReason, onBegin, onResult } = options;
+  const { earlierResults = [], stopped, skipReason: ownReason, onBegin, onResult } = options;
   const results: CheckResult[] = [];
   const skipIfNeeded = (check: Check<Context>): CheckResult | undefined => {
     const failed = [...earlierResults, ...results].find(
@@ -48,7 +48,7 @@ export async function runChecks<Context>(
         `${skipReason}: ${verdictOf(failed, false).findings[0].reason}`,
       );
     }
-    const skipReason = check.skipReason ?? stopReasonOf(stopped) ?? findSkipReason?.();
+    const skipReason = check.skipReason ?? stopReasonOf(stopped) ?? ownReason;
     return skipReason === undefined ? undefined : skippedResult(check, skipReason);
   };
   for (const [index, check] of checks.entries()) {

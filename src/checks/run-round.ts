@@ -3,13 +3,12 @@ import { StoppedError } from '../process/signals.ts';
 import type { Check } from './check.ts';
 import { type CheckResult, resultOf } from './check-result.ts';
 import { createReadChecks, createSelectedWriteChecks, type SmokeOptions } from './check-table.ts';
-import { DeploymentTracker } from './deployment-tracker.ts';
-import { type Finding, skip } from './finding.ts';
+import { type Finding, findingOfError, skip } from './finding.ts';
 import { createCheckContext, createRound, type Round, type Service } from './round.ts';
 import { runChecks } from './run-checks.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
 import { hasFailed } from './verdict.ts';
-import { checkVersionAgain } from './version-check.ts';
+import { checkVersion, foreignAnswers } from './version-check.ts';
 
 /** Shows the progress of the checks on the terminal. */
 export interface Observer {
@@ -43,28 +42,19 @@ export interface RoundResult {
   readonly results: readonly CheckResult[];
 }
 
-/** Creates the tracker of one wait. */
-export function createTracker({ service, options }: SmokeSetup): DeploymentTracker {
-  return new DeploymentTracker(options.waitFor, service.client);
-}
-
 /**
- * Begins a round and runs its read checks. If a deployment answers that `--wait-for` does not name, the other checks are
- * skipped.
- *
- * @param tracker counts the answers of all rounds of a wait.
+ * Begins a round and runs its read checks. With `--wait-for`, the deployment is compared with its conditions once more after
+ * them.
  */
-export async function runReadChecks(setup: SmokeSetup, tracker: DeploymentTracker): Promise<RoundResult> {
+export async function runReadChecks(setup: SmokeSetup): Promise<RoundResult> {
   const { service, options, stopped } = setup;
-  const round = createRound(service, tracker);
-  const findSkipReason = () => (hasForeignAnswer(round) ? 'reach/version failed' : undefined);
-  const results = await runRoundChecks(setup, round, createReadChecks(options), [], findSkipReason);
+  const round = createRound(service);
+  const results = await runRoundChecks(setup, round, createReadChecks(options), []);
   const isUnreached = results.some((result) => result.isPrerequisite && hasFailed(result));
   if (options.waitFor.length === 0 || isUnreached || stopped.aborted) return { round, results };
-  const fault = hasForeignAnswer(round)
-    ? tracker.failure()
-    : await checkVersionAgain(createCheckContext(round, stopped).context, options);
-  return { round, results: fault ? failVersion(setup, results, fault) : results };
+  const { context } = createCheckContext(round, stopped);
+  const fault = await checkVersion(context, options).catch(findingOfError);
+  return { round, results: withVersion(setup, round, results, fault) };
 }
 
 function runRoundChecks(
@@ -72,33 +62,35 @@ function runRoundChecks(
   round: Round,
   checks: readonly Check[],
   earlierResults: readonly CheckResult[],
-  findSkipReason: () => string | undefined,
+  skipReason?: string,
 ): Promise<CheckResult[]> {
   return runChecks(checks, {
     open: () => createCheckContext(round, stopped, createSignal),
     mask: round.mask,
     stopped,
     earlierResults,
-    findSkipReason,
+    skipReason,
     onBegin: observer.showCheck,
   });
 }
 
-/** Whether another deployment has answered in this round. */
-function hasForeignAnswer({ tracker, earlierForeignAnswers }: Round): boolean {
-  return tracker.foreignAnswers > earlierForeignAnswers;
-}
-
-/** Replaces the result of `reach/version`, which passed before, by a failure. */
-function failVersion(
-  { service }: SmokeSetup,
+/**
+ * Replaces the result of `reach/version`, which passed before, if another deployment has answered since.
+ *
+ * @param fault the failure of a later comparison with the conditions; undefined if there was none.
+ */
+function withVersion(
+  { service, options }: SmokeSetup,
+  { heads }: Round,
   results: readonly CheckResult[],
-  fault: Finding,
-): CheckResult[] {
+  fault?: Finding,
+): readonly CheckResult[] {
+  const finding = foreignAnswers(options.waitFor, heads) ?? fault;
+  if (!finding) return results;
   return results.map((result) => {
-    if (result.id !== 'reach/version') return result;
-    const { elapsedMs } = result;
-    return resultOf(result, { elapsedMs, findings: [fault], attempts: [] }, service.mask) ?? result;
+    const { id, elapsedMs } = result;
+    if (id !== 'reach/version') return result;
+    return resultOf(result, { elapsedMs, findings: [finding], attempts: [] }, service.mask) ?? result;
   });
 }
 
@@ -120,7 +112,7 @@ export async function addWriteChecks(
   const records = new Set<TestRecord>();
   const checks = createSelectedWriteChecks(options, records);
   if (checks.length === 0) return results;
-  const writeResults = await runRoundChecks(setup, round, checks, results, () => skipReason);
+  const writeResults = await runRoundChecks(setup, round, checks, results, skipReason);
   const hasRequests = writeResults.some(({ requests }) => requests > 0);
   const startedMs = monotonicMs();
   const limit = new AbortController();
@@ -130,7 +122,5 @@ export async function addWriteChecks(
   const run = { elapsedMs: monotonicMs() - startedMs, findings: [finding], attempts };
   const cleanup = resultOf({ id: 'write/cleanup' }, run, service.mask);
   const allResults = [...results, ...writeResults, ...(cleanup ? [cleanup] : [])];
-  return hasRequests && hasForeignAnswer(round)
-    ? failVersion(setup, allResults, round.tracker.failure())
-    : allResults;
+  return hasRequests ? withVersion(setup, round, allResults) : allResults;
 }

@@ -1,7 +1,6 @@
 import { embeddedOrigin } from '../api/http.ts';
-import { monotonicMs } from '../process/deadline.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
-import { type Look, poll } from '../process/poll.ts';
 import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
 import { groupOf } from './check.ts';
@@ -14,7 +13,6 @@ import { stopReasonOf } from './run-checks.ts';
 import {
   abortLater,
   addWriteChecks,
-  createTracker,
   type Observer,
   type RoundResult,
   runReadChecks,
@@ -93,29 +91,21 @@ interface WaitResult extends RoundResult {
 async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
   const { options, stopped, observer } = setup;
   const { waitMs, strict } = options;
-  const tracker = createTracker(setup);
-  let last: WaitResult | undefined;
-  const runRound = async (remainingMs: number): Promise<Look<WaitResult>> => {
-    const rounds = (last?.rounds ?? 0) + 1;
-    const round = await runReadChecks(setup, tracker);
+  const endMs = monotonicMs() + waitMs;
+  for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1, pauseMs *= 2) {
+    const round = await runReadChecks(setup);
     const failure = round.results.map((result) => verdictOf(result, strict)).find(isRed);
-    if (waitMs === 0 || !failure || stopped.aborted) {
-      last = { ...round, rounds };
-      return { value: last, isFinal: true };
-    }
-    const isFinal = failure.findings[0].isLasting === true;
-    const results = isFinal ? round.results : withWait(round.results, waitMs);
-    last = { ...round, results, rounds, skipReason: 'the read checks did not pass' };
-    const waiting = `waiting up to ${durationText(waitMs)} for the service`;
-    if (rounds === 1 && !isFinal && remainingMs > 0)
-      await observer.print(`${waiting}: ${failure.id}: ${failure.findings[0].reason}`);
-    return { value: last, isFinal };
-  };
-  const pauseMs = (count: number) => Math.min(firstPauseMs * 2 ** (count - 1), longestPauseMs);
-  return poll(runRound, { pauseMs, limitMs: waitMs, signal: stopped }).catch((error) => {
-    if (last && stopped.aborted) return last;
-    throw error;
-  });
+    if (waitMs === 0 || !failure || stopped.aborted) return { ...round, rounds };
+    const [{ isLasting, reason }] = failure.findings;
+    const skipReason = 'the read checks did not pass';
+    if (isLasting) return { ...round, rounds, skipReason };
+    const remainingMs = endMs - monotonicMs();
+    if (remainingMs <= 0) return { ...round, results: withWait(round.results, waitMs), rounds, skipReason };
+    if (rounds === 1)
+      await observer.print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${reason}`);
+    await sleep(Math.min(pauseMs, longestPauseMs, remainingMs), stopped).catch(() => {});
+    if (stopped.aborted) return { ...round, rounds, skipReason };
+  }
 }
 
 /** Says in the failures of reach how long smoke has waited. */

@@ -1,112 +1,92 @@
-import { type Condition, meetsHeader } from '../input/condition.ts';
-import { monotonicMs, sleep } from '../process/deadline.ts';
+import type { HttpHeaders } from '../api/http.ts';
 import type { Check, CheckContext, RawAnswer } from './check.ts';
-import { differenceTo } from './condition-difference.ts';
-import { type Finding, findingOfError, pass, statusText } from './finding.ts';
+import { type Condition, contradictionOf, differenceTo } from './condition.ts';
+import { type Finding, fail, findingOfError, pass } from './finding.ts';
 import { askFor } from './first-answer.ts';
-import { detailsOf, rateLimitPauseMs } from './round.ts';
+import { detailsOf } from './round.ts';
 
-/** The conditions of `--wait-for`, and the time limits of the checks for them. */
+/** The conditions of `--wait-for`, and the time limits of the looks. */
 export interface VersionOptions {
   readonly waitFor: readonly Condition[];
   readonly waitMs: number;
   readonly timeoutMs: number;
 }
 
-/** The number of looks before the other checks of a round. A look compares the service with every condition once. */
-const looksBefore = 30;
-/** The number of looks after the other checks of a round. */
-const looksAfter = 10;
-/** The most looks at the same time. */
-const maxAtOnce = 8;
-/** The shortest time limit of a look. */
+/** How often the service is compared with the conditions, before the checks of a round and again after them. */
+const lookCount = 10;
+/** The shortest time limit of a look. A longer one ends with the time of the wait. */
 const minLookMs = 1000;
 
-/** Makes the check that the service is the deployment of `--wait-for`: every condition holds in every look. */
+const hint = 'is the rollout done, on every replica?';
+
+/** Makes the check that the service is the deployment of `--wait-for`. */
 export function createVersionCheck(options: VersionOptions): Check {
-  const passed = pass(`held in ${looksBefore} looks, each on a new connection`);
+  const passed = pass(`held in ${lookCount} answers in a row, each on a new connection`);
   return {
     id: 'reach/version',
     isPrerequisite: true,
-    run: async (context) => (await lookOften(context, options, looksBefore)) ?? passed,
+    run: async (context) => (await checkVersion(context, options)) ?? passed,
   };
 }
 
-/** Checks after a round that the conditions still hold. @returns the failure; undefined if they do. */
-export function checkVersionAgain(
-  context: CheckContext,
-  options: VersionOptions,
-): Promise<Finding | undefined> {
-  return lookOften(context, options, looksAfter).catch(findingOfError);
-}
-
 /**
- * Looks a number of times, each time on a new connection, because one replica of the new version must not speak for the
- * others. If the service limits the rate, waits and continues with one look at a time.
+ * Compares the service with every condition, each time on a new connection, because one replica of the new version must
+ * not speak for the others.
  *
- * @returns the failure; undefined if every condition held every time.
+ * @returns the failure, with the number of answers that differ; undefined if every condition held every time.
  */
-async function lookOften(
+export async function checkVersion(
   context: CheckContext,
   { waitFor, waitMs, timeoutMs }: VersionOptions,
-  count: number,
 ): Promise<Finding | undefined> {
-  const endMs = monotonicMs() + Math.max(waitMs, timeoutMs);
   const lookMs = Math.min(timeoutMs, Math.max(waitMs, minLookMs));
-  let atOnce = maxAtOnce;
-  for (let remaining = count; remaining > 0; ) {
-    const size = Math.min(atOnce, remaining);
-    const looks = await Promise.all(Array.from({ length: size }, () => look(context, waitFor, lookMs)));
-    const fault = looks.flatMap((result) => result.fault ?? [])[0];
-    if (fault) return fault;
-    const pausesMs = looks.flatMap((result) => result.pauseMs ?? []);
-    remaining -= size - pausesMs.length;
-    if (pausesMs.length === 0) continue;
-    atOnce = 1;
-    const pauseMs = Math.max(...pausesMs);
-    if (monotonicMs() + pauseMs > endMs)
-      return context.tracker.failure('the service answered 429 Too Many Requests');
-    await sleep(pauseMs, context.signal);
+  const faults: Finding[] = [];
+  for (let count = 0; count < lookCount; count += 1) {
+    try {
+      const fault = await look(context, waitFor, lookMs);
+      if (fault) faults.push(fault);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      const { exitCode, ...finding } = findingOfError(error);
+      return finding;
+    }
   }
-  return undefined;
+  const [fault] = faults;
+  return fault && fail(`${fault.reason}, in ${faults.length} of ${lookCount} answers`, { ...fault, hint });
 }
 
-/** The result of a look. It is empty if every condition holds. */
-interface Look {
-  /** The failure, if a condition does not hold. */
-  readonly fault?: Finding;
-  /** The time to wait, if the service limits the rate. */
-  readonly pauseMs?: number | undefined;
-}
-
-/** Compares the service with every condition. Conditions on the same path share a request. */
+/** Compares the service with every condition once. Conditions on the same path share a request. */
 async function look(
   context: CheckContext,
   conditions: readonly Condition[],
   timeoutMs: number,
-): Promise<Look> {
-  const { tracker, mask } = context;
+): Promise<Finding | undefined> {
   const answers = new Map<string | undefined, RawAnswer>();
-  try {
-    for (const condition of conditions) {
-      const options = { retries: 0, timeoutMs, changes: { connection: 'close' } };
-      const answer = answers.get(condition.path) ?? (await askFor(context, condition, options));
-      answers.set(condition.path, answer);
-      const difference = differenceTo(condition, answer, mask);
-      if (!difference) continue;
-      if (answer.status === 429) return { pauseMs: rateLimitPauseMs(answer) };
-      const { reason } = difference;
-      // The tracker has already counted an answer with another header.
-      if (answer.status < 300 && meetsHeader(condition, answer.headers)) tracker.countForeign(reason);
-      const isRefusal = answer.status >= 400 && condition.status === undefined;
-      const refusal = `${condition.path ?? 'the service'} answered ${statusText(answer.status)}`;
-      const details = { ...difference, ...detailsOf(answer) };
-      return { fault: tracker.failure(isRefusal ? refusal : reason, details) };
-    }
-    return {};
-  } catch (error) {
-    context.signal.throwIfAborted();
-    const { reason, exitCode, ...details } = findingOfError(error);
-    return { fault: tracker.failure(reason, details) };
+  for (const condition of conditions) {
+    const options = { timeoutMs, changes: { connection: 'close' } };
+    const answer = answers.get(condition.path) ?? (await askFor(context, condition, options));
+    answers.set(condition.path, answer);
+    const difference = differenceTo(condition, answer, context.mask);
+    if (difference) return { ...difference, ...detailsOf(answer) };
   }
+  return undefined;
+}
+
+/**
+ * Finds answers of another deployment among the answers to the checks: a condition on a header, without a path, holds in
+ * every answer that has the header.
+ */
+export function foreignAnswers(
+  waitFor: readonly Condition[],
+  heads: readonly HttpHeaders[],
+): Finding | undefined {
+  const conditions = waitFor.filter(({ path }) => path === undefined);
+  const reasons = heads.flatMap((headers) => {
+    const found = conditions.flatMap((condition) => contradictionOf(condition, headers) ?? []);
+    return found.slice(0, 1);
+  });
+  const [reason] = reasons;
+  return reason === undefined
+    ? undefined
+    : fail(`${reason}, in ${reasons.length} of ${heads.length} answers to the checks`, { hint });
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { differenceTo } from '../../src/checks/condition-difference.ts';
-import { findUnmet, parseCondition, parseRecordCondition } from '../../src/input/condition.ts';
+import { contradictionOf, differenceTo, parseCondition } from '../../src/checks/condition.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const answer = {
@@ -25,16 +24,12 @@ const reasonOf = (text: string, status = 200) =>
 test.each([
   'GET /version',
   'GET /version 200',
-  'GET /version 2xx header x-commit=4f2a9c1 /status=ok text^=4f2',
-  'header x-commit^=4f2a',
+  'GET /version 2xx header x-commit=4f2a9c1 /status=ok text*=4f2',
   'header X-Commit*=a9c',
-  'header x-load<1',
   'header x-gone!=anything',
-  '/n>4 /n<6 /text>6',
   '/n=5',
-  '/big>9007199254740992',
-  '/big<9007199254740994',
-  '/big>9007199254740992.5',
+  '/big=9007199254740993',
+  'header x-commit=4f2a9c1 header x-load!=1',
   '/none=null',
   '/parts/0/up=true',
   '/gone!=x',
@@ -49,13 +44,10 @@ test.each([
   ['GET /version 404', 'GET /version answered 200 OK'],
   ['GET /version 4xx', 'GET /version answered 200 OK'],
   ['header x-commit=new', 'x-commit is 4f2a9c1'],
-  ['header x-gone=1', 'there is no header x-gone'],
-  ['header x-load>1', 'x-load is 0.5'],
-  ['/n>5', '/n is 5'],
-  ['/big>9007199254740993', '/big is 9007199254740993'],
-  ['/status>1', '/status is ok'],
+  ['header x-gone=1', 'x-gone is absent'],
+  ['/n!=5', '/n is 5'],
+  ['/big=9007199254740992', '/big is 9007199254740993'],
   ['/gone=1', '/gone is absent'],
-  ['/gone<1', '/gone is absent'],
   ['/status!=ok', '/status is ok'],
   ['text=release', 'the text is 4f2a9c1 release'],
 ])('%s does not hold: %s', (text, reason) => {
@@ -74,15 +66,14 @@ test.each([
   ['GET http://elsewhere.example/health 200', "at 'GET http://elsewhere.example/health 200'"],
   ['GET /health 700', "at '700'"],
   ['GET /health ok', "at 'ok'"],
-  ['GET /health 200 204', 'duplicate status'],
-  ['header a=1 header b=2', 'duplicate header'],
-  ['text=a text=b', 'duplicate text'],
+  ['GET /health 200 204', "at '204'"],
   ['x-commit=4f2a9c1', "at 'x-commit=4f2a9c1'"],
   ['/status=not ok', "at 'ok'"],
-  ['/n<soon', '< needs a number'],
-  ['header x-load>', '> needs a number'],
+  ['/n<5', "at '/n<5'"],
+  ['/n>5', "at '/n>5'"],
+  ['text^=4f2', "at 'text^=4f2'"],
   ['/status~=ok', "at '/status~=ok'"],
-  ['200 GET /health', 'method and path come first'],
+  ['200 GET /health', "at 'GET /health'"],
 ])('%j is refused, with the place where it stopped and the grammar', (text, why) => {
   const parse = () => parseCondition(text, '--wait-for');
   expect(parse).toThrow(UsageError);
@@ -90,29 +81,11 @@ test.each([
   expect(parse).toThrow(why);
 });
 
-const record = { complete: true, quantity: 9007199254740993n, pet: { name: 'Luna' }, note: 'not yet' };
-
 test.each([
-  ['complete=true', undefined],
-  ['/complete=true', undefined],
-  ['quantity>9007199254740992 complete=true', undefined],
-  ['pet/name^=Lu', undefined],
-  ['note="not yet"', undefined],
-  ['gone!=x', undefined],
-  ['complete=false', { pointer: '/complete', actual: 'true' }],
-  ['complete=true quantity<5', { pointer: '/quantity', actual: '9007199254740993' }],
-  ['gone=x', { pointer: '/gone', actual: undefined }],
-])('%s is a condition on a record, whose smallest form is a field and a value', (text, unmet) => {
-  const found = findUnmet(parseRecordCondition(text, '--until'), record);
-  expect(found && { pointer: found.comparison.pointer, actual: found.actual }).toEqual(unmet);
-});
-
-test.each([
-  ['', "at ''"],
-  ['complete', "at 'complete'"],
-  ['=true', "at '=true'"],
-  ['complete=not yet', "at 'yet'"],
-  ['quantity>many', '> needs a number'],
-])('%j is no condition on a record', (text, why) => {
-  expect(() => parseRecordCondition(text, '--until')).toThrow(why);
+  ['header x-commit=4f2a9c1', undefined],
+  ['header x-commit=new', 'x-commit is 4f2a9c1'],
+  ['header x-gone=1', undefined],
+  ['/status=ok', undefined],
+])('%s is contradicted only by an answer that has the header: %s', (text, reason) => {
+  expect(contradictionOf(parseCondition(text, '--wait-for'), answer.headers)).toBe(reason);
 });

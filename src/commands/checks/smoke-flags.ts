@@ -1,7 +1,7 @@
+import { parseCondition } from '../../checks/condition.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { parseDuration } from '../../config/setting-values.ts';
-import { parseCondition } from '../../input/condition.ts';
 
 export const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
@@ -9,7 +9,7 @@ export const smokeFlags = {
   }),
   waitFor: values(
     '--wait-for <condition>',
-    "wait for this deployment (60s without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text^=4f2a9c1'; can be repeated",
+    "wait for this deployment (60s without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text*=4f2a9c1'; can be repeated",
     { parse: parseCondition },
   ),
   expect: values(

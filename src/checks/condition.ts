@@ -1,0 +1,125 @@
+import { type HttpResponse, headerValue } from '../api/http.ts';
+import { UsageError } from '../process/errors.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { valueAt } from '../process/pointer.ts';
+import type { Mask } from '../process/secrets.ts';
+import { excerpt, shorten } from '../process/text.ts';
+import { type Finding, fail, statusText } from './finding.ts';
+
+/** A requirement of `--expect` or `--wait-for` for an answer, which must meet every part of it. */
+export interface Condition {
+  /** The text of the flag. */
+  readonly text: string;
+  /** The path below the base URL; undefined if the condition names no request. */
+  readonly path?: string | undefined;
+  /** `200`, or `2xx` for a whole class. A condition with a path and without a status requires a 2xx. */
+  readonly status?: string | undefined;
+  readonly comparisons: readonly Comparison[];
+}
+
+/** A comparison of one part of an answer with a text. */
+interface Comparison {
+  readonly part: 'header' | 'value' | 'text';
+  /** The name of the header in lower case, the JSON pointer of the value (RFC 6901), or `text`. */
+  readonly name: string;
+  /** One of `=`, `!=` and `*=`, which means that the part contains the text. */
+  readonly operator: string;
+  readonly value: string;
+}
+
+/** The parts of an answer that conditions look at. */
+type ConditionAnswer = Omit<HttpResponse, 'body'> & { readonly text: string; readonly json?: JsonValue };
+
+const grammar =
+  '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';
+const head = /^(?:(?<method>[A-Z]+)\s+(?<path>\/\S*)(?:\s+|$))?(?:(?<status>[1-5](?:\d\d|xx))(?:\s+|$))?/;
+const comparison = new RegExp(
+  String.raw`^(?:header\s+(?<header>[\w.-]+)|(?<text>text)|(?<pointer>\/(?:[^\s=!*<>^"~]|~[01])*))` +
+    String.raw`(?<operator>=|!=|\*=)(?:"(?<quoted>[^"]*)"|(?<bare>[^\s"]*))(?:\s+|$)`,
+);
+
+/** Parses a condition. @throws UsageError with the grammar, and the text from the first mistake on. */
+export function parseCondition(text: string, flag: string): Condition {
+  let rest = text.trim();
+  const refuse = (reason: string, hint = `write ${grammar}`) =>
+    new UsageError(`${flag} '${text}': ${reason}, at '${shorten(rest, 100)}'`, hint);
+  const { 0: { length } = '', groups: { method = 'GET', path, status } = {} } = head.exec(rest) ?? {};
+  if (method !== 'GET') throw refuse('only GET is sent', 'petstore smoke changes nothing but with --write');
+  const comparisons: Comparison[] = [];
+  rest = rest.slice(length);
+  while (rest !== '' || length + comparisons.length === 0) {
+    const match = comparison.exec(rest);
+    if (!match) throw refuse('this is not a part of a condition');
+    const { header, pointer, operator = '', quoted, bare = '' } = match.groups ?? {};
+    const part = header !== undefined ? 'header' : pointer !== undefined ? 'value' : 'text';
+    const name = header?.toLowerCase() ?? pointer ?? 'text';
+    comparisons.push({ part, name, operator, value: quoted ?? bare });
+    rest = rest.slice(match[0].length);
+  }
+  return { text, path, status, comparisons };
+}
+
+/** Returns the first part of a condition that an answer does not meet, as a failure; undefined if it meets all. */
+export function differenceTo(condition: Condition, answer: ConditionAnswer, mask: Mask): Finding | undefined {
+  const { path, status, comparisons } = condition;
+  const text = answer.text.trim();
+  if (!meetsStatus(condition, answer.status)) {
+    const reason = `${path === undefined ? 'it' : `GET ${path}`} answered ${statusText(answer.status)}`;
+    return fail(reason, { expected: status ?? 'a 2xx', got: text });
+  }
+  const prefix = path === undefined ? '' : `GET ${path}: `;
+  for (const { part, name, operator, value } of comparisons) {
+    if (part === 'value' && answer.json === undefined)
+      return fail(`${prefix}the body is not JSON`, { expected: 'JSON', got: text });
+    const actual = partOf(answer, part, name);
+    if (holds(operator, value, actual)) continue;
+    const subject = part === 'text' ? 'the text' : name;
+    const clause = actual === undefined ? 'absent' : excerpt(actual, mask) || 'empty';
+    return fail(`${prefix}${subject} is ${clause}`, {
+      expected: `${name}${operator}${value}`,
+      got: actual ?? 'no such value',
+      pointer: part === 'value' ? name : undefined,
+    });
+  }
+  return undefined;
+}
+
+/** Returns a part of an answer as text; undefined if the answer does not have it. */
+function partOf(answer: ConditionAnswer, part: Comparison['part'], name: string): string | undefined {
+  if (part === 'text') return answer.text.trim();
+  if (part === 'header') return headerValue(answer.headers, name);
+  const value = answer.json === undefined ? undefined : valueAt(answer.json, name);
+  return value === undefined || typeof value === 'string' ? value : printJson(value);
+}
+
+/** Whether a part meets a comparison. A missing part meets only `!=`. */
+function holds(operator: string, value: string, actual: string | undefined): boolean {
+  if (actual === undefined) return operator === '!=';
+  return operator === '*=' ? actual.includes(value) : (actual === value) === (operator === '=');
+}
+
+/**
+ * Returns how the headers of an answer contradict a condition, a clause. Undefined if they do not, or lack the header: an
+ * error may come from a proxy.
+ */
+export function contradictionOf(
+  { comparisons }: Condition,
+  headers: HttpResponse['headers'],
+): string | undefined {
+  for (const { part, name, operator, value } of comparisons) {
+    const actual = part === 'header' ? headerValue(headers, name) : undefined;
+    if (actual !== undefined && !holds(operator, value, actual)) return `${name} is ${actual}`;
+  }
+  return undefined;
+}
+
+/** Whether a status meets a condition. */
+export function meetsStatus({ path, status }: Condition, actual: number): boolean {
+  const pattern = status ?? (path === undefined ? undefined : '2xx');
+  return pattern === undefined || isStatus(actual, pattern);
+}
+
+/** Whether a status matches a pattern: `200`, or `2xx` for a whole class. */
+export function isStatus(status: number, pattern: string): boolean {
+  return new RegExp(`^${pattern.replace('xx', '\\d\\d')}$`).test(String(status));
+}
