@@ -2,7 +2,6 @@ import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
-import { toProse } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';
 import { withinLimits } from './process/deadline.ts';
@@ -75,10 +74,9 @@ async function report(
   // A program that reads the error as JSON expects exactly one object on stderr.
   if (!hasJsonErrors) await notices.printAll();
   const { errorJson, errorText } = await import('./output/error.ts');
-  const show = (text: string, indent: number) => toProse(io, text, indent);
   const text = hasJsonErrors
     ? errorJson(error, notices.take())
-    : errorText(error, await context.style('stderr'), show);
+    : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // After Ctrl-C the terminal shows `^C`.
   const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';

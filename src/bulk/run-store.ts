@@ -7,6 +7,7 @@ import { ensurePrivateFolder, syncPath } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
+import { minuteText } from '../process/text.ts';
 import {
   Journal,
   type JournalContent,
@@ -118,15 +119,9 @@ export async function readRun(
   return content;
 }
 
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
-
-/** Names a run and the local time at which it began: `r7, 27 Nov 16:30`. */
+/** Names a run and the local time at which it began: `r7, 2026-11-27 16:30`. */
 export function runTime({ id, started }: Pick<RunInfo, 'id' | 'started'>): string {
-  const date = new Date(started);
-  const [hours, minutes] = [date.getHours(), date.getMinutes()].map((number) =>
-    String(number).padStart(2, '0'),
-  );
-  return `${id}, ${date.getDate()} ${months[date.getMonth()]} ${hours}:${minutes}`;
+  return `${id}, ${minuteText(started)}`;
 }
 
 /** The number of the next plan on a target, from 1. */

@@ -1,9 +1,8 @@
 import { Command, Help, Option } from 'commander';
 import { type OperationId, operations } from '../api/operations.ts';
-import { foldProse, leastRoom } from '../output/fold.ts';
 import type { Io } from '../process/io.ts';
 import { type Flag, meaningOf } from './flag.ts';
-import { type Block, formatBlock, topicNames } from './topics.ts';
+import { type Block, formatBlock, leastRoom, topicNames } from './topics.ts';
 import {
   type Action,
   type CommandEntry,
@@ -73,7 +72,6 @@ export function formatCommandHelp(
     minWidthToWrap: leastRoom,
     commandUsage: () => page.usage(),
     subcommandTerm: (verb: Command) => [verb.name(), ...verb.aliases()].join(', '),
-    boxWrap: (text: string, room: number) => foldProse(text, room),
     styleTitle,
   });
   const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');

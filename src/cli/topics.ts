@@ -1,7 +1,10 @@
+import { Help } from 'commander';
 import { describeKey, programVariables, settingKeys, variableName } from '../config/keys.ts';
-import { foldProse, leastRoom } from '../output/fold.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
+
+/** The fewest columns to which text is folded. In fewer, it would become a column of single words. */
+export const leastRoom = 16;
 
 /** The words after `petstore help` that name a page about several commands. */
 export const topicNames = [
@@ -66,7 +69,7 @@ export function formatTopic({ title, blocks }: Topic, width: number): string {
 
 /** Folds a block to a width. */
 export function formatBlock(block: Block, width: number): string {
-  if (typeof block === 'string') return foldProse(block, width);
+  if (typeof block === 'string') return fold(block, width);
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
   const { title, items } = block;
   const margin = title === undefined ? 0 : 2;
@@ -79,9 +82,15 @@ export function formatBlock(block: Block, width: number): string {
   const lines = items.map(([term, meaning]) => {
     const gap =
       term.length <= termWidth ? ' '.repeat(termWidth - term.length + 2) : `\n${' '.repeat(indent)}`;
-    return `${' '.repeat(margin)}${term}${gap}${foldProse(meaning, width, indent)}`;
+    return `${' '.repeat(margin)}${term}${gap}${fold(meaning, width, indent)}`;
   });
   return [...(title === undefined ? [] : [title]), ...lines].join('\n');
+}
+
+/** Breaks a text at spaces, and indents all lines but the first. */
+function fold(text: string, width: number, indent = 0): string {
+  const help = Object.assign(new Help(), { minWidthToWrap: leastRoom });
+  return help.boxWrap(text, width - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
 function toTopic(text: string): [name: string, topic: Topic] {

@@ -137,7 +137,7 @@ function createOrdersSection(
     { name: 'pet', value: ({ petId }) => petId, align: 'right' },
     { name: 'name', value: ({ name }) => name },
     { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
-    { name: 'shipDate', value: ({ shipDate }) => shipDate, time: 'near' },
+    { name: 'shipDate', value: ({ shipDate }) => shipDate, isTime: true },
     { name: '', value: ({ overdue }) => (overdue ? 'overdue' : undefined), isStatus: true },
   ];
   return {

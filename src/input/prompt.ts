@@ -1,5 +1,4 @@
 import { Writable } from 'node:stream';
-import { foldProse } from '../output/fold.ts';
 import { plainStyle, type Style, withoutColor } from '../output/style.ts';
 import { InterruptedError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
@@ -13,10 +12,6 @@ interface PromptOptions {
   readonly style: Style;
 }
 
-/** The width of the mark before a question, and before the reason why an answer is not accepted. */
-const markWidth = 2;
-/** The columns that stay free after a question for ` (y/N)`, because inquirer breaks a long line within a word. */
-const roomForAnswer = 8;
 /** How many choices a list shows at a time. */
 const pageSize = 10;
 
@@ -24,28 +19,24 @@ const pageSize = 10;
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
   const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
-  const foldQuestion = (question: string) => {
-    const { width } = io.stderr;
-    return foldProse(sanitize(question), width && width - roomForAnswer, markWidth);
-  };
   return {
     text(question, check) {
       const validate = async (text: string) => {
         const problem = await check?.(text);
-        return problem === undefined || foldProse(sanitize(problem), io.stderr.width, markWidth);
+        return problem === undefined || sanitize(problem);
       };
-      return ask((streams) => input({ message: foldQuestion(question), validate }, streams));
+      return ask((streams) => input({ message: sanitize(question), validate }, streams));
     },
     confirm: (question) =>
-      ask((streams) => confirm({ message: foldQuestion(question), default: false }, streams)),
+      ask((streams) => confirm({ message: sanitize(question), default: false }, streams)),
     select(question, choices) {
-      const config = { message: foldQuestion(question), choices: choices.map(toReadable), pageSize };
+      const config = { message: sanitize(question), choices: choices.map(toReadable), pageSize };
       return ask((streams) => select(config, streams));
     },
     search(question, choices) {
       const readableChoices = choices.map(toReadable);
       const source = (term = '') => findMatches(readableChoices, term);
-      return ask((streams) => search({ message: foldQuestion(question), source, pageSize }, streams));
+      return ask((streams) => search({ message: sanitize(question), source, pageSize }, streams));
     },
   };
 }

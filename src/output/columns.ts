@@ -9,8 +9,8 @@ export interface Column<Entity> {
   readonly align?: 'left' | 'right';
   /** Whether the cell is a state, such as `sold` or `fail`, and is printed in its colour. */
   readonly isStatus?: true;
-  /** Set if the cell is an RFC 3339 time. A terminal shows the local time and the distance from now, or only the distance. */
-  readonly time?: 'near' | 'distance';
+  /** Whether the cell is an RFC 3339 time, of which a terminal shows day, hour and minute. */
+  readonly isTime?: true;
   /** Whether the column is printed only if `--fields` names it. */
   readonly isHidden?: true;
   /** Whether a terminal that is too narrow drops the column. A column that `--fields` names is never dropped. */

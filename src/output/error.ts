@@ -6,14 +6,8 @@ import { plainStyle } from './style.ts';
 /**
  * Prints an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each
  * different hint. A failure that several records share is one line.
- *
- * @param show makes a message safe to print, and folds it so that further lines begin at the given column.
  */
-export function errorText(
-  error: CliError,
-  style = plainStyle,
-  show: (text: string, indent: number) => string = sanitize,
-): string {
+export function errorText(error: CliError, style = plainStyle): string {
   const errors = error instanceof ManyError ? error.examples : [error];
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
   const sentences = new Map<string, { readonly first: CliError; more: number }>();
@@ -26,9 +20,9 @@ export function errorText(
     ...Array.from(sentences.values(), ({ first, more }) => {
       const sentence =
         more === 0 ? errorSentence(first) : `${errorSentence(first)}, and the same for ${more} more`;
-      return `${style.red('error:')} ${show(sentence, 'error: '.length)}\n`;
+      return `${style.red('error:')} ${sanitize(sentence)}\n`;
     }),
-    ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${show(hint, 'hint: '.length)}\n`),
+    ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${sanitize(hint)}\n`),
   ];
   return lines.join('');
 }

@@ -6,7 +6,7 @@ export interface LiveLine {
   /** Whether stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
   readonly canDraw: boolean;
   /**
-   * Shows an activity until the returned function is called. Of several activities it shows the one that began first.
+   * Shows an activity until the returned function is called. An activity that begins while another one is shown is not shown.
    *
    * @param text called ten times a second with the columns of the terminal. It returns undefined while there is nothing to
    *   show.
@@ -14,7 +14,7 @@ export interface LiveLine {
   show(text: (width: number) => string | undefined): () => void;
   /** Erases the line before other output; the next drawing restores it. */
   clear(): void;
-  /** Erases the line and ends all activities. */
+  /** Erases the line and ends the activity. */
   close(): void;
 }
 
@@ -22,7 +22,6 @@ export const eraseLine = '\r\x1b[K';
 const redrawIntervalMs = 100;
 
 export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask'>): LiveLine {
-  const activities: ((width: number) => string | undefined)[] = [];
   let timer: NodeJS.Timeout | undefined;
   let visibleText: string | undefined;
   const write = (text: string) => void stderr.write(mask(text)).catch(() => {});
@@ -30,38 +29,32 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
     if (visibleText !== undefined) write(eraseLine);
     visibleText = undefined;
   };
-  const draw = () => {
-    const width = stderr.width ?? 80;
-    const text = activities[0]?.(width);
-    if (text === undefined) return clear();
-    const plain = withoutColor(text);
-    const fitting = plain.length < width ? text : plain.slice(0, width - 1);
-    if (fitting === visibleText) return;
-    write(eraseLine + fitting);
-    visibleText = fitting;
+  const close = () => {
+    clear();
+    clearInterval(timer);
+    timer = undefined;
   };
-  const line: LiveLine = {
+  return {
     get canDraw() {
       return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
     },
     show(text) {
-      if (!line.canDraw) return () => {};
-      activities.push(text);
-      timer ??= setInterval(draw, redrawIntervalMs).unref();
-      return () => {
-        const at = activities.indexOf(text);
-        if (at !== -1) activities.splice(at, 1);
-        if (at === 0) clear();
-        if (activities.length === 0) line.close();
+      if (!this.canDraw || timer) return () => {};
+      const draw = () => {
+        const width = stderr.width ?? 80;
+        const line = text(width);
+        if (line === undefined) return clear();
+        const plain = withoutColor(line);
+        // The ^C that a terminal shows after the line must not wrap it.
+        const fitting = plain.length < width - 2 ? line : plain.slice(0, width - 3);
+        if (fitting === visibleText) return;
+        write(eraseLine + fitting);
+        visibleText = fitting;
       };
+      timer = setInterval(draw, redrawIntervalMs).unref();
+      return close;
     },
     clear,
-    close() {
-      activities.length = 0;
-      clear();
-      clearInterval(timer);
-      timer = undefined;
-    },
+    close,
   };
-  return line;
 }

@@ -1,7 +1,7 @@
 import { type LifecycleNotice, lifecycleLines } from '../api/lifecycle.ts';
 import type { OperationId } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
-import { toProse } from './fold.ts';
+import { sanitize } from '../process/text.ts';
 
 /** The lines for people that a command prints on stderr, besides progress and errors. */
 export interface Notices {
@@ -60,7 +60,7 @@ export function createNotices(options: NoticesOptions): Notices {
       ending.map((notice) => ({ ...notice, stability: undefined })),
     );
   };
-  const tell = (line: string) => io.stderr.write(`${toProse(io, line)}\n`).catch(() => {});
+  const tell = (line: string) => io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
   const print = async (line: string) => {
     if (!isQuiet) await tell(line);
   };

@@ -1,8 +1,8 @@
 import { originalOf } from '../api/contract.ts';
 import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
+import { sanitize } from '../process/text.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from './columns.ts';
-import { toProse } from './fold.ts';
 import {
   createCsvWriter,
   createIdsWriter,
@@ -17,8 +17,7 @@ import { createStyle } from './style.ts';
 import { createAlignedWriter, createTableWriter } from './table.ts';
 
 // This file prints records. `columns.ts` picks the columns, and a writer of `formats.ts` or `table.ts` turns the records into
-// text. `width.ts` measures text, `fold.ts` breaks lines, `style.ts` colours them, and `near-time.ts` prints times. `error.ts`
-// and `notices.ts` print on stderr. `live-line.ts` redraws one line of a terminal, such as the bar of `progress.ts`, and
+// text. `width.ts` measures and breaks cells, and `style.ts` colours them. `error.ts` and `notices.ts` print on stderr. `live-line.ts` redraws one line of a terminal, such as the bar of `progress.ts`, and
 // `screen.ts` redraws the table of `--watch`. `streams.ts` makes both streams safe to write to.
 
 interface PrinterOptions {
@@ -177,7 +176,7 @@ export class Printer {
     if (quiet) return;
     const forPeople = [count === 0 && format === 'table' && `no ${view.plural}`, writer.notice?.()];
     const lines = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
-    for (const line of lines) if (line) await io.stderr.write(`${toProse(io, line)}\n`);
+    for (const line of lines) if (line) await io.stderr.write(`${sanitize(line)}\n`);
   }
 
   private async createJob<Entity>(

@@ -9,8 +9,6 @@ export interface ProgressState {
   /** Undefined if the total is unknown. */
   readonly total?: number | undefined;
   readonly failed?: number | undefined;
-  /** The most requests in flight. */
-  readonly concurrency?: number | undefined;
 }
 
 interface ProgressOptions {
@@ -34,29 +32,42 @@ interface ProgressContext {
 }
 
 const plainIntervalMs = 10_000;
+const barSize = 30;
 
-/**
- * Shows the progress of long work on stderr: a bar on a terminal, elsewhere a plain line every ten seconds.
- */
+/** Shows the progress of long work on stderr: a bar on a terminal, elsewhere a plain line every ten seconds. */
 export async function withProgress<Value>(
   { io: { stderr }, liveLine, quiet, style }: ProgressContext,
-  options: ProgressOptions,
+  { label, unit, delayMs = 0, read }: ProgressOptions,
   work: () => Promise<Value>,
 ): Promise<Value> {
   if (quiet) return work();
-  const read = createFactReader(options);
+  const startMs = monotonicMs();
+  const start = read().done;
+  const textsOf = ({ done, total, failed }: ProgressState) => {
+    const rate = ((done - start) * 1000) / Math.max(1, monotonicMs() - startMs);
+    const texts = [
+      `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
+      failed ? `${groupDigits(failed)} failed` : '',
+      rate < 0.5 ? '' : `${groupDigits(Math.round(rate))}/s`,
+    ];
+    return texts.filter((text) => text !== '');
+  };
   let stop: () => void;
   if (liveLine.canDraw) {
-    const colors = await style('stderr');
-    const drawFrom = monotonicMs() + (options.delayMs ?? 0);
+    const { green, dim } = await style('stderr');
     stop = liveLine.show((width) => {
-      const facts = read();
-      return monotonicMs() < drawFrom ? undefined : barText(facts, options.label, width, colors);
+      if (monotonicMs() < startMs + delayMs) return undefined;
+      const state = read();
+      const texts = textsOf(state).join('  ');
+      const filled = Math.floor(Math.min(state.done / (state.total || 1), 1) * barSize);
+      const bar = `${green('━'.repeat(filled))}${dim('─'.repeat(barSize - filled))}`;
+      const fits = label.length + barSize + texts.length + 8 <= width;
+      return [label, ...(state.total && fits ? [bar] : []), texts].join('  ');
     });
   } else {
     const timer = setInterval(() => {
       const time = new Date().toISOString().replace(/\.\d+/, '');
-      void stderr.write(`${time} ${options.label}: ${read().texts.join(', ')}\n`).catch(() => {});
+      void stderr.write(`${time} ${label}: ${textsOf(read()).join(', ')}\n`).catch(() => {});
     }, plainIntervalMs).unref();
     stop = () => clearInterval(timer);
   }
@@ -65,71 +76,4 @@ export async function withProgress<Value>(
   } finally {
     stop();
   }
-}
-
-/** A state in words. */
-interface ProgressFacts {
-  /** The part that is done, from 0 to 1; undefined if the total is unknown. */
-  readonly share: number | undefined;
-  /** The most important text comes first. */
-  readonly texts: readonly string[];
-  /** The text of `texts` that counts failures. */
-  readonly failedText: string | undefined;
-}
-
-/** Returns a function that reads the state. Its rate covers the last five seconds, because a service may slow down. */
-function createFactReader({ read, unit }: ProgressOptions): () => ProgressFacts {
-  const windowMs = 5000;
-  const samples = [{ atMs: monotonicMs(), done: read().done }];
-  return () => {
-    const { done, total, failed, concurrency } = read();
-    const now = monotonicMs();
-    samples.push({ atMs: now, done });
-    while (samples.length > 2 && (samples[1]?.atMs ?? now) < now - windowMs) samples.shift();
-    const [first = { atMs: now, done: 0 }] = samples;
-    const rate = now > first.atMs ? ((done - first.done) * 1000) / (now - first.atMs) : 0;
-    const share = total ? done / total : undefined;
-    const failedText = failed ? `${groupDigits(failed)} failed` : undefined;
-    const texts = [
-      total ? `${Math.floor((done * 100) / total)}%` : undefined,
-      `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
-      failedText,
-      total === undefined || rate <= 0
-        ? undefined
-        : `${remainingText(Math.ceil((total - done) / rate))} left`,
-      rate < 0.5 ? undefined : `${groupDigits(Math.round(rate))}/s`,
-      concurrency === undefined ? undefined : `${concurrency} at once`,
-    ];
-    return { share, failedText, texts: texts.filter((text) => text !== undefined) };
-  };
-}
-
-/**
- * Prints `applying  ━━━━━━──────  45%  9,000/20,000 rows  3 failed  0:08 left  1,234/s  8 at once`.
- * Leaves out the last texts if they do not fit.
- */
-function barText(
-  { share, texts, failedText }: ProgressFacts,
-  label: string,
-  width: number,
-  style: Style,
-): string {
-  const leastBar = 10;
-  const fittingTexts = [...texts];
-  // Leave room for the ^C that a terminal shows after the bar, so that it does not wrap.
-  const room = () => width - 3 - [label, ...fittingTexts].join('  ').length - 2;
-  while (fittingTexts.length > 1 && room() < leastBar) fittingTexts.pop();
-  const size = Math.min(room(), 30);
-  const filled = Math.floor(Math.min(share ?? 0, 1) * size);
-  const bar = `${style.green('━'.repeat(filled))}${style.dim('─'.repeat(Math.max(0, size - filled)))}`;
-  const paintedTexts = fittingTexts.map((text) => (text === failedText ? style.red(text) : text));
-  return [label, ...(share === undefined || size < leastBar ? [] : [bar]), ...paintedTexts].join('  ');
-}
-
-/** Prints seconds as `m:ss` or `h:mm:ss`. */
-function remainingText(seconds: number): string {
-  const twoDigits = (value: number) => String(value).padStart(2, '0');
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const minutesAndSeconds = `${hours > 0 ? twoDigits(minutes) : minutes}:${twoDigits(seconds % 60)}`;
-  return hours > 0 ? `${hours}:${minutesAndSeconds}` : minutesAndSeconds;
 }

@@ -1,10 +1,8 @@
-import { sanitize } from '../process/text.ts';
+import { minuteText, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
-import { widestPiece, wrapLines } from './fold.ts';
 import type { PrintJob, Writer } from './formats.ts';
-import { nearTime, timeDistance } from './near-time.ts';
 import { paintStatus } from './style.ts';
-import { createMeasure, type Measure } from './width.ts';
+import { createMeasure, type Measure, widestPiece, wrapLines } from './width.ts';
 
 /** The most records, and the most lines, of a frame: cli-table3 takes quadratic time. */
 const maxFramedRecords = 300;
@@ -79,8 +77,7 @@ export function createAlignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entit
 /** Prints a cell as text that is safe to show. */
 function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
-  if (column.time === undefined || !isTerminal) return sanitize(text);
-  return sanitize(column.time === 'near' ? nearTime(text, new Date()) : timeDistance(text, new Date()));
+  return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
 
 /** A column with the texts of its cells. */

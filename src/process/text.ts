@@ -85,6 +85,21 @@ export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
+/**
+ * Prints a moment in the time zone of the process: `2026-12-02 14:00`. Midnight in UTC stands for a whole day and is printed
+ * without a time.
+ *
+ * @param text an RFC 3339 time; any other text is returned as it is.
+ */
+export function minuteText(text: string): string {
+  const moment = new Date(text);
+  const ms = moment.getTime();
+  if (Number.isNaN(ms)) return text;
+  if (ms % 86_400_000 === 0) return text.slice(0, 10);
+  const localMoment = new Date(ms - moment.getTimezoneOffset() * 60_000);
+  return localMoment.toISOString().slice(0, 16).replace('T', ' ');
+}
+
 /** A word with `a` or `an` before it. */
 export function withArticle(word: string): string {
   return `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`;

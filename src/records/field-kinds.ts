@@ -20,7 +20,7 @@ interface FieldKindRules {
   /** Whether a person may leave a question for it empty. */
   readonly isOptional?: true;
   /** How its column is printed. */
-  readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'time'>;
+  readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'isTime'>;
 }
 
 const asText = (text: string) => text;
@@ -31,6 +31,6 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
   status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isStatus: true } },
   quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
-  date: { placeholder: 'date', parse: parseDay, isOptional: true, column: { time: 'near' } },
+  date: { placeholder: 'date', parse: parseDay, isOptional: true, column: { isTime: true } },
   truth: { parse: parseTruth },
 };

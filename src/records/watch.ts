@@ -3,7 +3,6 @@ import { collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, type View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
-import { foldProse } from '../output/fold.ts';
 import { canRedraw, openScreen, type Screen } from '../output/screen.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
@@ -61,7 +60,7 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
       const waitMs = Math.max(intervalMs, retryAfterMs);
       const cause = `${clockText(context)}: ${errorSentence(error)}; the next poll is in ${Math.round(waitMs / 1000)} s`;
       const { red } = await context.style('stdout');
-      const folded = foldProse(sanitize(cause), context.io.stdout.width).split('\n');
+      const folded = [sanitize(cause)];
       await screen.draw([...folded.map((line) => red(line)), ...lines]);
       return { value: undefined, isFinal: false, leastPauseMs: waitMs };
     }

@@ -39,7 +39,7 @@ test('shows the plan in a terminal, asks, draws a bar while it writes, and takes
   expect(text).toContain(
     `and ${rows - 20} more; --dry-run shows all of them\nplan: 96 of 96 rows to write: 96 pets up +384\n`,
   );
-  expect(text).toMatch(/\rapplying {2}━*─* {2}\d+% {2}\d+\/96 rows {2}/);
+  expect(text).toMatch(/\rapplying {2}━*─* {2}\d+\/96 rows {2}/);
   // Each drawing stays on its line, and the last one is erased before anything else is written.
   const bars = drawn.split('\r\x1b[K').filter((part) => part.includes('applying'));
   expect(bars.length).toBeGreaterThan(1);
@@ -71,7 +71,7 @@ test('Ctrl-C in a terminal waits for what is in flight, and prints the command t
   expect(code).toBe(130);
   const text = plainText(drawn);
   expect(text).toContain(
-    'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to\nabandon it\n',
+    'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it\n',
   );
   expect(text).toMatch(/\d+ not processed\n/);
   expect(text).not.toContain('unknown');

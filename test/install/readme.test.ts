@@ -73,8 +73,7 @@ describe('in a terminal, from the first line of the README to the last', () => {
 /** Dates and times as those of another day. */
 function undated(text: string): string {
   return text
-    .replaceAll(/\d{4}-\d\d-\d\d/g, '2000-01-01')
-    .replaceAll(/\b\d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b/g, '1 Jan 00:00')
+    .replaceAll(/\d{4}-\d\d-\d\d( \d\d:\d\d)?/g, '2000-01-01')
     .replaceAll(/\d+(\.\d+)? (ms|s)\b/g, '1 s')
     .replaceAll(/ +$/gm, '');
 }

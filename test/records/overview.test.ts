@@ -75,7 +75,7 @@ test('on a terminal it fits one screen of 80 by 24, and shows nothing raw', asyn
   const lines = run.stdout.split('\n');
   expect(lines.length).toBeLessThanOrEqual(24);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
-  expect(run.stdout.replace(/\(.*d.*\)/g, '(…)')).toMatchInlineSnapshot(`
+  expect(run.stdout).toMatchInlineSnapshot(`
     "Pets: 3
     available  2  ██████████████████████████████
     pending    0
@@ -91,8 +91,8 @@ test('on a terminal it fits one screen of 80 by 24, and shows nothing raw', asyn
 
     Open orders: 3, 1 overdue
     id  pet  name  quantity  shipDate
-     3    2  Max          3  2020-01-02 (…)   overdue
-     2    1  Luna         2  2999-01-02 (…)
+     3    2  Max          3  2020-01-02  overdue
+     2    1  Luna         2  2999-01-02
      1    1  Luna         1
     "
   `);

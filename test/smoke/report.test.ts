@@ -311,10 +311,3 @@ test('a format in the config is for records, so smoke ignores it', async () => {
   const configured = await run(['--only', 'op/getPet'], { PETSTORE_OUTPUT: 'csv' });
   expect(configured).toMatchObject({ code: 0, stdout: expect.stringMatching(/4 passed\n$/) });
 });
-
-test('in a terminal a long line folds', async () => {
-  const terminal = { terminals: ['stdout'], columns: 60, env: { NO_COLOR: '1' } } as const;
-  const { stdout } = await runCli(['smoke', '--base-url', service.url, '--only', 'op/getC*'], terminal);
-  const lines = stdout.split('\n').filter((line) => !/^ +(request|got) |checks of/.test(line));
-  expect(lines.filter(({ length }) => length > 60)).toEqual([]);
-});

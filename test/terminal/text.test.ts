@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sanitize } from '../../src/process/text.ts';
+import { minuteText, sanitize } from '../../src/process/text.ts';
 
 test.each([
   ['\x1b[31m', '\\x1b[31m'],
@@ -34,4 +34,12 @@ test.each([
 
 test('300,000 joiners are shown in linear time', () => {
   expect(sanitize('\u200d'.repeat(300_000))).toHaveLength(6 * 300_000);
+});
+
+test.each([
+  [new Date(2026, 10, 24, 9, 5).toISOString(), '2026-11-24 09:05'],
+  ['2026-12-02T00:00:00Z', '2026-12-02'],
+  ['soon', 'soon'],
+])('the moment %s is printed as %s, in the time zone of the process', (text, printed) => {
+  expect(minuteText(text)).toBe(printed);
 });

@@ -1,4 +1,3 @@
-import { foldProse } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
 import { isRed, type State } from '../finding.ts';
@@ -16,8 +15,8 @@ import {
 
 interface Layout {
   readonly style: Style;
-  /** The width of the terminal, at which lines are folded. Undefined if the report goes to a pipe or a file. */
-  readonly width?: number | undefined;
+  /** Whether a person reads the report on a terminal, where the last lines are seen first. */
+  readonly isTerminal: boolean;
   /** Whether to show failures and the total only. */
   readonly brief: boolean;
 }
@@ -35,39 +34,35 @@ const detailIndent = stateWidth + gapWidth;
  * failures come after the checks, so that they are on the screen at the end.
  */
 export function toHumanReport(report: SmokeReport, layout: Layout): string {
-  const { width, brief } = layout;
+  const { isTerminal, brief } = layout;
   const failures = redCausesOf(report.verdicts)
     .map((cause) => causeText(cause, layout))
     .join('');
   const lines = brief ? '' : checkLines(report.verdicts, layout);
-  const parts = (width === undefined ? [failures, lines] : [lines, failures]).filter((part) => part !== '');
+  const parts = (isTerminal ? [lines, failures] : [failures, lines]).filter((part) => part !== '');
   return [...parts, totalLine(report, layout)].join(brief ? '' : '\n');
 }
 
 /** Formats a cause of failures with all its details. */
-function causeText({ finding, subject, details }: Cause, { style, width }: Layout): string {
-  const lines = details.map(([label, text]) => {
-    const indent = detailIndent + labelWidth + gapWidth;
-    // A request stays on one line, so that it can be copied.
-    const folded = label === 'request' ? text : foldProse(text, width, indent);
-    return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${folded}\n`;
-  });
-  const head = foldProse(`${subject}: ${reasonText(finding)}`, width, detailIndent);
+function causeText({ finding, subject, details }: Cause, { style }: Layout): string {
+  const lines = details.map(
+    ([label, text]) => `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${text}\n`,
+  );
+  const head = `${subject}: ${reasonText(finding)}`;
   return `${stateCell(finding.state, style)}  ${head}\n${lines.join('')}`;
 }
 
 /** Formats a line for each check. The checks that did not begin for the same reason share a line. */
-function checkLines(verdicts: readonly Verdict[], { style, width }: Layout): string {
+function checkLines(verdicts: readonly Verdict[], { style }: Layout): string {
   const begunVerdicts = verdicts.filter(({ skipReason }) => skipReason === undefined);
   const idWidth = Math.max(...begunVerdicts.map(({ id }) => id.length), '00 checks'.length);
   const line = ({ state, elapsedMs }: Verdict, id: string, text: string) => {
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
-    const folded = foldProse(text, width, stateWidth + idWidth + timeWidth + 3 * gapWidth);
     const cells = [
       stateCell(state, style),
       id.padEnd(idWidth),
       style.dim(time.padStart(timeWidth)),
-      state === 'warn' || state === 'flaky' ? style.yellow(folded) : style.dim(folded),
+      state === 'warn' || state === 'flaky' ? style.yellow(text) : style.dim(text),
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   };

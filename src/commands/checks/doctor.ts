@@ -3,7 +3,6 @@ import { isRed, type State } from '../../checks/finding.ts';
 import { exitCodeOf, type Verdict, verdictOf } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
 import type { View } from '../../output/columns.ts';
-import { foldProse } from '../../output/fold.ts';
 import { paintStatus, type Style } from '../../output/style.ts';
 import { sanitize } from '../../process/text.ts';
 import { runDoctorChecks } from './doctor-checks.ts';
@@ -39,7 +38,7 @@ export const doctor = action({
         const verdict = verdictOf(result, false);
         verdicts.push(verdict);
         context.setExitCode(exitCodeOf(verdicts));
-        if (isLive) await io.stdout.write(rowLine(toRow(verdict), style, io.stdout.width));
+        if (isLive) await io.stdout.write(rowLine(toRow(verdict), style));
       },
     });
     hide();
@@ -81,11 +80,10 @@ function toRow({ id, state, findings, skipReason }: Verdict): Row {
 const stateWidth = 'flaky'.length;
 const nameWidth = 'reach/connect'.length;
 
-/** Formats a row for people. A long reason is folded within its column. */
-function rowLine({ state, check, reason, hint }: Row, style: Style, width?: number): string {
-  const indent = stateWidth + nameWidth + 4;
+/** Formats a row for people. */
+function rowLine({ state, check, reason, hint }: Row, style: Style): string {
   const paint = state === 'skip' ? style.dim : (text: string) => text;
   const word = paintStatus(style, state, state.padEnd(stateWidth));
   const text = sanitize(hint === null ? reason : `${reason}; ${hint}`);
-  return `${word}  ${check.padEnd(nameWidth)}  ${paint(foldProse(text, width, indent))}\n`;
+  return `${word}  ${check.padEnd(nameWidth)}  ${paint(text)}\n`;
 }

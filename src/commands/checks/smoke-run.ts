@@ -137,7 +137,7 @@ async function createDisplay(context: Context, brief: boolean) {
     async printReport(report: SmokeReport, { github }: Reports): Promise<Error[]> {
       hide();
       const isSilent = name === 'stderr' && quiet;
-      const text = isSilent ? '' : toHumanReport(report, { style, width: io[name].width, brief });
+      const text = isSilent ? '' : toHumanReport(report, { style, isTerminal: io[name].isTerminal, brief });
       const settlements = await Promise.allSettled([
         text && io[name].write(text),
         github && io[name].write(toAnnotations(report), { isRaw: true }),

@@ -18,7 +18,6 @@ import type { RunHeader } from '../../bulk/run-header.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { wrapLines } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
@@ -154,8 +153,7 @@ async function printSummary(
   const printer = await context.printer();
   const { fields, sort } = context.flags;
   if (printer.format === 'table' && fields === undefined && sort === undefined) {
-    const { width } = io.stdout;
-    await io.stdout.write(summaryText(report, totals, await context.style('stdout'), width ?? 80));
+    await io.stdout.write(summaryText(report, totals, await context.style('stdout')));
   } else await printer.record(toSummaryJson(report, totals, next), summaryView);
 }
 
@@ -249,7 +247,7 @@ function toSummaryJson(
 }
 
 /** The summary for a terminal: the session, the whole run if it has more rows, and the groups of failures. */
-function summaryText(report: Report, { counts: all }: RunTotals, style: Style, columns: number): string {
+function summaryText(report: Report, { counts: all }: RunTotals, style: Style): string {
   const { id, header, rows, planned, deferrals, isResumed, requests, retries, seconds, rowsPerSecond } =
     report;
   const { noun, rows: total } = header;
@@ -281,8 +279,7 @@ function summaryText(report: Report, { counts: all }: RunTotals, style: Style, c
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
     const text = describeExample(example, rowWords(noun).record);
-    const folded = wrapLines(text, Math.max(20, columns - 4), (word) => word.length);
-    lines.push(...folded.map((line) => style.dim(`    ${line}`)));
+    lines.push(style.dim(`    ${text}`));
   }
   if (!isResumed) lines.push(style.dim(`run ${id}`));
   return `${lines.join('\n')}\n`;

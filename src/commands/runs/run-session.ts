@@ -229,7 +229,7 @@ async function writeSession(
   rejects: FileName,
   lock: TargetLock,
 ): Promise<Report> {
-  const { stop, totals, pace, run } = session;
+  const { stop, totals, run } = session;
   const abandon = () => stop.abandon('stopped by a second signal');
   const steps = {
     stopMs: graceMs + reportMs,
@@ -247,7 +247,7 @@ async function writeSession(
   const activity = {
     label: run.header.kind === 'undo' ? 'undoing' : 'applying',
     unit: 'rows',
-    read: () => ({ done: totals.settled, total, failed: totals.failed, concurrency: pace.limit }),
+    read: () => ({ done: totals.settled, total, failed: totals.failed }),
   };
   return inTwoSteps(context, steps, async () => {
     const start = await beforeWrites(async () => {

@@ -31,7 +31,7 @@ const runsColumns: readonly Column<RunRecord>[] = [
   { name: 'id', value: ({ id }) => id },
   { name: 'kind', value: ({ kind }) => kind },
   { name: 'file', value: ({ file, shard }) => (shard === undefined ? file : `${file} ${shard}`) },
-  { name: 'started', value: ({ started }) => started, time: 'distance' },
+  { name: 'started', value: ({ started }) => started, isTime: true },
   { name: 'state', value: ({ state }) => state, isStatus: true },
   {
     name: 'applied',
