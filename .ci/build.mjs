@@ -81,6 +81,14 @@ const results = [
     footer: { js: '})' },
   }),
 ];
+results.push(
+  await build({
+    ...common,
+    plugins: [packagesApart],
+    entryPoints: ['src/answer.ts'],
+    outfile: join(outdir, 'answer.js'),
+  }),
+);
 const content = await readFile(join(outdir, 'petstore.js'));
 await appendFile(
   join(outdir, 'petstore.js'),
@@ -92,28 +100,25 @@ for (const [file, entry] of packages)
   );
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(packagesIn)));
 
+// The commands as data, for help and completion.
 const tree = resolve(outdir, 'tree.js');
 await build({
   ...common,
   alias,
   plugins: [rawText, leanConf],
   stdin: {
-    contents: `export { commandsOf } from './cli/verb.ts';
+    contents: `export { prepare } from './cli/prepare.ts';
+      export { createStyle } from './output/style.ts';
       export { program } from './commands/index.ts';`,
     resolveDir: 'src',
   },
   outfile: tree,
 });
-const { commandsOf, program } = createRequire(import.meta.url)(tree);
+const { prepare, createStyle, program } = createRequire(import.meta.url)(tree);
 await rm(tree);
-// bin/petstore.js keeps a code cache for each of these commands. It takes the first that fits, so `pets list` comes before
-// `pets`.
-const lines = ['__complete'];
-for await (const { path } of commandsOf(program)) lines.push(path.join(' '));
-await writeFile(
-  join(outdir, 'commands.txt'),
-  lines.sort((a, b) => b.split(' ').length - a.split(' ').length).join('\n'),
-);
+const { bold } = await createStyle({}, {}, 'always');
+for (const [name, text] of Object.entries(await prepare(program, bold)))
+  await writeFile(join(outdir, name), text);
 
 /** Returns the names of the packages in a bundle. */
 function packagesIn({ metafile }) {

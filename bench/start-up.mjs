@@ -53,26 +53,27 @@ try {
   printHeader(`Start-up, Node ${process.version}`, 'node -e 0', 'petstore');
   const rows = [
     ['`petstore --version`', petstore(['--version']), '<= 1.1'],
-    ['`petstore --help`', petstore(['--help']), '<= 1.35'],
-    ['`petstore pets --help`', petstore(['pets', '--help']), '<= 1.35'],
+    ['`petstore --help`', petstore(['--help']), '<= 1.2'],
+    ['`petstore pets list --help`', petstore(['pets', 'list', '--help']), '<= 1.2'],
+    ['`petstore help formats`', petstore(['help', 'formats']), '<= 1.2'],
     [
       '`petstore pets list`, http, URL by environment',
       petstore(['pets', 'list'], { PETSTORE_BASE_URL: url }),
-      '<= 2.0',
+      '<= 1.9',
     ],
     [
       '`petstore pets list`, http, URL in a profile',
       petstore(['--profile', 'bench', 'pets', 'list']),
-      '<= 2.3',
+      '<= 2.1',
     ],
     ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 1.8'],
     [
       '`petstore inventory apply`, http, 10 rows, none differs',
       petstore(['inventory', 'apply', stock, '--yes'], { PETSTORE_BASE_URL: url }),
     ],
-    ['completion of a command', petstore(['__complete', '--', '']), '<= 1.45'],
-    ['completion of a flag', petstore(['__complete', '--', 'pets', 'list', '--']), '<= 1.45'],
-    ['completion of a value', petstore(['__complete', '--', 'pets', 'list', '--status', '']), '<= 1.35'],
+    ['completion of a command', petstore(['__complete', '--', '']), '<= 1.3'],
+    ['completion of a flag', petstore(['__complete', '--', 'pets', 'list', '--']), '<= 1.3'],
+    ['completion of a value', petstore(['__complete', '--', 'pets', 'list', '--status', '']), '<= 1.3'],
     ['completion of a profile', petstore(['__complete', '--', '--profile', '']), '<= 1.45'],
     [
       'completion of a pet, offline',

@@ -8,16 +8,25 @@ const { Script } = require('node:vm');
 const dist = join(__dirname, '../dist');
 const bundle = join(dist, 'petstore.js');
 const words = process.argv.slice(2);
+/** What dist/answer.js may answer without the program. */
+const answered = ['help', 'complete', 'other'];
 /** The most caches that a folder has. */
 const mostCaches = 40;
 
 if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
 } else {
+  const command = commandOf(words);
+  const code = answered.includes(command) ? require('../dist/answer.js').answer(words, dist) : undefined;
+  if (code === undefined) runProgram(command);
+  else process.exitCode = code;
+}
+
+function runProgram(command) {
   const source = fs.readFileSync(bundle, 'latin1');
   // The bundle ends with a hash of its content.
   const build = source.slice(-9);
-  const file = cacheFile();
+  const file = cacheFile(command);
   const cachedData = file && readCache(file, build);
   const script = new Script(source, { filename: bundle, cachedData });
   // Runs under flags of V8 leave the caches of those without alone: V8 takes only caches that were made under its own flags.
@@ -28,14 +37,16 @@ if (words.length === 1 && words[0] === '--version') {
 }
 
 /** Each command runs other functions, and a cache has only those of the run that wrote it. */
-function cacheFile() {
+function cacheFile(command) {
   const folder = cacheFolder();
-  return folder && join(folder, `${commandOf(words)}-${process.versions.v8}-${process.arch}.cache`);
+  return folder && join(folder, `${command}-${process.versions.v8}-${process.arch}.cache`);
 }
 
-/** `pets-list` of any command line that names this command, `help` of any that asks for help. */
+/** `pets-list` of any command line that names this command, `help` of any that asks for help, `other` of any that names none. */
 function commandOf(words) {
-  if (words.length === 0 || words.includes('--help') || words.includes('-h')) return 'help';
+  if (words[0] === '__complete') return 'complete';
+  if (words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h'))
+    return 'help';
   // The build writes one command a line: `pets list`.
   const commands = fs.readFileSync(join(dist, 'commands.txt'), 'latin1').split('\n');
   const command = commands.find((line) => {

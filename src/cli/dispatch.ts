@@ -1,21 +1,25 @@
+import { join } from 'node:path';
 import { version } from '../../package.json';
 import { isSettingKey, variableName } from '../config/keys.ts';
 import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
+import { plainStyle } from '../output/style.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
+import { asksForHelp, findHelp } from './command-words.ts';
 import { nameOf } from './flag.ts';
 import type { GlobalFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
+import { readPage, readTable } from './prepared.ts';
 import { runAction } from './run-action.ts';
-import { topicNames } from './topics.ts';
 import { commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
 // The files of this folder:
 // - `verb.ts` and `flag.ts` define a command as data. `global-flags.ts` has the flags of all commands.
 // - `parse-line.ts` lets commander read the words. This file decides whether the line runs a command, shows help, or is wrong.
 // - `run-action.ts` runs the command, and prints what it returns.
-// - `help.ts` makes the help of a command. `topics.ts` and `topics.txt` have the help that several commands share.
-// - `complete.ts` answers the Tab key.
+// - `command-words.ts` answers help, unknown commands and the Tab key from a table and from pages that `prepare.ts` makes for the build:
+//   `help.ts` the help of a command, `topics.ts` and `topics.txt` the help that several commands share. `prepared.ts` reads them.
+// - `complete.ts` looks up values for the Tab key.
 
 /** A command line that has been read and not yet run. */
 export interface CommandLine {
@@ -39,45 +43,43 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     const run = (context: Context) => complete(unfinished, context, program);
     return { flags: unfinished.line.flags, name: '', usesConfig: true, run };
   }
-  if (argv.length === 0) {
-    const run = async ({ io }: Context) => io.stdout.write((await import('./help.ts')).introduction);
-    return { flags: {}, name: '', usesConfig: false, run };
-  }
-  const helpWords = findHelpWords(argv);
-  const line = await parseLine(program, helpWords ?? argv);
-  const { flags, path } = line;
+  const line = await parseLine(program, argv);
+  const { flags, path, command, problem } = line;
   const common = { flags, name: path.join(' ') };
   if (flags.version === true)
     return { ...common, usesConfig: false, run: ({ io }) => io.stdout.write(`${version}\n`) };
+  // Neither help nor a line that names no command reads the config: bin/petstore.js answers most of them without the program.
+  const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !command.alone);
+  if (asksForHelp(argv) || lacksVerb)
+    return { ...common, usesConfig: false, run: (context) => answerHelp(context, argv) };
   try {
-    const asksHelp = helpWords !== undefined || flags.help === true;
-    return { ...common, ...(asksHelp ? toHelpTask(line) : toActionTask(line)) };
+    return { ...common, ...toActionTask(line) };
   } catch (error) {
     return { ...common, usesConfig: true, run: () => Promise.reject(error) };
   }
 }
 
-type Task = Pick<CommandLine, 'usesConfig' | 'defaultFormat' | 'run'>;
+/** What commander says of a group whose verb is missing or unknown. */
+const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.excessArguments'];
 
-/** Makes the task that shows help. @throws UsageError if the words do not name a command. */
-function toHelpTask(line: ParsedLine): Task {
-  if (line.problem?.code === 'commander.unknownCommand') throw wordsError(line, line.problem);
-  return { usesConfig: false, run: (context) => printHelp(context, 'stdout', line) };
+/** Prints the page that a line asks for, or of a group whose verb is missing. @throws UsageError for an unknown command. */
+async function answerHelp(context: Context, argv: readonly string[]): Promise<void> {
+  const dist = join(context.io.packageDir, 'dist');
+  const help = findHelp(readTable(dist), argv);
+  if (help.is === 'wrong') throw new UsageError(help.message, help.hint);
+  const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
+  if (stream === 'stderr') context.setExitCode(exitCodes.usage);
+  const isStyled = (await context.style(stream)) !== plainStyle;
+  await context.io[stream].write(readPage(dist, help.name, isStyled));
 }
+
+type Task = Pick<CommandLine, 'usesConfig' | 'defaultFormat' | 'run'>;
 
 /** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
 function toActionTask(line: ParsedLine): Task {
   const { path, command, flagUses, problem } = line;
-  if (problem && problem.code !== 'commander.help') throw wordsError(line, problem);
   const action = isGroup(command) ? command.alone : command;
-  if (!action)
-    return {
-      usesConfig: false,
-      run: async (context) => {
-        context.setExitCode(exitCodes.usage);
-        await printHelp(context, 'stderr', line);
-      },
-    };
+  if (problem || !action) throw wordsError(line);
   const flags = flagsOf(action);
   const misplacedUse = flagUses.find(({ key }) => !(key in flags));
   if (misplacedUse)
@@ -94,37 +96,13 @@ function toActionTask(line: ParsedLine): Task {
   };
 }
 
-async function printHelp(context: Context, stream: 'stdout' | 'stderr', line: ParsedLine): Promise<void> {
-  const { helpWidth, formatCommandHelp } = await import('./help.ts');
-  const { bold } = await context.style(stream);
-  await context.io[stream].write(formatCommandHelp(line, helpWidth(context.io), bold));
-}
-
-/**
- * Finds the command whose help the line asks for: `pets list` in `pets list --help`, `--help pets list`, `help pets list` and
- * `pets help list`. Undefined if the line does not ask for the help of a command. `help <topic>` is itself a command.
- */
-function findHelpWords(argv: readonly string[]): readonly string[] | undefined {
-  const end = argv.indexOf('--');
-  const words = end === -1 ? argv : argv.slice(0, end);
-  const rest = words.filter((word) => word !== '--help' && word !== '-h');
-  const at = rest[0]?.startsWith('-') ? -1 : rest.slice(0, 2).indexOf('help');
-  const isTopic = topicNames.some((name) => name === rest[at + 1]);
-  if (at === 0 && isTopic) return undefined;
-  if (at !== -1) return rest.filter((_, index) => index !== at);
-  return rest.length < words.length ? rest : undefined;
-}
-
 /** Makes the error for a line that commander cannot read. The hint is commander's suggestion, if it has one. */
-function wordsError(
-  { path, command, operands }: ParsedLine,
-  { code, message }: NonNullable<ParsedLine['problem']>,
-): UsageError {
+function wordsError({ path, command, operands, problem }: ParsedLine): UsageError {
+  const { code = '', message = '' } = problem ?? {};
   const name = commandName(path);
   const see = `see \`${name} --help\``;
   if (code === 'commander.excessArguments') {
-    if (isGroup(command)) return new UsageError(`${name}: unknown command '${operands[0]}'`, see);
-    const count = Object.keys(command.args ?? {}).length;
+    const count = isGroup(command) ? 0 : Object.keys(command.args ?? {}).length;
     return new UsageError(`${name}: unexpected argument '${operands[count]}'`, see);
   }
   const flag = code === 'commander.unknownOption' ? operands.find((word) => word.startsWith('-')) : undefined;

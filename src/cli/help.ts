@@ -1,8 +1,7 @@
 import { Command, Help, Option } from 'commander';
 import { type OperationId, operations } from '../api/operations.ts';
-import type { Io } from '../process/io.ts';
 import { type Flag, meaningOf } from './flag.ts';
-import { type Block, formatBlock, leastRoom, topicNames } from './topics.ts';
+import { type Block, formatBlock, helpWidth, topicNames } from './topics.ts';
 import {
   type Action,
   type CommandEntry,
@@ -30,29 +29,18 @@ Work with yours:
 petstore --help lists every command; petstore <command> --help shows one.
 `;
 
-/** Longer lines are hard to read, even on a wide terminal. */
-const maxWidth = 100;
-
-/** Returns the width of help: the width of the terminal, even if a program such as less reads stdout. */
-export function helpWidth({ stdout, stderr }: Io): number {
-  return Math.min(stdout.width ?? stderr.width ?? maxWidth, maxWidth);
-}
-
 /**
  * Lets commander format the help of a command: usage, description, arguments, flags or verbs. Examples follow.
  *
  * @param styleTitle makes a title such as `Usage:` bold.
  */
 export function formatCommandHelp(
-  node: CommandNode,
-  width: number,
+  { path, entry, command }: CommandNode,
   styleTitle = (title: string) => title,
 ): string {
-  const { path, entry, command } = node;
-  const format = (block: Block) => formatBlock(block, width);
   const page = new Command(entry.name)
     .usage(usageOf(path, command))
-    .description(descriptionOf(entry, command).map(format).join('\n\n'))
+    .description(descriptionOf(entry, command).map(formatBlock).join('\n\n'))
     .commandsGroup(path.length === 0 ? 'Commands:' : 'Verbs:')
     .helpOption(false)
     .helpCommand(false);
@@ -68,14 +56,13 @@ export function formatCommandHelp(
     for (const argument of Object.values(command.args ?? {}))
       page.argument(argument.syntax, meaningOf(argument));
   const help = Object.assign(new Help(), {
-    helpWidth: width,
-    minWidthToWrap: leastRoom,
+    helpWidth,
     commandUsage: () => page.usage(),
     subcommandTerm: (verb: Command) => [verb.name(), ...verb.aliases()].join(', '),
     styleTitle,
   });
   const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');
-  return `${help.formatHelp(page, help)}\n${examples}\n\n${format(footerOf(path, command))}\n`;
+  return `${help.formatHelp(page, help)}\n${examples}\n\n${formatBlock(footerOf(path, command))}\n`;
 }
 
 /** Returns the flags of this command that no topic of help explains. */

@@ -3,9 +3,6 @@ import { describeKey, programVariables, settingKeys, variableName } from '../con
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
-/** The fewest columns to which text is folded. In fewer, it would become a column of single words. */
-export const leastRoom = 16;
-
 /** The words after `petstore help` that name a page about several commands. */
 export const topicNames = [
   'flags',
@@ -62,35 +59,35 @@ export async function readTopics(): Promise<Readonly<Record<TopicName, Topic>>> 
   return Object.fromEntries(topics) as Record<TopicName, Topic>;
 }
 
-/** Folds the text of a topic to a width. */
-export function formatTopic({ title, blocks }: Topic, width: number): string {
-  return `${[title, ...blocks].map((block) => formatBlock(block, width)).join('\n\n')}\n`;
+/** The columns of help. */
+export const helpWidth = 80;
+
+/** Lays out the text of a topic. */
+export function formatTopic({ title, blocks }: Topic): string {
+  return `${[title, ...blocks].map(formatBlock).join('\n\n')}\n`;
 }
 
-/** Folds a block to a width. */
-export function formatBlock(block: Block, width: number): string {
-  if (typeof block === 'string') return fold(block, width);
+/** Lays out a block. */
+export function formatBlock(block: Block): string {
+  if (typeof block === 'string') return fold(block, helpWidth);
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
   const { title, items } = block;
   const margin = title === undefined ? 0 : 2;
   // A single long term must not push all meanings to the right.
-  const longest = title === undefined ? 26 : width / 2;
+  const longest = title === undefined ? 26 : helpWidth / 2;
   const widest = Math.max(0, ...items.map(([term]) => term.length).filter((length) => length <= longest));
-  const hasRoomBeside = width - margin - widest - 2 >= leastRoom;
-  const termWidth = hasRoomBeside ? widest : 0;
-  const indent = margin + (termWidth || 2) + 2;
+  const indent = margin + widest + 2;
   const lines = items.map(([term, meaning]) => {
-    const gap =
-      term.length <= termWidth ? ' '.repeat(termWidth - term.length + 2) : `\n${' '.repeat(indent)}`;
-    return `${' '.repeat(margin)}${term}${gap}${fold(meaning, width, indent)}`;
+    const gap = term.length <= widest ? ' '.repeat(widest - term.length + 2) : `\n${' '.repeat(indent)}`;
+    const text = fold(meaning, helpWidth - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
+    return `${' '.repeat(margin)}${term}${gap}${text}`;
   });
   return [...(title === undefined ? [] : [title]), ...lines].join('\n');
 }
 
-/** Breaks a text at spaces, and indents all lines but the first. */
-function fold(text: string, width: number, indent = 0): string {
-  const help = Object.assign(new Help(), { minWidthToWrap: leastRoom });
-  return help.boxWrap(text, width - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
+/** Breaks a text at spaces. */
+function fold(text: string, room: number): string {
+  return new Help().boxWrap(text, room);
 }
 
 function toTopic(text: string): [name: string, topic: Topic] {

@@ -63,7 +63,11 @@ export function paintStatus(style: Style, state: string, text = state): string {
 }
 
 /** Whether a stream shows colour. `--color` decides, then FORCE_COLOR, then NO_COLOR, then the terminal. */
-function isColored({ isTerminal }: OutputStream, env: Io['env'], mode: ColorMode): boolean {
+export function isColored(
+  { isTerminal }: Pick<OutputStream, 'isTerminal'>,
+  env: Io['env'],
+  mode: ColorMode,
+): boolean {
   const colorMode = mode === 'auto' ? colorVariable(env)?.value : mode;
   if (colorMode !== undefined) return colorMode === 'always';
   return isTerminal && env.TERM !== 'dumb';

@@ -1,32 +1,64 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { prepare } from '../../src/cli/prepare.ts';
 import { readTopics, topicNames } from '../../src/cli/topics.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { settingKeys, variableName } from '../../src/config/keys.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';
+import { createStyle } from '../../src/output/style.ts';
 import { exitCodes } from '../../src/process/errors.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { spawnCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const paths: (readonly string[])[] = [[]];
 for await (const { path } of commandsOf(program)) paths.push(path);
 
-test.each([60, 80, 140])(
-  'no help is wider than a terminal of %i columns, except for examples',
-  async (columns) => {
-    for (const path of paths) {
-      const { stdout } = await runCli([...path, '--help'], { terminals: ['stdout'], columns });
-      const prose = stdout.replace(/\x1b\[\d+m/g, '').split('\n');
-      const wide = prose.filter((line) => line.length > columns && !line.startsWith('  petstore '));
-      expect(wide, path.join(' ')).toEqual([]);
-      expect(prose[0], path.join(' ')).toMatch(/^Usage: petstore/);
-      expect(prose, path.join(' ')).toContain('Examples:');
-    }
-  },
-);
+test('no help is wider than 80 columns, except for examples', async () => {
+  for (const path of paths) {
+    const { stdout } = await runCli([...path, '--help']);
+    const prose = stdout.split('\n');
+    expect(
+      prose.filter((line) => line.length > 80 && !line.startsWith('  petstore ')),
+      path.join(' '),
+    ).toEqual([]);
+    expect(prose[0], path.join(' ')).toMatch(/^Usage: petstore/);
+    expect(prose, path.join(' ')).toContain('Examples:');
+  }
+});
+
+test('the files that the build made are those of the commands as they are', async () => {
+  const { bold } = await createStyle(fakeIo().stdout, {}, 'always');
+  for (const [name, text] of Object.entries(await prepare(program, bold)))
+    expect(readFileSync(join('dist', name), 'utf8') === text, name).toBe(true);
+});
+
+test.each([
+  '',
+  '--help',
+  'help formats',
+  'pets --help',
+  'help pets list',
+  'pets help ls',
+  'pets get 3 --help',
+  'pets',
+  'pets lsit',
+  'pats',
+  'help lost',
+  'pets lsit --json',
+  '--color always help',
+  '__complete -- pe',
+  '__complete -- pets list --s',
+  '__complete -- pets list --status available -o ',
+  '__complete -- completion ',
+])('the program answers petstore %s as the file for it does', async (line) => {
+  const words = line === '' ? [] : line.split(' ');
+  const { code, stdout, stderr } = await spawnCli(words);
+  expect(await runCli(words)).toEqual({ code, stdout, stderr });
+});
 
 /** Commands with so many flags, keys or verbs that their help needs more lines; that of help is the whole list. */
 const longHelps =
@@ -71,23 +103,16 @@ describe('titles', () => {
 });
 
 describe.each(topicNames)('help %s', (topic) => {
-  test.each([60, 80])('fits %i columns, except for commands and files to copy', async (columns) => {
-    const { code, stdout } = await runCli(['help', topic], { terminals: ['stdout'], columns });
+  test('fits 80 columns, except for commands and files to copy', async () => {
+    const { code, stdout } = await runCli(['help', topic]);
     expect(code).toBe(0);
     const { blocks } = (await readTopics())[topic];
     const recipes = blocks.flatMap((block) =>
       typeof block !== 'string' && 'lines' in block ? block.lines : [],
     );
-    const wide = stdout
-      .split('\n')
-      .filter((line) => line.length > columns && !recipes.includes(line.slice(2)));
+    const wide = stdout.split('\n').filter((line) => line.length > 80 && !recipes.includes(line.slice(2)));
     expect(wide.filter((line) => !line.startsWith('petstore '))).toEqual([]);
   });
-});
-
-test('help in a pipe fits the terminal of stderr', async () => {
-  const { stdout } = await runCli(['help', 'formats'], { terminals: ['stderr'], columns: 70 });
-  expect(stdout.split('\n').filter((line) => line.length > 70)).toEqual([]);
 });
 
 test('help environment names every variable and every key of the config', async () => {

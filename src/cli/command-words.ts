@@ -1,0 +1,227 @@
+import { closestWord } from '../process/text.ts';
+
+// What every user gets alike is made by the build: the pages of help, and the table of commands, flags and fixed values. This file
+// answers from the table: which page a line asks for, what is wrong with a name of a command, and what the Tab key offers.
+
+/** A flag or an argument, as far as completion needs it. */
+export interface WordSlot {
+  /** `-o, --output <format>`, `<id or name...>`. */
+  readonly syntax: string;
+  readonly summary: string;
+  /** The words that may stand here, or the kind of values that must be looked up. */
+  readonly offers: readonly string[] | string;
+  /** Whether several values may stand in one word, separated by commas. */
+  readonly isList: boolean;
+}
+
+/** A command or a group of commands. */
+export interface CommandWords {
+  /** The names from the first level on: `pets list`; empty for the program itself. */
+  readonly path: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  /** The names of its verbs; empty if it is no group. */
+  readonly verbs: readonly string[];
+  /** Whether it does something without a verb. */
+  readonly acts: boolean;
+  readonly args: readonly WordSlot[];
+  /** The places of its flags in the list of all flags. */
+  readonly flags: readonly number[];
+}
+
+export interface WordTable {
+  readonly flags: readonly WordSlot[];
+  readonly commands: Readonly<Record<string, CommandWords>>;
+  /** The words behind `petstore help` that name a page about several commands. */
+  readonly topics: readonly string[];
+}
+
+/** What words of a command line name. */
+interface Place {
+  readonly command: CommandWords;
+  /** The words that are no names of commands, no flags and no values of flags. */
+  readonly operands: readonly string[];
+  /** The flag that waits for its value. */
+  readonly open: WordSlot | undefined;
+  /** Whether `--` has ended the flags. */
+  readonly isEnded: boolean;
+}
+
+export type HelpAnswer =
+  | { readonly is: 'page'; readonly name: string }
+  | { readonly is: 'wrong'; readonly message: string; readonly hint: string };
+
+/** What the Tab key offers: words with summaries, names of files, or values that must be looked up. */
+export type Offered =
+  | { readonly is: 'words'; readonly words: readonly { readonly word: string; readonly summary: string }[] }
+  | { readonly is: 'files' }
+  | {
+      readonly is: 'values';
+      readonly kind: string;
+      readonly operands: readonly string[];
+      /** The part of the current word that stays: `--status=`, or `sold,` in a list. */
+      readonly stem: string;
+    };
+
+/** Whether a line asks for help in place of running a command. */
+export function asksForHelp(words: readonly string[]): boolean {
+  return words.length === 0 || words.length > withoutHelp(words).length;
+}
+
+/**
+ * Finds the page that a line asks for: `pets list` for `pets list --help`, `--help pets list`, `help pets list` and
+ * `pets help list`; `help formats` for a topic. A line with an unknown command asks for none.
+ */
+export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer {
+  const rest = withoutHelp(words);
+  const topic = rest.length === 1 && table.topics.find((name) => name === rest[0]);
+  if (topic) return { is: 'page', name: `help ${topic}` };
+  if (words.length === 0) return { is: 'page', name: 'introduction' };
+  const { command, operands } = locate(table, rest);
+  return findUnknown(table, command, operands) ?? { is: 'page', name: command.path };
+}
+
+/** Says which word names no command of a group. Undefined if the line has no such word. */
+export function findUnknown(
+  table: WordTable,
+  { path, verbs }: CommandWords,
+  [word]: readonly string[],
+): Extract<HelpAnswer, { is: 'wrong' }> | undefined {
+  if (verbs.length === 0 || word === undefined) return undefined;
+  const name = ['petstore', path].join(' ').trimEnd();
+  const names = verbs.flatMap((verb) => [verb, ...(verbOf(table, path, verb)?.aliases ?? [])]);
+  const near = closestWord(word, path === '' ? [...names, ...table.topics] : names);
+  const hint = near === undefined ? `see \`${name} --help\`` : `did you mean ${near}?`;
+  return { is: 'wrong', message: `${name}: unknown command '${word}'`, hint };
+}
+
+/** Finds what a line names. Unknown flags are passed over. */
+export function locate(table: WordTable, words: readonly string[]): Place {
+  let command = table.commands[''] as CommandWords;
+  let open: WordSlot | undefined;
+  const operands: string[] = [];
+  for (const word of words) {
+    const isFlag = word.startsWith('-') && word !== '-';
+    if (open && !(isFlag && open.syntax.includes('['))) {
+      open = undefined;
+    } else if (word === '--') {
+      return { command, operands, open: undefined, isEnded: true };
+    } else if (isFlag) {
+      open = openFlag(flagsOf(table, command), word);
+    } else {
+      const verb = operands.length === 0 ? verbOf(table, command.path, word) : undefined;
+      if (verb) command = verb;
+      else operands.push(word);
+    }
+  }
+  return { command, operands, open, isEnded: false };
+}
+
+/** Says what may stand in the place of the last word. */
+export function offersAt(table: WordTable, words: readonly string[]): Offered {
+  const current = words.at(-1) ?? '';
+  const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
+  const { command, operands, open, isEnded } = locate(table, words.slice(0, -1));
+  if (isEnded) return { is: 'files' };
+  const flags = flagsOf(table, command);
+  const flag =
+    attached === ''
+      ? open
+      : flags.find(({ syntax }) => `${longName(syntax)}=` === attached && takesValue(syntax));
+  if (flag) {
+    const end = flag.isList ? Math.max(attached.length, current.lastIndexOf(',') + 1) : attached.length;
+    return valuesAt(table, flag, operands, current.slice(0, end), current);
+  }
+  if (current.startsWith('-'))
+    return fixedWords(
+      flags.map(({ syntax, summary }) => ({ word: longName(syntax), summary })),
+      '',
+      current,
+    );
+  if (command.verbs.length > 0)
+    return fixedWords(operands.length === 0 ? verbOffers(table, command) : [], '', current);
+  const last = command.args.at(-1);
+  const argument = command.args[operands.length] ?? (last?.syntax.includes('...') ? last : undefined);
+  return argument ? valuesAt(table, argument, operands, '', current) : { is: 'words', words: [] };
+}
+
+function valuesAt(
+  table: WordTable,
+  { offers }: WordSlot,
+  operands: readonly string[],
+  stem: string,
+  current: string,
+): Offered {
+  if (offers === 'file') return { is: 'files' };
+  if (offers === 'command') {
+    const topics = table.topics.map((word) => ({ word, summary: '' }));
+    return fixedWords([...verbOffers(table, table.commands[''] as CommandWords), ...topics], stem, current);
+  }
+  if (typeof offers === 'string') return { is: 'values', kind: offers, operands, stem };
+  return fixedWords(
+    offers.map((word) => ({ word, summary: '' })),
+    stem,
+    current,
+  );
+}
+
+/** The offers that begin like the current word, without regard to case, as commands look up names. */
+export function fixedWords(
+  offers: readonly { readonly word: string; readonly summary: string }[],
+  stem: string,
+  current: string,
+): Extract<Offered, { is: 'words' }> {
+  const prefix = current.slice(stem.length).toLowerCase();
+  const words = offers.filter(({ word }) => word.toLowerCase().startsWith(prefix));
+  return { is: 'words', words: words.map(({ word, summary }) => ({ word: stem + word, summary })) };
+}
+
+/** Prints offers for the scripts in `completions/`: one a line, with its summary after a tab. */
+export function printOffers(offered: Exclude<Offered, { is: 'values' }>): string {
+  if (offered.is === 'files') return ':file\n';
+  return offered.words.map(({ word, summary }) => `${word}${summary && `\t${summary}`}\n`).join('');
+}
+
+/** The words of a line without those that ask for help. */
+function withoutHelp(words: readonly string[]): readonly string[] {
+  const end = words.indexOf('--');
+  const line = end === -1 ? words : words.slice(0, end);
+  const rest = line.filter((word) => word !== '--help' && word !== '-h');
+  const at = rest[0]?.startsWith('-') ? -1 : rest.slice(0, 2).indexOf('help');
+  if (at !== -1) return rest.filter((_, index) => index !== at);
+  return rest.length < line.length ? rest : words;
+}
+
+function verbOf(table: WordTable, path: string, word: string): CommandWords | undefined {
+  const verbs = table.commands[path]?.verbs.map(
+    (verb) => table.commands[path === '' ? verb : `${path} ${verb}`],
+  );
+  return verbs?.find((verb) => verb?.path.split(' ').at(-1) === word || verb?.aliases.includes(word));
+}
+
+function verbOffers(table: WordTable, { path, verbs }: CommandWords) {
+  return verbs.map((word) => ({ word, summary: verbOf(table, path, word)?.summary ?? '' }));
+}
+
+function flagsOf(table: WordTable, { flags }: CommandWords): WordSlot[] {
+  return flags.flatMap((at) => table.flags[at] ?? []);
+}
+
+/** Finds the flag in a word whose value must follow as the next word: `-o`, `-qo`, `--output`. */
+function openFlag(flags: readonly WordSlot[], word: string): WordSlot | undefined {
+  if (word.startsWith('--'))
+    return flags.find(({ syntax }) => longName(syntax) === word && takesValue(syntax));
+  for (const [at, letter] of [...word.slice(1)].entries()) {
+    const flag = flags.find(({ syntax }) => syntax.startsWith(`-${letter},`));
+    if (flag && takesValue(flag.syntax)) return at === word.length - 2 ? flag : undefined;
+  }
+  return undefined;
+}
+
+function longName(syntax: string): string {
+  return /--[\w-]+/.exec(syntax)?.[0] ?? syntax;
+}
+
+function takesValue(syntax: string): boolean {
+  return /[<[]/.test(syntax);
+}

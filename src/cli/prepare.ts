@@ -1,0 +1,66 @@
+import type { CommandWords, WordSlot, WordTable } from './command-words.ts';
+import { formatCommandHelp, introduction } from './help.ts';
+import { preparedFiles } from './prepared.ts';
+import { formatTopic, readTopics, topicNames } from './topics.ts';
+import { type CommandNode, commandsOf, flagsOf, isGroup, type Program } from './verb.ts';
+
+/** Makes the files of help and completion. Only the build and its test call it. */
+export async function prepare(
+  program: Program,
+  bold: (text: string) => string,
+): Promise<Readonly<Record<string, string>>> {
+  const nodes: CommandNode[] = [{ path: [], entry: program, command: program }];
+  for await (const node of commandsOf(program)) nodes.push(node);
+  const topics = await readTopics();
+  const pages = (style: (text: string) => string): [string, string][] => [
+    ['introduction', introduction],
+    ...topicNames.map((name): [string, string] => [`help ${name}`, formatTopic(topics[name])]),
+    ...nodes.map((node): [string, string] => [node.path.join(' '), formatCommandHelp(node, style)]),
+  ];
+  return preparedFiles(tableOf(nodes), { plain: pages((text) => text), styled: pages(bold) });
+}
+
+function tableOf(nodes: readonly CommandNode[]): WordTable {
+  // Most flags belong to every command.
+  const flags = new Map<string, { readonly at: number; readonly slot: WordSlot }>();
+  const placeOf = (slot: WordSlot): number => {
+    const key = JSON.stringify(slot);
+    const flag = flags.get(key) ?? { at: flags.size, slot };
+    flags.set(key, flag);
+    return flag.at;
+  };
+  const commands = nodes.map(({ path, entry, command }): [string, CommandWords] => {
+    const action = isGroup(command) ? command.alone : command;
+    const words = {
+      path: path.join(' '),
+      aliases: entry.aliases ?? [],
+      summary: entry.summary,
+      verbs: isGroup(command) ? command.verbs.map(({ name }) => name) : [],
+      acts: action !== undefined,
+      args: Object.values(action?.args ?? {}).map(toSlot),
+      flags: Object.values(flagsOf(command)).map(toSlot).map(placeOf),
+    };
+    return [words.path, words];
+  });
+  return {
+    commands: Object.fromEntries(commands),
+    flags: Array.from(flags.values(), ({ slot }) => slot),
+    topics: topicNames,
+  };
+}
+
+function toSlot({
+  syntax,
+  summary,
+  choices,
+  offers = [],
+  isList = false,
+}: {
+  readonly syntax: string;
+  readonly summary: string;
+  readonly choices?: readonly string[] | undefined;
+  readonly offers?: WordSlot['offers'] | undefined;
+  readonly isList?: boolean | undefined;
+}): WordSlot {
+  return { syntax, summary, offers: choices ?? offers, isList };
+}
