@@ -2,13 +2,7 @@ import { type NamedNoun, nouns } from '../api/nouns.ts';
 import { argument, choice, value, values, words } from '../cli/flag.ts';
 import { valueProblem } from '../config/keys.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
-import {
-  parseIdOrName,
-  parsePositiveQuantity,
-  parseQuantity,
-  parseText,
-  parseWaitGoal,
-} from '../records/parse-values.ts';
+import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {
   parse: parseIdOrName,
@@ -25,7 +19,7 @@ export const quantityArgument = argument('<quantity>', 'the stock count', { pars
 /** The id of a run, such as `r7`. Its number alone is enough. */
 export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);
 
-const watchFlag = value('--watch [interval]', 'poll again and show changes (default: every 5s)', {
+const watchFlag = value('--watch [interval]', 'print the table again and again (default: every 5s)', {
   parse: parseInterval,
 });
 
@@ -39,12 +33,6 @@ export const listFlags = {
     conflicts: ['watch'],
   }),
 };
-
-export const untilFlag = value(
-  '--until <condition>',
-  'poll every 2s, at most --timeout, until a field has a value, as in status=sold; or exists, or gone',
-  { parse: parseWaitGoal, offers: ['exists', 'gone'] },
-);
 
 /** Parses the interval of --watch. @returns milliseconds @throws ValueError. */
 function parseInterval(text: string): number {

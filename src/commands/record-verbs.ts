@@ -15,7 +15,7 @@ import {
   type RecordNoun,
   recordView,
 } from '../records/record-nouns.ts';
-import { fieldFlag, fromFlag, referenceFlag, untilFlag } from './arguments.ts';
+import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
 import { type ApplyFlags, fileFlags } from './runs/run-flags.ts';
 
 /** The texts of a noun's verbs that differ from noun to noun. */
@@ -63,10 +63,8 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       operation: operations.get,
       examples: examples.get,
       args: { ids: idList },
-      flags: { until: untilFlag },
       view: async (context) => (await import('../records/get.ts')).getView(context, noun),
-      run: async (context, { ids, until }) =>
-        (await import('../records/get.ts')).getRecords(context, noun, ids, until),
+      run: async (context, { ids }) => (await import('../records/get.ts')).getRecords(context, noun, ids),
     }),
     create: verb({
       name: 'create',

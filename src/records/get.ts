@@ -5,11 +5,10 @@ import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import { CliError } from '../process/errors.ts';
 import { type Access, openAccess } from './access.ts';
-import type { IdOrName, WaitGoal } from './parse-values.ts';
+import type { IdOrName } from './parse-values.ts';
 import { openView } from './print-records.ts';
 import { readEach } from './read-each.ts';
 import { namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
-import { checkWaitGoal, waitFor } from './wait.ts';
 
 /**
  * Reads records, to be printed in the order of their ids. A lone record is not printed as a list.
@@ -20,28 +19,20 @@ export async function getRecords(
   context: Context,
   noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
-  until?: WaitGoal | undefined,
-): Promise<Output | undefined> {
-  const goal = until && checkWaitGoal(until, noun, await context.contract());
+): Promise<Output> {
   const access = await openAccess(context, noun, await readOperation(context, noun));
-  // A record that is to come or go need not have its name yet.
-  const targets = typeof goal === 'string' ? idsOrNames : await resolveIds(access, idsOrNames);
-  const read = async (target: IdOrName | CliError) => {
+  const read = async (target: bigint | CliError) => {
     if (target instanceof CliError) throw target;
-    if (goal !== undefined) return waitFor(access, target, goal);
-    return (await readRecord(access.client, noun.name, target as bigint)).value;
+    return (await readRecord(access.client, noun.name, target)).value;
   };
-  // All records are waited for at the same time, because they share the time of --timeout.
-  const atOnce = goal ? idsOrNames.length : context.settings.get('concurrency');
+  const targets = await resolveIds(access, idsOrNames);
+  const atOnce = context.settings.get('concurrency');
   const [{ values: found, error }, { view, readNames }] = await Promise.all([
     readEach(targets, read, { unit: noun.plural, atOnce }),
     openView(access, false),
   ]);
   const [first] = found;
-  if (first === undefined) {
-    if (error) throw error;
-    return undefined;
-  }
+  if (first === undefined) throw error;
   const notes = new Set<string | undefined>();
   for (const record of found) notes.add(await readNames(record));
   for (const note of notes) if (note !== undefined) await context.warn(note);

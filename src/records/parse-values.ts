@@ -1,7 +1,6 @@
 import type { Bounds } from '../api/schemas.ts';
 import { idRequirement, isDateTime, isDay, toChange, toId, toQuantity } from '../api/values.ts';
 import { blankValue, ValueError } from '../config/setting-values.ts';
-import { parseRecordCondition, type ValueComparison } from '../input/condition.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { caseless, withArticle } from '../process/text.ts';
@@ -123,14 +122,6 @@ export function parseTruth(text: string): boolean {
   const word = text.toLowerCase();
   if (word !== 'true' && word !== 'false') throw new ValueError('must be true or false');
   return word === 'true';
-}
-
-/** What `get --until` waits for: the record itself, its end, or values of its fields. */
-export type WaitGoal = 'exists' | 'gone' | readonly ValueComparison[];
-
-/** Parses the value of `--until`. @throws UsageError that names the first mistake. */
-export function parseWaitGoal(text: string, flag: string): WaitGoal {
-  return text === 'exists' || text === 'gone' ? text : parseRecordCondition(text, flag);
 }
 
 /** Returns the text. @throws ValueError if it is blank, which is most often an unset variable of a script. */

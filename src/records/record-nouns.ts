@@ -10,8 +10,8 @@ import { type FieldKind, fieldKinds } from './field-kinds.ts';
 // The files of this folder:
 // - nouns: this file describes the four nouns as data. `field-kinds.ts` says how people write values.
 // - verbs: `list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts` and `delete.ts` work for every noun, and
-//   `inventory.ts` has the verbs of counts. A verb opens its `access.ts`. `wait.ts` waits until a condition holds,
-//   `watch.ts` shows a list again and again, and `overview.ts` sums the lists up.
+//   `inventory.ts` has the verbs of counts. A verb opens its `access.ts`. `watch.ts` shows a list again and
+//   again, and `overview.ts` sums the lists up.
 // - input: flags become fields in `parse-values.ts`, `body-fields.ts` and `field-words.ts`, and records of a file in
 //   `record-layout.ts`. `names.ts` finds the ids of names.
 // - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.

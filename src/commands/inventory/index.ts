@@ -2,14 +2,7 @@ import { argument, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
 import { recordNouns, recordView } from '../../records/record-nouns.ts';
-import {
-  listFlags,
-  petIdArgument,
-  petIdsArgument,
-  quantityArgument,
-  statusesFlag,
-  untilFlag,
-} from '../arguments.ts';
+import { listFlags, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
 import { bulkVerbs } from './bulk-verbs.ts';
 
 const { inventory } = recordNouns;
@@ -52,10 +45,8 @@ const get = verb({
   operation: 'getInventory',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   args: { ids: petIdsArgument },
-  flags: { until: untilFlag },
   view: async (context) => (await import('../../records/get.ts')).getView(context, inventory),
-  run: async (context, { ids, until }) =>
-    (await import('../../records/get.ts')).getRecords(context, inventory, ids, until),
+  run: async (context, { ids }) => (await import('../../records/get.ts')).getRecords(context, inventory, ids),
 });
 
 const set = verb({
