@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { leanConf } from './lean-conf.mjs';
 
@@ -59,11 +59,12 @@ const packagesApart = {
       return { path: `./${file}`, external: true };
     });
     onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {};' }));
-    // All of @inquirer/prompts would include its editor prompt and many encodings.
-    onResolve({ filter: /\/inquirer\.ts$/ }, ({ kind }) => {
+    // These import parts of a package: all of it would take longer to load.
+    onResolve({ filter: /\/(inquirer|undici-parts)\.ts$/ }, ({ path, kind, resolveDir }) => {
       if (kind === 'entry-point') return undefined;
-      packages.set('inquirer.js', 'src/input/inquirer.ts');
-      return { path: './inquirer.js', external: true };
+      const file = `${basename(path, '.ts')}.js`;
+      packages.set(file, resolve(resolveDir, path));
+      return { path: `./${file}`, external: true };
     });
   },
 };

@@ -7,6 +7,7 @@ import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
+import { findProxy } from './client/transport/proxy.ts';
 import type { SocketAddress } from './client/transport/sockets.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { showWaiting } from './client/waiting.ts';
@@ -210,14 +211,10 @@ async function openTransport(
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
     await (context.quiet ? context.tell(warning) : context.warn(warning));
   }
-  const options = {
-    baseUrl,
-    tls,
-    env: io.env,
-    connections: settings.get('concurrency'),
-    connectTimeoutMs: settings.get('timeout'),
-  };
-  if (use === 'bulk') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
+  const options = { baseUrl, tls, env: io.env, connections: settings.get('concurrency') };
+  const proxy = findProxy(new URL(baseUrl), io.env);
+  if (use === 'bulk' || proxy)
+    return (await import('./client/transport/undici.ts')).createUndiciTransport(options, proxy);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 

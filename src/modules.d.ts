@@ -5,7 +5,19 @@ declare module '*?raw' {
   export default text;
 }
 
-/** undici has types only for its index, which takes three times as long to load: fetch, WebSocket, caches. */
+// undici has types only for its index.
+declare module 'undici/lib/api/api-connect.js' {
+  // biome-ignore lint/style/noDefaultExport: it is what a CommonJS module exports.
+  export default function connect(): unknown;
+}
+
+declare module 'undici/lib/core/connect.js' {
+  import { buildConnector } from 'undici';
+
+  // biome-ignore lint/style/noDefaultExport: it is what a CommonJS module exports.
+  export default buildConnector;
+}
+
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';
 
@@ -13,16 +25,16 @@ declare module 'undici/lib/dispatcher/pool.js' {
   export default Pool;
 }
 
+declare module 'undici/lib/dispatcher/proxy-agent.js' {
+  import { ProxyAgent } from 'undici';
+
+  // biome-ignore lint/style/noDefaultExport: it is what a CommonJS module exports.
+  export default ProxyAgent;
+}
+
 declare namespace NodeJS {
   interface Process {
     /** Node 22.15 and later has it, but not on Windows. */
     execve?(file: string, args: readonly string[], env: Readonly<Record<string, string>>): never;
-  }
-}
-
-declare module 'http' {
-  interface Agent {
-    /** Says whether a connection that a request has left is kept. Documented, but not in the types. */
-    keepSocketAlive(socket: import('node:net').Socket): boolean;
   }
 }

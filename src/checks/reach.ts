@@ -56,6 +56,7 @@ type JudgeHandshake = (handshake: Handshake, context: SocketContext) => Finding;
 /** Performs a handshake and judges its result. */
 async function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<Finding> {
   const { address, signal } = context;
+  if (address.skipReason) return skip(address.skipReason);
   try {
     return judge(await performHandshake(address, signal), context);
   } catch (error) {

@@ -1,18 +1,27 @@
 import { builtInContract } from '../../src/api/contract.ts';
+import type { Transport } from '../../src/api/http.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
-import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
+import { createNodeHttpTransport, type TransportOptions } from '../../src/client/transport/node-http.ts';
+import { findProxy } from '../../src/client/transport/proxy.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
-/** Both ways to send: for few requests, and for many. */
-export const transports = { 'node:http': createNodeHttpTransport, undici: createUndiciTransport };
+type Open = (options: TransportOptions) => Promise<Transport>;
 
-type Open = (typeof transports)[keyof typeof transports];
-type Tls = Parameters<Open>[0]['tls'];
+/** Both ways to send: for few requests, and for many or through a proxy. */
+export const transports: Readonly<Record<string, Open>> = {
+  'node:http': (options) => open(createNodeHttpTransport, options),
+  undici: (options) => open(createUndiciTransport, options),
+};
+
+function open(direct: typeof createUndiciTransport, options: TransportOptions): Promise<Transport> {
+  const proxy = findProxy(new URL(options.baseUrl), options.env);
+  return proxy ? createUndiciTransport(options, proxy) : direct(options);
+}
 
 interface Options {
-  readonly tls?: Tls;
+  readonly tls?: TransportOptions['tls'];
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The most sockets that may be open. */
   readonly connections?: number;
@@ -27,7 +36,7 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
   return createClient({
     contract: builtInContract,
     baseUrl,
-    transport: await open({ baseUrl, tls, env, connections, connectTimeoutMs: timeoutMs }),
+    transport: await open({ baseUrl, tls, env, connections }),
     headers: { accept: 'application/json' },
     timeoutMs,
     retries,

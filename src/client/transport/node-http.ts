@@ -1,79 +1,62 @@
-import { Agent, type OutgoingHttpHeaders, request as open } from 'node:http';
-import type { Socket } from 'node:net';
-import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import { Dialer } from './dialer.ts';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import {
+  bareHost,
+  type HttpRequest,
+  type HttpResponse,
+  reachableHost,
+  type SendOptions,
+  type Transport,
+} from '../../api/http.ts';
+import { portOf } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
-import { createTransport, type Sender, type TransportOptions } from './transport.ts';
+import type { TlsFiles } from './tls.ts';
 
-/** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
-export function createNodeHttpTransport(options: TransportOptions): Transport {
-  const dialer = new Dialer(options);
-  return createTransport(dialer, new NodeHttpSender(dialer, options.connections));
+/** How a transport reaches one service. */
+export interface TransportOptions {
+  /** A URL of the origin. */
+  readonly baseUrl: string;
+  readonly tls: TlsFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The most sockets at the same time. */
+  readonly connections: number;
 }
 
-/** Keeps the connections to one origin; the dialer opens them. */
-class NodeHttpSender extends Agent implements Sender {
-  private readonly dialer: Dialer;
-  /** How many more requests may begin: Node's own limit ignores connections that are still being opened. */
-  private free: number;
-  /** The requests that wait for their turn, in order. */
-  private readonly waiting: (() => void)[] = [];
-
-  constructor(dialer: Dialer, connections: number) {
-    // Close an idle connection before the server does, because that would cost the next request.
-    super({ keepAlive: true, maxSockets: connections, timeout: 4000 });
-    this.dialer = dialer;
-    this.free = connections;
-  }
-
-  createConnection(_options: unknown, callback: (error: Error | null, socket?: Socket) => void): undefined {
-    this.dialer.dial().then(
-      (socket) => callback(null, socket),
-      (error) => callback(error),
-    );
-  }
-
-  /** Node would use a connection again on which it has sent `Connection: close`, unless the answer says so too. */
-  override keepSocketAlive(socket: Socket): boolean {
-    return !this.dialer.isForwarded && super.keepSocketAlive(socket);
-  }
-
-  async send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-    if (this.free > 0) this.free -= 1;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
-    try {
-      if (options.cancellation.isCancelled) throw options.cancellation.reason;
-      return await this.sendNow(requestTarget, request, options);
-    } finally {
-      // Calls that reach their deadline together end before the next in turn begins.
-      setImmediate(() => this.admitNext());
-    }
-  }
-
-  close(): void {
-    this.destroy();
-  }
-
-  private admitNext(): void {
-    const next = this.waiting.shift();
-    if (next) next();
-    else this.free += 1;
-  }
-
-  private sendNow(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+/** The transport for few requests without a proxy, which needs no time to load. Connections are kept for the next page or record. */
+export async function createNodeHttpTransport({
+  baseUrl,
+  tls,
+  env,
+  connections,
+}: TransportOptions): Promise<Transport> {
+  const origin = new URL(baseUrl);
+  const host = bareHost(origin.hostname);
+  const isSecure = origin.protocol === 'https:';
+  const { Agent, request: open } = isSecure ? await import('node:https') : await import('node:http');
+  // An idle connection is closed before the server does it, because that would cost the next request.
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: 4000 });
+  const target = {
+    agent,
+    host: reachableHost(host),
+    port: portOf(origin),
+    // Not the name in a header Host of the user: the certificate must be that of the base URL.
+    servername: isIP(host) === 0 ? host : '',
+    ...(isSecure && { secureContext: (await import('./tls.ts')).createTlsContext(tls, env) }),
+  };
+  const send = (
+    { method, url, headers, body }: HttpRequest,
+    { cancellation, onSending }: SendOptions,
+  ): Promise<HttpResponse> => {
     const collector = new ResponseCollector();
-    const { method, body } = request;
-    const headers: OutgoingHttpHeaders = {
-      host: this.dialer.origin.host,
-      ...(request.headers as OutgoingHttpHeaders),
-    };
+    const allHeaders: OutgoingHttpHeaders = { host: origin.host, ...(headers as OutgoingHttpHeaders) };
     // Node leaves the length out of a DELETE, and the server would read the body as the next request.
-    if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
-    // Plain http to node:http, because the dialer handles TLS.
-    const message = open({ agent: this, method, path: requestTarget, headers });
-    // The agent returns a socket that is connected and secured, so the request is sent at once.
-    message.on('socket', () => options.onSending());
-    options.cancellation.onCancel(() => message.destroy());
+    if (body !== undefined) allHeaders['content-length'] = Buffer.byteLength(body);
+    const message = open({ ...target, method, path: pathOf(url), headers: allHeaders });
+    message.on('socket', (socket) => {
+      if (message.reusedSocket) onSending();
+      else socket.once(isSecure ? 'secureConnect' : 'connect', onSending);
+    });
+    cancellation.onCancel(() => message.destroy());
     message.on('error', (error) => collector.fail(error));
     // Node closes such a connection without an event.
     message.on('upgrade', (_, socket) => {
@@ -88,5 +71,11 @@ class NodeHttpSender extends Agent implements Sender {
     });
     message.end(body);
     return collector.response;
-  }
+  };
+  return { send, close: async () => agent.destroy() };
+}
+
+/** Returns the path and the query of a URL. It is not parsed as a URL, because that is slow and a run does it for each request. */
+export function pathOf(url: string): string {
+  return url.slice(url.indexOf('/', url.indexOf('://') + 3));
 }

@@ -1,6 +1,7 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
-import { type CliError, type ErrorDetails, InputError, unansweredError } from '../../process/errors.ts';
+import { type CliError, InputError, unansweredError } from '../../process/errors.ts';
+import { transportError, trustHint } from './transport-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,9 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface HttpProxy {
   /** The variable that names it. */
   readonly source: string;
-  readonly isSecure: boolean;
-  readonly host: string;
-  readonly port: number;
+  readonly origin: string;
   /** The value of Proxy-Authorization, if the URL holds a user. */
   readonly authorization: string | undefined;
   /** Its URL without a password, for messages. */
@@ -44,21 +43,13 @@ function parseProxy(source: string, value: string): HttpProxy {
     throw bad(source, `has the scheme ${scheme}, and only http and https can be used`);
   if (!URL.canParse(value)) throw bad(source, 'is not a URL');
   const url = new URL(value);
-  return {
-    source,
-    isSecure: url.protocol === 'https:',
-    host: bareHost(url.hostname),
-    port: portOf(url),
-    authorization: authorizationOf(url, source),
-    label: url.username || url.password ? `${url.protocol}//***@${url.host}` : url.origin,
-  };
-}
-
-function authorizationOf({ username, password }: URL, source: string): string | undefined {
-  if (username === '' && password === '') return undefined;
+  const { origin, protocol, host, username, password } = url;
+  const hasUser = username !== '' || password !== '';
+  const label = hasUser ? `${protocol}//***@${host}` : origin;
   try {
     const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    return `Basic ${Buffer.from(pair).toString('base64')}`;
+    const authorization = hasUser ? `Basic ${Buffer.from(pair).toString('base64')}` : undefined;
+    return { source, origin, authorization, label };
   } catch {
     throw bad(source, 'has a user or password that is not percent-encoded');
   }
@@ -68,52 +59,50 @@ function bad(source: string, why: string): InputError {
   return new InputError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
 }
 
-/**
- * Whether NO_PROXY names a host. Its entries are hosts and domains with or without a port, addresses, CIDR blocks, or
- * `*`.
- */
+/** Whether NO_PROXY names a host. Its entries are hosts and domains with or without a port, or `*`. */
 function isExempt(host: string, port: number, list = ''): boolean {
   const entries = list
     .toLowerCase()
     .split(/[\s,]+/)
     .filter(Boolean);
-  return entries.some((entry) => entry === '*' || isNamedBy(host, port, entry));
+  return entries.some((entry) => {
+    const [, name = entry, onlyPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+    const domain = bareHost(name).replace(/^\*?\./, '');
+    const isNamed = host === domain || (isIP(host) === 0 && host.endsWith(`.${domain}`));
+    return entry === '*' || (isNamed && (onlyPort === undefined || Number(onlyPort) === port));
+  });
 }
 
-function isNamedBy(host: string, port: number, entry: string): boolean {
-  const [, name = entry, onlyPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
-  if (onlyPort !== undefined && Number(onlyPort) !== port) return false;
-  if (name.includes('/')) return isInBlock(host, name);
-  const domain = bareHost(name).replace(/^\*?\./, '');
-  return host === domain || (isIP(host) === 0 && host.endsWith(`.${domain}`));
+/** Whether an error of undici says that a proxy has answered in place of the service. */
+export function isRefusalOfProxy({ message }: Error): boolean {
+  return statusIn(message) !== undefined;
 }
 
-function isInBlock(host: string, block: string): boolean {
-  const [address = '', bits = ''] = block.split('/');
-  const family = isIP(address);
-  const most = family === 4 ? 32 : 128;
-  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(bits) || Number(bits) > most) return false;
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  const list = new BlockList();
-  list.addSubnet(address, Number(bits), type);
-  return list.check(host, type);
+/** Finds the status in `Proxy response (502) !== 200 when HTTP Tunneling` and `Proxy Authentication Required (407)`. */
+function statusIn(message: string): number | undefined {
+  const status = /^Proxy .*\((\d+)\)/.exec(message)?.[1];
+  return status === undefined ? undefined : Number(status);
 }
 
-/** The error of a proxy that refuses to lead to the service. @param what it did, such as `answered` */
-export function refusedByProxy(proxy: HttpProxy, what: string, status: number, reason = ''): CliError {
-  const hint = proxy.authorization
-    ? `it does not accept the user name and password of ${proxy.source}`
-    : `it wants a user name and a password, as in ${proxy.source}=http://user:password@${proxy.host}:${proxy.port}`;
-  const details = { retryable: status >= 500, hint: status === 407 || status === 401 ? hint : undefined };
-  return proxyError(proxy, `${what} ${status} ${reason}`.trimEnd(), details);
-}
-
-/** Makes the error of a proxy that fails. */
-export function proxyError(
-  proxy: HttpProxy,
-  why: string,
-  details: Pick<ErrorDetails, 'retryable' | 'hint'>,
-): CliError {
-  const message = `the proxy ${proxy.label} (${proxy.source}) ${why}`;
-  return unansweredError('proxy', message, details);
+/** Makes the error of a proxy that cannot be reached, or does not lead to the service. @param error of undici or of a socket. */
+export function proxyFailure({ source, label, authorization }: HttpProxy, error: Error): CliError {
+  const name = `the proxy ${label} (${source})`;
+  const status = statusIn(error.message);
+  if (status !== undefined) {
+    const hint = authorization
+      ? `it does not accept the user name and password of ${source}`
+      : `it wants a user name and a password, as in ${source}=http://user:password@proxy.example:3128`;
+    const details = { retryable: status >= 500, hint: status === 407 || status === 401 ? hint : undefined };
+    return unansweredError('proxy', `${name} answered ${status}`, details);
+  }
+  const { message, details } = transportError(error);
+  const { reason } = details;
+  if (reason === 'tls')
+    return unansweredError('tls', `${message}, through ${name}`, {
+      hint: `the certificate may be that of the proxy: ${trustHint}`,
+      cause: error,
+    });
+  if (reason === 'invalid-response')
+    return unansweredError('proxy', `${name} does not answer like an http proxy`, { retryable: false });
+  return unansweredError('proxy', `${name} failed: ${message}`, { cause: error });
 }

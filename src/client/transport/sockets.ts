@@ -8,14 +8,12 @@ import { unansweredError } from '../../process/errors.ts';
 import type { Io } from '../../process/io.ts';
 import { systemCode } from '../../process/system-error.ts';
 import { durationText } from '../../process/text.ts';
-import { Dialer } from './dialer.ts';
 import { findProxy, portOf } from './proxy.ts';
 import { createTlsContext, type TlsFiles } from './tls.ts';
 import { trustHint } from './transport-error.ts';
 
 /** The address of a service, and how its sockets are opened. */
 export interface SocketAddress {
-  readonly baseUrl: string;
   readonly host: string;
   readonly port: number;
   /** Whether the service is reached over TLS. */
@@ -38,7 +36,6 @@ export function toAddress(
   const proxy = isEmbedded ? undefined : findProxy(url, options.env);
   return {
     ...options,
-    baseUrl,
     host: bareHost(url.hostname),
     port: portOf(url),
     isEncrypted: url.protocol === 'https:' && !isEmbedded,
@@ -72,31 +69,25 @@ export interface Handshake {
   readonly protocol: string;
 }
 
-/**
- * Performs a TLS handshake, through the tunnel of a proxy if requests go through one. Offers old versions of TLS too and
- * accepts every certificate, so that it sees what is wrong.
- */
+/** Performs a TLS handshake. Offers old versions of TLS too and accepts every certificate, so that it sees what is wrong. */
 export async function performHandshake(address: SocketAddress, signal: AbortSignal): Promise<Handshake> {
-  const { baseUrl, host, tls, env, timeoutMs } = address;
-  const dialer = new Dialer({ baseUrl, tls, env, connectTimeoutMs: timeoutMs });
-  let socket: TLSSocket | undefined;
-  const handshake = async (): Promise<Handshake> => {
-    socket = connectTls({
-      socket: await dialer.dial(false),
-      ...(isIP(host) ? { host } : { servername: host }),
-      secureContext: createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
-      rejectUnauthorized: false,
-    });
-    await once(socket, 'secureConnect');
+  const { host, port, tls, env } = address;
+  const socket = connectTls({
+    host: reachableHost(host),
+    port,
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    secureContext: createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
+    rejectUnauthorized: false,
+  });
+  try {
+    await within(address, signal, once(socket, 'secureConnect'));
     const { valid_to: validTo } = socket.getPeerCertificate();
     const protocol = socket.getProtocol() ?? 'an unknown protocol';
     return { ...faultOf(socket), validTo: validTo ? new Date(validTo) : undefined, protocol };
-  };
-  return within(address, signal, handshake()).finally(() => {
-    // Node 20 crashes if a socket is destroyed under its TLS.
-    socket?.on('error', () => {}).destroy();
-    dialer.close();
-  });
+  } finally {
+    socket.on('error', () => {}).destroy();
+  }
 }
 
 /** Waits for work until the time limit or the signal, because a lookup takes no signal. */

@@ -33,7 +33,7 @@ export function transportError(
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   if (reason === 'invalid-response' && isTlsAlert(root))
     return unansweredError('tls', 'the port speaks TLS, not plain http', { hint: secureHint, cause: error });
-  const hint = tlsHints.find(([codes]) => codes.test(code))?.[1];
+  const hint = tlsHints.find(([words]) => words.test(`${code} ${root.message}`))?.[1];
   const place = namesPlace ? placeOf(root, code, reason) : '';
   const clause =
     reason === 'reset'
@@ -72,10 +72,10 @@ export const trustHint =
 
 export const clientCertificateHint = 'name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)';
 
-const tlsHints: readonly (readonly [codes: RegExp, hint: string])[] = [
+const tlsHints: readonly (readonly [words: RegExp, hint: string])[] = [
   [/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/, trustHint],
   [
-    /ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNKNOWN_CA)/,
+    /alert[ _](certificate[ _]required|handshake[ _]failure|bad[ _]certificate|certificate[ _]unknown|unknown[ _]ca)/i,
     `if the service wants a client certificate, ${clientCertificateHint}`,
   ],
 ];

@@ -1,94 +1,97 @@
-import type { Socket } from 'node:net';
+import { isIP } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import type { Dispatcher } from 'undici';
-import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
+import type { buildConnector, Dispatcher } from 'undici';
+import { bareHost, reachableHost, type SendOptions, type Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { Dialer } from './dialer.ts';
+import { pathOf, type TransportOptions } from './node-http.ts';
+import { type HttpProxy, isRefusalOfProxy, proxyFailure } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
-import { createTransport, type Sender, type TransportOptions } from './transport.ts';
 
-/** The transport for many requests: slower to load, and much faster than node:http once it runs. */
-export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
-  // The pool alone loads much faster than the whole of undici.
-  const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
-  const dialer = new Dialer(options);
-  const sender: UndiciSender = new UndiciSender(
-    new Pool(dialer.origin.origin, {
-      connections: options.connections,
-      pipelining: 1,
-      // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (_, callback) => sender.connect(dialer, callback),
-    }),
-  );
-  return createTransport(dialer, sender);
+/** The transport for many requests, and for all that go through a proxy: slower to load, and much faster than node:http once it runs. */
+export async function createUndiciTransport(
+  options: TransportOptions,
+  proxy?: HttpProxy,
+): Promise<Transport> {
+  const dispatcher = await openDispatcher(options, proxy);
+  const { origin, protocol } = new URL(options.baseUrl);
+  // A proxy may close a connection without a word (tinyproxy does), and the next request on it would be lost.
+  const isForwarded = proxy !== undefined && protocol === 'http:';
+  return {
+    forwardProxy: isForwarded ? proxy.label : undefined,
+    send(request, sendOptions) {
+      const handler = new Handler(sendOptions, proxy);
+      const { method, url, body = null } = request;
+      // undici's proxy adds a header.
+      const headers = (proxy ? { ...request.headers } : request.headers) as Record<string, string | string[]>;
+      dispatcher.dispatch({ origin, path: pathOf(url), method, headers, body, reset: isForwarded }, handler);
+      return handler.collector.response;
+    },
+    async close() {
+      // Not awaited: undici waits for connections that are still being opened.
+      dispatcher.destroy().catch(() => {});
+    },
+  };
 }
 
-class UndiciSender implements Sender {
-  /** The number of requests that wait for a connection. */
-  waiting = 0;
-  private readonly pool: Dispatcher;
-
-  constructor(pool: Dispatcher) {
-    this.pool = pool;
+async function openDispatcher(
+  { baseUrl, tls, env, connections }: TransportOptions,
+  proxy: HttpProxy | undefined,
+): Promise<Dispatcher> {
+  const { buildConnector, Pool, ProxyAgent } = await import('./undici-parts.ts');
+  const { origin, protocol, hostname } = new URL(baseUrl);
+  const host = bareHost(hostname);
+  // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
+  const requestTls: buildConnector.BuildOptions = { timeout: 0 };
+  const proxyTls: buildConnector.BuildOptions = { timeout: 0 };
+  // Not the name in a header Host of the user: the certificate must be that of the base URL.
+  const servername = isIP(host) === 0 ? host : '';
+  if (protocol === 'https:' || proxy?.origin.startsWith('https:')) {
+    const { createTlsContext } = await import('./tls.ts');
+    Object.assign(requestTls, { servername, secureContext: createTlsContext(tls, env) });
+    // The client certificate is for the service alone.
+    const { roots, ca } = tls;
+    Object.assign(proxyTls, { secureContext: createTlsContext({ roots, ca }, env) });
   }
-
-  /**
-   * undici's own connector drops a proxy's message, and retries forever if a proxy closes the connection. undici also
-   * opens a connection for a request that was cancelled; this one opens none if no request waits for it.
-   */
-  connect(dialer: Dialer, callback: (...result: [Error, null] | [null, Socket]) => void): void {
-    if (this.waiting === 0) {
-      callback(new Error('no request waits for a connection'), null);
-      return;
-    }
-    dialer.dial().then(
-      (socket) => withLateTier(() => callback(null, socket)),
-      (error: Error) => callback(error, null),
+  const openPool = (url: string | URL, connect: Connector) =>
+    new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connect });
+  if (proxy === undefined) {
+    const connect = buildConnector(requestTls);
+    return openPool(origin, (target, callback) =>
+      connect({ ...target, hostname: reachableHost(host), servername }, withLateTier(callback)),
     );
   }
-
-  send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-    const handler = new Handler(this, options);
-    this.pool.dispatch(
-      {
-        path: requestTarget,
-        method: request.method,
-        headers: request.headers as Record<string, string | string[]>,
-        body: request.body ?? null,
-      },
-      handler,
-    );
-    return handler.collector.response;
-  }
-
-  close(): void {
-    // Not awaited: undici waits for connections that are still being opened.
-    this.pool.destroy().catch(() => {});
-  }
+  return new ProxyAgent({
+    uri: proxy.origin,
+    ...(proxy.authorization && { token: proxy.authorization }),
+    proxyTunnel: false,
+    requestTls,
+    proxyTls,
+    // Without this the errors would not name the proxy, and undici would ask a proxy for ever that drops its connections.
+    factory: (url, { connect }: { connect: Connector }) =>
+      openPool(url, (target, callback) =>
+        connect(target, (...[error, socket]) =>
+          error ? callback(proxyFailure(proxy, error), null) : withLateTier(callback)(null, socket),
+        ),
+      ),
+  });
 }
+
+type Connector = buildConnector.connector;
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
 class Handler implements Dispatcher.DispatchHandler {
   readonly collector = new ResponseCollector();
-  private readonly sender: UndiciSender;
   private readonly options: SendOptions;
-  private isWaiting = true;
+  private readonly proxy: HttpProxy | undefined;
   private abort: ((reason: Error) => void) | undefined;
 
-  constructor(sender: UndiciSender, options: SendOptions) {
-    this.sender = sender;
+  constructor(options: SendOptions, proxy: HttpProxy | undefined) {
     this.options = options;
-    sender.waiting += 1;
-    options.cancellation.onCancel(() => {
-      this.leaveQueue();
-      this.abort?.(new Error('cancelled'));
-    });
+    this.proxy = proxy;
+    options.cancellation.onCancel(() => this.abort?.(new Error('cancelled')));
   }
 
   onConnect(abort: (reason?: Error) => void): void {
-    this.leaveQueue();
     this.abort = abort;
     // Otherwise undici would send a request that waited for its connection until after its deadline.
     if (this.options.cancellation.isCancelled) abort(new Error('cancelled'));
@@ -114,13 +117,7 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   onError(error: Error): void {
-    this.leaveQueue();
-    this.collector.fail(error);
-  }
-
-  private leaveQueue(): void {
-    if (this.isWaiting) this.sender.waiting -= 1;
-    this.isWaiting = false;
+    this.collector.fail(this.proxy && isRefusalOfProxy(error) ? proxyFailure(this.proxy, error) : error);
   }
 }
 
@@ -130,19 +127,18 @@ const usualBudget = 1_800_000;
 const lateBudget = 2_000_000_000;
 
 /**
- * Creates undici's parser, which is WebAssembly, with a high budget, so that V8 optimises it late. V8 11 (Node 20) would
+ * Lets undici create its parser, which is WebAssembly, with a high budget, so that V8 optimises it late. V8 11 (Node 20) would
  * otherwise optimise it after the first response, and the process could not end meanwhile (`bench/README.md`). The flag is
  * reset at once, because V8 refuses code caches that were created under other flags.
  */
-function withLateTier(makeParser: () => void): void {
-  if (!v8Version().startsWith('11.')) {
-    makeParser();
-    return;
-  }
-  setFlagsFromString(`--wasm-tiering-budget=${lateBudget}`);
-  try {
-    makeParser();
-  } finally {
-    setFlagsFromString(`--wasm-tiering-budget=${usualBudget}`);
-  }
+function withLateTier(connected: buildConnector.Callback): buildConnector.Callback {
+  if (!v8Version().startsWith('11.')) return connected;
+  return (...result) => {
+    setFlagsFromString(`--wasm-tiering-budget=${lateBudget}`);
+    try {
+      connected(...result);
+    } finally {
+      setFlagsFromString(`--wasm-tiering-budget=${usualBudget}`);
+    }
+  };
 }
