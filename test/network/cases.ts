@@ -183,7 +183,8 @@ export const cases: readonly Case[] = [
     twice,
   ),
   create('answers 429 to a POST, then behaves', mode.once(mode.statusAct(429)), undefined, twice),
-  ...[408, 425, 502, 503, 504].map((code) =>
+  create('answers 425 to a POST, then behaves', mode.once(mode.statusAct(425)), undefined, twice),
+  ...[408, 502, 503, 504].map((code) =>
     create(`answers ${code} to a POST with Retry-After`, mode.always(mode.waiting(code, '0')), /error: /),
   ),
   list('asks to wait a second', mode.once(mode.waiting(429, '1')), undefined, { requests: 2, minMs: 1000 }),
