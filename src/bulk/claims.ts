@@ -1,52 +1,38 @@
 import { UsageError } from '../process/errors.ts';
 import { type Outcome, type Row, uncertaintyOf } from '../writes/decide.ts';
-import { describeValue, isSame } from '../writes/value.ts';
-import type { JournalContent } from './journal.ts';
+import { findNextCommand } from './report.ts';
 import {
   bookedCode,
   fateOf,
   isAppliedOrUncertain,
-  isForPerson,
-  isLeft,
   isUnfinished,
+  keyOf,
   type Run,
+  type RunRow,
 } from './run.ts';
-import { deliveryKey } from './run-header.ts';
+import { areDisjoint, deliveryKey } from './run-header.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget, runTime } from './run-store.ts';
 
-// Other runs on the target may have booked, planned or written the records of a run. What they claim is three rules, each
-// one function: a delivery is booked once, a later plan decides a row that adds, and an undo leaves alone what a later run
-// has written.
+// What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
+// planned since stays unknown, and an undo leaves alone what a later run has written.
 
-/** The outcomes that the rows of a run get because of other runs, if they would be written. */
+/** The outcomes that the rows of a run get because of other runs, whatever their records show. */
 export type Claims = ReadonlyMap<Row, Outcome>;
 
 /**
  * Finds what other runs claim of the open rows of a run.
  *
- * @param undone the journal of the run that an undo undoes.
+ * @param undone the run that an undo takes back.
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function claimsOn(
-  list: RunList,
-  run: Run,
-  own: JournalContent | undefined,
-  undone: JournalContent | undefined,
-): Promise<Claims> {
-  const claims = new Map<Row, Outcome>();
+export async function claimsOn(list: RunList, run: Run, undone: Run | undefined): Promise<Claims> {
   const rows = run.rows.filter(isUnfinished);
-  const { delivery, flags } = run.header;
-  if (undone) await claimWrittenLater(list, rows, undone, claims);
-  else if (delivery !== null && !flags.again)
-    await claimBooked(
-      list,
-      run,
-      rows.filter((row) => !uncertaintyOf(row)),
-      claims,
-    );
-  await claimPlannedLater(list, run, rows, own, undone, claims);
-  return claims;
+  const booked = await claimBooked(list, run, rows);
+  const left = undone ? claimNotApplied(undone, rows) : [];
+  return new Map([...booked, ...(await claimPlannedLater(list, run, rows, undone)), ...left]);
 }
+
+type Claim = readonly [Row, Outcome];
 
 /**
  * Checks that no run is used from another profile, one that still exists: the two may be different services behind one address.
@@ -70,7 +56,7 @@ export function checkProfile(
 }
 
 /** Finds the other runs of a delivery, the newest first. */
-export function runsOfDelivery(list: RunList, { header, id }: Run): RunInfo[] {
+export function runsOfDelivery(list: RunList, { header, id }: Pick<Run, 'header' | 'id'>): RunInfo[] {
   const { delivery, target, noun } = header;
   if (delivery === null) return [];
   const key = deliveryKey(delivery);
@@ -84,162 +70,134 @@ export function runsOfDelivery(list: RunList, { header, id }: Run): RunInfo[] {
   );
 }
 
-/** A change of a record that another run of the delivery has booked, or may book. */
-interface Booking {
-  readonly info: RunInfo;
-  readonly change: number;
-  readonly isBooked: boolean;
-  /** Whether only a person can settle the row, because it is unknown for good. */
-  readonly isForPerson: boolean;
-}
-
-/** A row of a delivery that another run with its number has booked is left out. */
-async function claimBooked(
+/**
+ * Finds another run of a delivery that is not finished, with the command that ends it: nobody knows yet what it books. Other
+ * shards of the same number have other rows.
+ */
+export async function findOpenDelivery(
   list: RunList,
   run: Run,
-  rows: readonly Row[],
-  claims: Map<Row, Outcome>,
-): Promise<void> {
-  const bookings = new Map<bigint, Booking>();
-  for (const info of runsOfDelivery(list, run))
-    for (const [id, booking] of await readBookings(list, info))
-      if (!bookings.get(id)?.isBooked) bookings.set(id, booking);
-  for (const row of rows) {
-    const booking = row.id === undefined ? undefined : bookings.get(row.id);
-    if (booking && row.intent.kind === 'add')
-      claims.set(row, toOutcome(booking, row.id ?? 0n, row.intent.change));
+): Promise<{ readonly id: string; readonly command: readonly string[] } | undefined> {
+  const { flags } = run.header;
+  if (flags.again) return undefined;
+  for (const info of runsOfDelivery(list, run)) {
+    const { id, undo, state } = info;
+    const isOpen = undo ? undo.state !== 'finished' : state === 'stopped' || state === 'running';
+    if (!isOpen || areDisjoint(info.header.flags.shard, flags.shard)) continue;
+    const last = (await readRun(list, undo?.id ?? id)).run;
+    return { id: undo?.id ?? id, command: findNextCommand(last) ?? [undo ? 'undo' : 'resume', id] };
   }
+  return undefined;
 }
 
-/** The code of a row that is open in another run of the delivery. Such a row books nothing. */
-const openElsewhereCode = 'open_elsewhere';
-
-function toOutcome({ info, change, isBooked, isForPerson }: Booking, id: bigint, rowChange: number): Outcome {
-  const { undo } = info;
-  if (!isBooked) {
-    const fact = undo
-      ? `the undo ${undo.id} of run ${info.id} may have taken this row back`
-      : `run ${info.id} of this delivery may have booked this row`;
-    const settle = ['runs', 'settle', undo?.id ?? info.id, `${id}`, '--as', 'applied'];
-    const [advice, settledBy] = isForPerson
-      ? (['look at the count, and settle the row', settle] as const)
-      : (['finish that run', [undo ? 'undo' : 'resume', info.id]] as const);
-    return {
-      state: 'unknown',
-      reason: { code: openElsewhereCode, message: `${fact}: ${advice}`, settledBy },
-    };
+/** A row of a delivery that another run with its number has booked is left out, unless it was taken back since. */
+async function claimBooked(list: RunList, run: Run, rows: readonly RunRow[]): Promise<readonly Claim[]> {
+  const bookings = new Map<bigint, { readonly info: RunInfo; readonly change: number }>();
+  if (run.header.flags.again || run.header.kind === 'undo') return [];
+  for (const info of runsOfDelivery(list, run)) {
+    const takenBack = await readTakenBack(list, info);
+    for (const { id, intent, state } of (await readRun(list, info.id)).run.rows)
+      if (id !== undefined && intent.kind === 'add' && fateOf({ state }) === 'applied' && !takenBack.has(id))
+        bookings.set(id, { info, change: intent.change });
   }
-  if (change === rowChange)
-    return { state: 'unchanged', reason: { code: bookedCode, message: `booked by ${runTime(info)}` } };
-  const message = `booked by ${runTime(info)} with ${signed(change)}, and the file has ${signed(rowChange)}`;
-  return { state: 'failed', reason: { code: 'booked_otherwise', message } };
+  return rows.flatMap((row): Claim[] => {
+    const booking = bookings.get(row.id ?? -1n);
+    if (!booking || row.intent.kind !== 'add' || uncertaintyOf(row)) return [];
+    const { info, change } = booking;
+    const message = `booked by ${runTime(info)}`;
+    if (change === row.intent.change)
+      return [[row, { state: 'unchanged', reason: { code: bookedCode, message } }]];
+    const both = `${message} with ${signed(change)}, and the file has ${signed(row.intent.change)}`;
+    return [[row, { state: 'failed', reason: { code: 'booked_otherwise', message: both } }]];
+  });
 }
 
 function signed(change: number): string {
   return change < 0 ? String(change) : `+${change}`;
 }
 
-/** Reads the bookings of a run by record. If an undo of the run has begun, the rows of the undo count. */
-async function readBookings(list: RunList, info: RunInfo): Promise<Map<bigint, Booking>> {
-  const { rows } = (await readRun(list, info.id)).run;
-  const undoRows = info.undo && rowsById((await readRun(list, info.undo.id)).run);
-  const bookings = new Map<bigint, Booking>();
-  for (const row of rows) {
-    const { id, intent } = row;
-    if (id === undefined || intent.kind !== 'add' || isOpenElsewhere(row)) continue;
-    const counted = undoRows ? undoRows.get(id) : row;
-    if (!counted) continue;
-    const fate = fateOf(counted);
-    const isBooked = undoRows ? fate === 'failed' && !isLeft(counted) : fate === 'applied';
-    const isUnfinishedRow = isLeft(counted) || fate === 'unknown' || fate === 'unsettled';
-    if (isBooked || isUnfinishedRow)
-      bookings.set(id, { info, change: intent.change, isBooked, isForPerson: isForPerson(counted) });
-  }
-  return bookings;
+/** The ids of the records of a run that its undo has taken back. */
+async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<ReadonlySet<bigint>> {
+  if (!undo) return new Set();
+  const { rows } = (await readRun(list, undo.id)).run;
+  const fates = rows.map((row) => [row.id, fateOf(row)] as const);
+  return new Set(fates.flatMap(([id, fate]) => (id !== undefined && isDone(fate) ? [id] : [])));
 }
 
-function isOpenElsewhere({ state }: Row): boolean {
-  return state.at === 'settled' && state.outcome.reason?.code === openElsewhereCode;
-}
-
-function rowsById({ rows }: Run): Map<bigint, Row> {
-  return new Map(rows.flatMap((row) => (row.id === undefined ? [] : [[row.id, row] as const])));
+function isDone(fate: string): boolean {
+  return fate === 'applied' || fate === 'unchanged';
 }
 
 /**
- * A row that adds and is uncertain, and whose record another run has planned since, was applied if the first such plan read
- * what the row was to write; else nobody knows, because that run may have changed the count.
+ * Finds the rows whose records another run has planned since. Of an uncertain row only a person can tell what became of it.
+ * An undo leaves alone a value that a later run has written, or may have, and not taken back.
  */
 async function claimPlannedLater(
   list: RunList,
   { header, id: ownId }: Run,
-  rows: readonly Row[],
-  own: JournalContent | undefined,
-  undone: JournalContent | undefined,
-  claims: Map<Row, Outcome>,
-): Promise<void> {
-  const uncertainRows = rows.flatMap((row) => {
-    const content = uncertaintyOf(row) ? own : undone;
-    const intent = uncertaintyOf(row) ? row.intent : row.undone?.intent;
-    if (intent?.kind !== 'add' || row.id === undefined) return [];
-    const sent = content?.readings.get(row.id)?.findLast(({ isUncertain }) => !isUncertain);
-    return content && sent ? [{ row, id: row.id, run: content.run.id, sentBy: sent.number }] : [];
+  rows: readonly RunRow[],
+  undone: Run | undefined,
+): Promise<readonly Claim[]> {
+  const sentBy = new Map(undone?.rows.map((row) => [row.id, row.sentBy]));
+  const asked = rows.flatMap((row) => {
+    const isUncertain = uncertaintyOf(row) !== undefined;
+    if (row.id === undefined || (!isUncertain && (!undone || row.intent.kind === 'add'))) return [];
+    return [{ row, id: row.id, isUncertain, since: (isUncertain ? row.sentBy : sentBy.get(row.id)) ?? 0 }];
   });
-  if (uncertainRows.length === 0) return;
-  const oldest = Math.min(...uncertainRows.map(({ sentBy }) => sentBy));
-  const first = new Map<Row, { readonly number: number; readonly value: Parameters<typeof isSame>[0] }>();
-  for (const info of runsOnTarget(list, header.target)) {
-    if (info.planned <= oldest || info.header.noun !== header.noun) continue;
-    const { readings } = await readRun(list, info.id, true);
-    for (const { row, id, run, sentBy } of uncertainRows) {
-      // The undo itself is no later plan, and neither is a plan of the run that sent the row.
-      if (info.id === run || info.id === ownId) continue;
-      for (const { number, value } of readings.get(id) ?? [])
-        if (number > sentBy && number < (first.get(row)?.number ?? Number.POSITIVE_INFINITY))
-          first.set(row, { number, value });
+  if (asked.length === 0) return [];
+  const oldest = asked.reduce((least, { since }) => Math.min(least, since), Number.POSITIVE_INFINITY);
+  const claims = new Map<Row, Outcome>();
+  for (const info of runsOnTarget(list, header.target, undone?.id)) {
+    if (info.planned <= oldest || info.id === ownId || info.header.noun !== header.noun) continue;
+    const takenBack = await readTakenBack(list, info);
+    const later = new Map((await readRun(list, info.id)).run.rows.map((row) => [row.id, row]));
+    for (const { row, id, isUncertain, since } of asked) {
+      const other = later.get(id);
+      if (!other || (other.plannedBy ?? 0) <= since) continue;
+      const isWritten = isAppliedOrUncertain(other) && info.header.kind !== 'undo' && !takenBack.has(id);
+      if (isUncertain) claims.set(row, plannedLater(info));
+      else if (isWritten && !claims.has(row)) claims.set(row, writtenLater(info));
     }
   }
-  for (const [row, { value }] of first) {
-    const uncertain = uncertaintyOf(row) ?? row.undone;
-    if (!uncertain) continue;
-    const isApplied = uncertain.mayBeApplied && isSame(uncertain.after, value);
-    if (isApplied && !uncertaintyOf(row)) row.undone = undefined;
-    else if (isApplied) claims.set(row, { state: 'applied' });
-    else {
-      const message = `${describeValue(uncertain.after)} was sent, and a later run has read ${describeValue(value)} since`;
-      claims.set(row, {
-        state: 'unknown',
-        reason: { code: 'changed', message },
-        mayBeApplied: uncertain.mayBeApplied,
-      });
-    }
-  }
+  return [...claims];
 }
 
-/** An undo leaves alone a record that a later run has written, or may have. Undos and undone rows do not count. */
-async function claimWrittenLater(
-  list: RunList,
-  rows: readonly Row[],
-  { run: { id, header } }: JournalContent,
-  claims: Map<Row, Outcome>,
-): Promise<void> {
-  const writers = new Map<bigint, string>();
-  for (const info of runsOnTarget(list, header.target, id)) {
-    if (info.header.kind === 'undo' || info.header.noun !== header.noun) continue;
-    const { run } = await readRun(list, info.id);
-    const undoRows = info.undo && rowsById((await readRun(list, info.undo.id)).run);
-    for (const row of run.rows) {
-      if (row.id === undefined || !isAppliedOrUncertain(row)) continue;
-      const undoRow = undoRows?.get(row.id);
-      const undoFate = undoRow && fateOf(undoRow);
-      if (undoFate !== 'applied' && undoFate !== 'unchanged') writers.set(row.id, info.id);
-    }
-  }
-  for (const row of rows) {
-    const writer = row.id === undefined ? undefined : writers.get(row.id);
-    if (writer === undefined || row.intent.kind === 'add' || uncertaintyOf(row)) continue;
-    const message = `run ${writer} has written this record since: undo that run first, or apply the file again`;
-    const reason = { code: 'written_later', message, passes: true, settledBy: ['undo', writer] };
-    claims.set(row, { state: 'failed', reason });
-  }
+const laterCode = 'later_run';
+
+function plannedLater(info: RunInfo): Outcome {
+  const message = `run ${info.id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
+  return { state: 'unknown', reason: { code: laterCode, message } };
+}
+
+function writtenLater(info: RunInfo): Outcome {
+  const message = `run ${info.id} has written this record since: undo that run first, or apply the file again`;
+  return {
+    state: 'failed',
+    reason: { code: laterCode, message, passes: true, settledBy: ['undo', info.id] },
+  };
+}
+
+/** An undo takes back what was applied. It leaves alone a row of which nobody knows, until that is settled in its own run. */
+function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): readonly Claim[] {
+  const byKey = new Map(undoneRows.map((row) => [madeKeyOf(row), row]));
+  return rows.flatMap((row): Claim[] => {
+    const undone = byKey.get(keyOf(row));
+    if (!undone || uncertaintyOf(row)) return [];
+    const fate = fateOf(undone);
+    if (fate === 'applied' && row.id !== undefined) return [];
+    const name = String(keyOf(undone));
+    if (fate === 'failed') return [[row, { state: 'unchanged' }]];
+    const [code, message] =
+      fate === 'applied'
+        ? ['no_id', 'the service made it and did not tell its id: look for it, and delete it']
+        : ['not_settled', `nobody knows whether run ${id} wrote it: look at it, and say what happened`];
+    const settledBy = ['runs', 'settle', id, fate === 'applied' ? `${name}=<id>` : name, '--as', 'applied'];
+    return [[row, { state: 'failed', reason: { code, message, passes: true, settledBy } }]];
+  });
+}
+
+/** The name of a row in an undo: the id of the record, also of one that was created. */
+function madeKeyOf(row: Row): bigint | string {
+  const made = row.state.at === 'settled' ? row.state.outcome.made : undefined;
+  return row.id ?? made?.id ?? keyOf(row);
 }

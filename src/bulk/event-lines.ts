@@ -17,7 +17,6 @@ import {
   type Reason,
   type Row,
   type RowState,
-  type UndoneRow,
   uncertaintyOf,
 } from '../writes/decide.ts';
 import { plannedState } from '../writes/shared-states.ts';
@@ -37,7 +36,7 @@ import type { RunHeader } from './run-header.ts';
 //   end        the totals of the run at the end of a session
 
 /** The version of the format. A journal of another version is not read. */
-export const journalVersion = 6;
+export const journalVersion = 7;
 
 /** Makes an event a line, without its line break. Texts are joined because it is faster for a million rows. @see bench/README.md */
 export function printEvent(event: RunEvent): string {
@@ -65,12 +64,9 @@ function printKey(row: Row): string {
   return row.id === undefined ? `"${keyOf(row)}"` : String(row.id);
 }
 
-function printRow({ id, line, intent, undone }: Row): string {
+function printRow({ id, line, intent }: Row): string {
   const idText = id === undefined ? '' : `"id":${id},`;
-  const undoneText = undone
-    ? `,"undone":{${printIntent(undone.intent)}${printPlanned(undone)},"maybe":${undone.mayBeApplied}}`
-    : '';
-  return `${idText}"line":${line},${printIntent(intent)}${undoneText}`;
+  return `${idText}"line":${line},${printIntent(intent)}`;
 }
 
 function printIntent(intent: Intent): string {
@@ -80,21 +76,19 @@ function printIntent(intent: Intent): string {
     case 'set':
       return `"set":${printValue(intent.value)}${printOptional('expected', intent.expected)}`;
     case 'add':
-      return `"add":${intent.change}${printOptional('created', intent.created)}`;
-    case 'remove': {
-      const tag = intent.createdTag === undefined ? '' : `,"tag":${printJson(intent.createdTag)}`;
-      return `"remove":true${printOptional('expected', intent.expected)}${tag}`;
-    }
+      return `"add":${intent.change}${printOptional('expected', intent.expected)}${printOptional('created', intent.created)}`;
+    case 'remove':
+      return `"remove":true${printOptional('expected', intent.expected)}`;
   }
 }
 
-function printState({ row, state, reading }: PlannedRow): string {
+function printState({ row, state }: PlannedRow): string {
   if (state.at === 'new') return '';
   const planned = plannedOf({ state });
   const plannedText = planned ? printPlanned(planned) : '';
   if (state.at === 'settled') return `${plannedText}${printOutcome(state.outcome)}`;
   const uncertain = uncertaintyOf({ ...row, state });
-  return `${plannedText}${uncertain ? `,"uncertain":true,"maybe":${uncertain.mayBeApplied}${printOptional('now', reading)}` : ''}`;
+  return `${plannedText}${uncertain ? `,"uncertain":true,"maybe":${uncertain.mayBeApplied}` : ''}`;
 }
 
 function printPlanned({ action, before, after }: Planned): string {
@@ -103,9 +97,7 @@ function printPlanned({ action, before, after }: Planned): string {
 
 function printOutcome({ state, reason, mayBeApplied, made }: Outcome): string {
   const maybe = mayBeApplied === undefined ? '' : `,"maybe":${mayBeApplied}`;
-  const madeText = made
-    ? `,"made":${printJson({ id: made.id, value: toJsonValue(made.value), tag: made.etag })}`
-    : '';
+  const madeText = made ? `,"made":${printJson({ id: made.id, value: toJsonValue(made.value) })}` : '';
   return `,"state":"${state}"${maybe}${madeText}${reason ? `,"reason":${printJson(reason)}` : ''}`;
 }
 
@@ -131,7 +123,6 @@ export type EventLine =
       readonly kind: 'plan';
       readonly row: Row;
       readonly state: RowState;
-      readonly reading: Value | undefined;
     }
   | { readonly kind: 'planned'; readonly number: number }
   | { readonly kind: 'mark'; readonly rows: readonly (bigint | string)[] }
@@ -189,19 +180,14 @@ function parseKey(key: JsonValue | undefined): bigint | string {
 function parsePlan(members: JsonObject): EventLine | undefined {
   const intent = parseIntent(members);
   if (!intent) return undefined;
-  const { id, line, undone } = members;
-  const outcome = parseOutcome(members);
-  const planned = parsePlanned(members);
-  const state = parseState(members, planned, outcome);
-  const row: Row = {
+  const { id, line } = members;
+  const state = parseState(members, parsePlanned(members), parseOutcome(members));
+  const row = {
     line: Number(line),
     id: id === undefined ? undefined : BigInt(id as number | bigint),
     intent,
-    undone: isJsonObject(undone) ? parseUndone(undone) : undefined,
-    state: newState,
   };
-  const reading = optionalValue(members.now) ?? planned?.before;
-  return { kind: 'plan', row, state, reading: state.at === 'settled' ? undefined : reading };
+  return { kind: 'plan', row: { ...row, state: newState }, state };
 }
 
 function parseState(
@@ -215,24 +201,22 @@ function parseState(
   return { at: 'uncertain', ...planned, mayBeApplied: members.maybe === true };
 }
 
-function parseIntent({ create, set, add, remove, expected, created, tag }: JsonObject): Intent | undefined {
+function parseIntent({ create, set, add, remove, expected, created }: JsonObject): Intent | undefined {
   if (create !== undefined) return { kind: 'create', fields: fromJsonValue(create) };
   if (set !== undefined) return { kind: 'set', value: fromJsonValue(set), expected: optionalValue(expected) };
-  if (add !== undefined) return { kind: 'add', change: Number(add), created: optionalValue(created) };
-  if (remove === undefined) return undefined;
-  const createdTag = typeof tag === 'string' ? tag : undefined;
-  return { kind: 'remove', expected: optionalValue(expected), createdTag };
+  if (add !== undefined)
+    return {
+      kind: 'add',
+      change: Number(add),
+      expected: optionalValue(expected),
+      created: optionalValue(created),
+    };
+  return remove === undefined ? undefined : { kind: 'remove', expected: optionalValue(expected) };
 }
 
 function parsePlanned({ action, before = null, after = null }: JsonObject): Planned | undefined {
   if (action !== 'create' && action !== 'set' && action !== 'remove') return undefined;
   return { action, before: fromJsonValue(before), after: fromJsonValue(after) };
-}
-
-function parseUndone(members: JsonObject): UndoneRow | undefined {
-  const intent = parseIntent(members);
-  const planned = parsePlanned(members);
-  return intent && planned && { ...planned, intent, mayBeApplied: members.maybe === true };
 }
 
 const outcomeStates = ['applied', 'unchanged', 'failed', 'unknown'] as const;
@@ -250,11 +234,10 @@ function parseOutcome({ state, reason, maybe, made }: JsonObject): Outcome | und
   };
 }
 
-function parseMade({ id, value = null, tag }: JsonObject): MadeRecord {
+function parseMade({ id, value = null }: JsonObject): MadeRecord {
   return {
     id: id === undefined || id === null ? undefined : BigInt(id as number | bigint),
     value: fromJsonValue(value),
-    etag: typeof tag === 'string' ? tag : undefined,
   };
 }
 

@@ -3,8 +3,6 @@ import { dirname } from 'node:path';
 import { CliError } from '../process/errors.ts';
 import { syncPath } from '../process/files.ts';
 import { fileError } from '../process/system-error.ts';
-import type { Row } from '../writes/decide.ts';
-import type { Value } from '../writes/value.ts';
 import { type EventLine, journalVersion, parseEvent, printEvent } from './event-lines.ts';
 import {
   applyEvent,
@@ -14,6 +12,7 @@ import {
   type Run,
   type RunChange,
   type RunEvent,
+  type RunRow,
 } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
@@ -127,21 +126,11 @@ export class Journal {
   }
 }
 
-/** The value that a plan read of a record that it wants to write, with the number of the plan on the target. */
-interface PlanReading {
-  readonly number: number;
-  readonly value: Value;
-  /** Whether the row was uncertain already, so that an earlier plan sent it first. */
-  readonly isUncertain: boolean;
-}
-
 /** A run as its journal has it. */
 export interface JournalContent {
   readonly run: Run & { readonly id: string; readonly started: string };
   /** The length in bytes, without an incomplete plan or line at the end. */
   readonly bytes: number;
-  /** What each plan read of the records that it wants to write, by their ids. Empty unless it was asked for. */
-  readonly readings: ReadonlyMap<bigint, readonly PlanReading[]>;
 }
 
 /** The first line of a journal. */
@@ -155,15 +144,14 @@ export interface JournalHead {
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
  * because a decision must not rest on lines that a power cut can take away.
  *
- * @param wantsReadings whether the readings of all plans are kept.
  * @returns undefined if the journal has no complete plan: then the run does not exist.
  * @throws CliError `usage` if a line cannot be read.
  */
-export async function readJournal(path: string, wantsReadings = false): Promise<JournalContent | undefined> {
+export async function readJournal(path: string): Promise<JournalContent | undefined> {
   let replay: Replay | undefined;
   for await (const { line, end } of journalLines(path)) {
     if (replay) replay.apply(line, end);
-    else replay = new Replay(path, toHead(path, line), wantsReadings);
+    else replay = new Replay(path, toHead(path, line));
   }
   if (!replay || replay.run.planned === 0) return undefined;
   if (!replay.run.end) {
@@ -241,17 +229,14 @@ function unreadableError(path: string, why: string): CliError {
 /** Applies the lines of a journal one after the other. A plan is applied when its `planned` line comes. */
 class Replay implements JournalContent {
   readonly run: JournalContent['run'];
-  readonly readings = new Map<bigint, PlanReading[]>();
   bytes = 0;
   /** The rows of a plan whose `planned` line has not come yet. */
   private pending: PlannedRow[] = [];
-  private readonly rows = new Map<bigint | string, Row>();
+  private readonly rows = new Map<bigint | string, RunRow>();
   private readonly path: string;
-  private readonly wantsReadings: boolean;
 
-  constructor(path: string, { id, started, header }: JournalHead, wantsReadings: boolean) {
+  constructor(path: string, { id, started, header }: JournalHead) {
     this.path = path;
-    this.wantsReadings = wantsReadings;
     this.run = Object.assign(createRun(header, []), { id, started });
   }
 
@@ -259,8 +244,7 @@ class Replay implements JournalContent {
   apply(line: EventLine, end: number): void {
     const { run } = this;
     if (line.kind === 'plan') {
-      const { row, state, reading } = line;
-      this.pending.push({ row, state, reading });
+      this.pending.push({ row: line.row, state: line.state });
       return;
     }
     if (line.kind === 'planned') this.applyPlan(line.number);
@@ -276,33 +260,27 @@ class Replay implements JournalContent {
   }
 
   private applyPlan(number: number): void {
-    const { run, wantsReadings, readings } = this;
-    const rows = this.pending.map((planned): PlannedRow => {
-      const key = keyOf(planned.row);
+    const { run } = this;
+    const rows = this.pending.map(({ row, state }): PlannedRow => {
+      const key = keyOf(row);
       const known = this.rows.get(key);
-      const row = known ?? planned.row;
-      if (!known) {
-        this.rows.set(key, row);
-        run.rows.push(row);
-      }
-      return { ...planned, row };
+      if (!known) this.add(key, row);
+      return { row: known ?? row, state };
     });
-    if (wantsReadings)
-      for (const {
-        row: { id },
-        reading,
-        state,
-      } of rows) {
-        if (id === undefined || reading === undefined) continue;
-        const list = readings.get(id) ?? [];
-        list.push({ number, value: reading, isUncertain: state.at === 'uncertain' });
-        readings.set(id, list);
-      }
     this.pending = [];
     applyEvent(run, { kind: 'planned', number, rows });
   }
 
-  private rowOf(key: bigint | string): Row {
+  private add(key: bigint | string, row: RunRow): void {
+    const { rows } = this.run;
+    // A person has told the id of a record that a create made, so the undo has the row under that id now.
+    const unnamed = row.id === undefined ? undefined : this.rows.get(`line:${row.line}`);
+    if (unnamed) rows[rows.indexOf(unnamed)] = row;
+    else rows.push(row);
+    this.rows.set(key, row);
+  }
+
+  private rowOf(key: bigint | string): RunRow {
     const row = this.rows.get(key);
     if (row) return row;
     throw unreadableError(this.path, 'it has an event of a row that is not in its plan');

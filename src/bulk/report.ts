@@ -2,7 +2,7 @@ import type { StopReason } from '../client/pace.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
-import { type FateCounts, isLeft, isUnfinished } from './run.ts';
+import { type FateCounts, isForPerson, isLeft, isUnfinished, type Run } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The result of a session. */
@@ -78,12 +78,27 @@ export function groupFailures(
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Finds the command that settles the first open row, if every open row waits for another run. */
-export function findSettlingCommand(rows: readonly Row[]): readonly string[] | undefined {
-  const commands = rows
-    .filter(isUnfinished)
-    .map(({ state }) => (state.at === 'settled' ? state.outcome.reason?.settledBy : undefined));
-  return commands.every((command) => command !== undefined) ? commands[0] : undefined;
+/** The command that goes on with a run, as words: `resume`, `r7`. Undefined if the run is finished. */
+export function findNextCommand({
+  id = '',
+  header,
+  rows,
+}: Pick<Run, 'id' | 'header'> & { readonly rows: readonly Row[] }): readonly string[] | undefined {
+  const open = rows.filter((row) => isUnfinished(row) || isForPerson(row));
+  const waiting = open.map((row) => (isForPerson(row) ? settleWords(id, row) : settledByOf(row)));
+  if (open.length > 0 && waiting.every((words) => words !== undefined)) return waiting[0];
+  if (open.length === 0) return undefined;
+  return header.undoes === null ? ['resume', id] : ['undo', header.undoes];
+}
+
+/** The words with which a person says what happened to a row. */
+export function settleWords(id: string, row: Row): readonly string[] {
+  const name = row.id === undefined ? `line:${row.line}=<id>` : `${row.id}`;
+  return ['runs', 'settle', id, name, '--as', 'applied'];
+}
+
+function settledByOf({ state }: Row): readonly string[] | undefined {
+  return state.at === 'settled' ? state.outcome.reason?.settledBy : undefined;
 }
 
 /**

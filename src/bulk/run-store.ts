@@ -104,15 +104,10 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
 /**
  * Reads the whole journal of a run. Rows that a killed session may have sent are uncertain.
  *
- * @param wantsReadings whether the readings of all plans are kept.
  * @throws as `findRun`.
  */
-export async function readRun(
-  { folder, runs }: RunList,
-  id: string,
-  wantsReadings = false,
-): Promise<JournalContent> {
-  const content = await readJournal(journalPath(folder, id), wantsReadings);
+export async function readRun({ folder, runs }: RunList, id: string): Promise<JournalContent> {
+  const content = await readJournal(journalPath(folder, id));
   if (!content) throw noRunError(id);
   const isRunning = runs.some((info) => info.id === id && info.state === 'running');
   if (!isRunning) markKilled(content.run);

@@ -27,7 +27,7 @@ import { defaultFlags, type RunHeader } from './run-header.ts';
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
   header: RunHeader;
-  readonly rows: Row[];
+  readonly rows: RunRow[];
   readonly invalid: Issue[];
   /** The id, such as `r7`. Undefined before its journal begins. */
   id?: string | undefined;
@@ -45,6 +45,14 @@ export interface Run {
   input?: { readonly inputFile: InputFile; readonly layout: RowLayout<InputRow> } | undefined;
 }
 
+/** A row of a run, with the numbers of plans on its target. */
+export interface RunRow extends Row {
+  /** The last plan that wanted to write the row and found it certain: if it is uncertain now, that plan has sent it. */
+  sentBy?: number;
+  /** The last plan that wanted to write the row. */
+  plannedBy?: number;
+}
+
 /** The name of a row in its run: the id of its record, or for a row that creates one `line:7`. */
 type RowKey = bigint | string;
 
@@ -52,11 +60,12 @@ export function keyOf({ id, line }: Pick<Row, 'id' | 'line'>): RowKey {
   return id ?? `line:${line}`;
 }
 
-/** What a plan says of a row: its state, and the value that was read of an uncertain row. */
+/** What a plan says of a row: its state, and the value that was read for the plan. */
 export interface PlannedRow {
-  readonly row: Row;
+  readonly row: RunRow;
   readonly state: RowState;
-  readonly reading?: Value | undefined;
+  /** Undefined if no record was read. */
+  readonly now?: Value | undefined;
 }
 
 /** What happens to a run, in the order of its journal. */
@@ -82,6 +91,8 @@ export function applyEvent(run: Run, event: RunChange): void {
       for (const { row, state } of event.rows) {
         row.state = state;
         run.marked.delete(row);
+        if (state.at === 'planned') row.sentBy = event.number;
+        if (state.at !== 'settled') row.plannedBy = event.number;
       }
       run.planned = event.number;
       run.end = undefined;
@@ -136,7 +147,7 @@ export function isOnce({ intent, state }: Pick<Row, 'intent' | 'state'>): boolea
 
 export function createRun(
   header: RunHeader,
-  rows: Row[],
+  rows: RunRow[],
   rest: Partial<Pick<Run, 'invalid' | 'input'>> = {},
 ): Run {
   return { header, rows, invalid: [], planned: 0, marked: new Set(), ...rest };
@@ -144,7 +155,8 @@ export function createRun(
 
 /**
  * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
- * the opposite change. A record that the run created is removed if it is as created.
+ * the opposite change. A record that the run created is removed if it is as created. Rows that may have been written are
+ * rows of the undo too, so that it names them.
  */
 export function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
   const rows = writtenRows.filter(isAppliedOrUncertain).map(createUndoRow);
@@ -165,14 +177,20 @@ export function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
   );
 }
 
-function createUndoRow(row: Row): Row {
-  const uncertain = uncertaintyOf(row);
-  const undone = uncertain && { ...uncertain, intent: row.intent };
+/** Adds to an undo that goes on what has been settled as applied in its run since, also the ids of records that it made. */
+export function extendUndo(undo: Run, undone: Run): Run {
+  const known = new Set(undo.rows.map(keyOf));
+  const added = createUndoRun(undone).rows.filter((row) => !known.has(keyOf(row)));
+  const madeLines = new Set(added.map(({ line }) => line));
+  const rows = undo.rows.filter(({ id, line }) => id !== undefined || !madeLines.has(line));
+  return { ...undo, rows: [...rows, ...added] };
+}
+
+/** A create keeps its line, because a person may tell the id of its record later. */
+function createUndoRow(row: Row): RunRow {
   const made = row.state.at === 'settled' ? row.state.outcome.made : undefined;
-  const id = row.id ?? made?.id;
-  // A create that nobody knows the record of has only its line.
-  const line = id === undefined ? row.line : 0;
-  return { line, id, intent: oppositeOf(row), undone, state: newState };
+  const line = row.id === undefined ? row.line : 0;
+  return { line, id: row.id ?? made?.id, intent: oppositeOf(row), state: newState };
 }
 
 function oppositeOf(row: Row): Intent {
@@ -181,7 +199,7 @@ function oppositeOf(row: Row): Intent {
   const made = state.at === 'settled' ? state.outcome.made : undefined;
   if (intent.kind === 'add')
     return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
-  if (action === 'create') return { kind: 'remove', expected: made?.value ?? after, createdTag: made?.etag };
+  if (action === 'create') return { kind: 'remove', expected: made?.value ?? after };
   return { kind: 'set', value: before, expected: after };
 }
 
@@ -237,6 +255,7 @@ export function isUnfinished(row: Row): boolean {
 
 /** The reasons of unknown rows that no further reading can settle. */
 const personCodes: ReadonlySet<string> = new Set([
+  'later_run',
   'changed',
   'gone',
   'perhaps_made',

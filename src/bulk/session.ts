@@ -109,7 +109,7 @@ export class Session {
       id,
       header: run.header,
       rows: run.rows,
-      planned: plan.rows.rows,
+      planned: plan.rows.map(({ row }) => row),
       deferrals,
       isResumed: this.options.journal !== undefined,
       requests: pace.requests,
@@ -123,8 +123,7 @@ export class Session {
 
   private planRows(rows: readonly Row[], claims: Claims): Promise<Plan> {
     const { port, rules, pace, progress, stop } = this;
-    const { sendsEtags } = this.options;
-    return makePlan(port, rows, { rules, claims, pace, sendsEtags, progress }).catch((error) => {
+    return makePlan(port, rows, { rules, claims, pace, progress }).catch((error) => {
       // The stop has aborted the reading, so the error is only its consequence.
       throw stop.reason ? new StoppedError() : error;
     });
@@ -150,7 +149,12 @@ export class Session {
     try {
       let { changes } = plan;
       for (let round = 0; ; round += 1) {
-        await this.settleRows(changes.rows, journal, keeper, deferrals);
+        await this.settleRows(
+          changes.map(({ row }) => row),
+          journal,
+          keeper,
+          deferrals,
+        );
         if (deferrals.size === 0 || round === maxDeferrals || stop.reason) return deferrals;
         const next = await this.planRows([...deferrals.keys()], new Map());
         journal.keepPlan(next.rows, nextPlanNumber(await listRuns(options.folder), run.header.target));
@@ -198,7 +202,7 @@ export class Session {
     let rejects: string | undefined;
     let problem: CliError | undefined;
     try {
-      for (const row of plan.changes.rows)
+      for (const { row } of plan.changes)
         if (row.state.at === 'uncertain')
           journal.keep({ kind: 'settle', row, outcome: interruptedOutcome(row.state) });
       journal.sync();

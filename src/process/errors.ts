@@ -103,6 +103,8 @@ export type UsageCode =
   | 'guard'
   /** The run was made with another profile, which may be another service. */
   | 'other_profile'
+  /** Another run of the delivery is not finished. */
+  | 'unfinished_delivery'
   /** Another process holds the lock. */
   | 'locked'
   /** The service has no such operation, or its binding leaves it open. */

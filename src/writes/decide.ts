@@ -19,6 +19,8 @@ export type Intent =
   | {
       readonly kind: 'add';
       readonly change: number;
+      /** The count that the input expects. A row that finds another fails. */
+      readonly expected?: Value | undefined;
       /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
       readonly created?: Value | undefined;
     }
@@ -61,13 +63,7 @@ export interface Row {
   /** Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
-  /** In an undo, if nobody knows whether the undone row was applied: that row. */
-  undone?: UndoneRow | undefined;
   state: RowState;
-}
-
-export interface UndoneRow extends Uncertain {
-  readonly intent: Intent;
 }
 
 /** Why a row failed, is unknown, or needed no write. Secrets in texts of the service are masked. */
@@ -125,13 +121,8 @@ const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Decides the next step of a row by the value that its record has now. Knows nothing of HTTP, files or time. */
 export function decide(row: Row, now: Value, rules: Rules): Decision {
-  const { intent, undone } = row;
   const uncertain = uncertaintyOf(row);
-  if (undone && !uncertain) {
-    const decision = decideUndone(undone, now);
-    if (decision.state !== 'applied') return decision;
-  }
-  return uncertain ? decideUncertain(intent, uncertain, now, rules) : decideCertain(row, now, rules);
+  return uncertain ? decideUncertain(row.intent, uncertain, now, rules) : decideCertain(row, now, rules);
 }
 
 /** What a row may have been written as. Undefined if it was certainly not written, or its fate is certain. */
@@ -178,12 +169,13 @@ function decideCertain({ intent, state }: Row, now: Value, rules: Rules): Decisi
 }
 
 function decideCertainAdd(
-  { change, created }: Extract<Intent, { kind: 'add' }>,
+  { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: Value,
   { mayCreate }: Rules,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
   if (created !== undefined && isSame(created, now)) return { state: 'write', action: 'remove', after: null };
+  if (expected !== undefined && !isSame(expected, now)) return otherThanExpected(expected, now);
   if (change === 0) return unchanged;
   if (now === null && !mayCreate) return noEntry(0);
   const count = BigInt((now ?? 0) as number | bigint);
@@ -212,18 +204,6 @@ function decideUncertain(intent: Intent, uncertain: Uncertain, now: Value, rules
   if (isSame(before, now)) return writeAgain;
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
   return isPlainSet ? { ...writeAgain, action: 'set' } : changed(uncertain, now);
-}
-
-/** Decides whether a row of the run that is undone was applied. If it was, it is taken back. */
-function decideUndone(undone: UndoneRow, now: Value): Outcome {
-  const { intent, before, after, mayBeApplied } = undone;
-  if (intent.kind === 'create')
-    return { state: 'unknown', reason: { code: 'perhaps_made', message: perhapsMade } };
-  if (isSame(after, now) && (intent.kind !== 'add' || mayBeApplied)) return applied;
-  if (now === null && intent.kind === 'add')
-    return { state: 'unknown', reason: { code: 'perhaps_made', message: perhapsMade } };
-  if (now === null || (isSame(before, now) && !isSame(after, now))) return unchanged;
-  return { state: 'unknown', reason: { code: 'changed', message: describeChange(undone, now) } };
 }
 
 /** The word and the message of a row whose record may have been made. */

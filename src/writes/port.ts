@@ -285,15 +285,13 @@ function fieldsOf(row: Row, record: JsonObject): Fields {
 }
 
 /** The fields of a row: to set, expected, and before and after in the last plan. */
-function fieldSetsOf({ intent, state, undone }: Row): Fields[] {
+function fieldSetsOf({ intent, state }: Row): Fields[] {
   const planned = plannedOf({ state });
   const values = [
     ...(intent.kind === 'create' ? [intent.fields] : []),
     ...(intent.kind === 'set' ? [intent.value, intent.expected] : []),
     planned?.before,
     planned?.after,
-    undone?.before,
-    undone?.after,
   ];
   return values.filter((value): value is Fields => value !== undefined && isFields(value));
 }

@@ -458,8 +458,7 @@ class Settlement {
       ];
       return this.endUnknown(clauses.filter((clause) => clause !== undefined).join('; '), 'unread', error);
     }
-    // Whether there is anything to take back, only a reading tells: the undone row may have been applied or not.
-    const state = this.row.undone ? 'unknown' : 'failed';
+    const state = 'failed';
     return this.settled({ outcome: { state, reason: this.reasonOf(error) }, error });
   }
 

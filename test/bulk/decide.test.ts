@@ -6,7 +6,6 @@ import {
   type Row,
   type RowState,
   type Rules,
-  type UndoneRow,
   type WriteAction,
 } from '../../src/writes/decide.ts';
 import type { Value } from '../../src/writes/value.ts';
@@ -39,9 +38,6 @@ const remove = (expected?: Value): Intent => ({ kind: 'remove', expected });
 const rex = { name: 'Rex', status: 'sold' };
 const mia = { name: 'Mia', status: 'sold' };
 const make: Intent = { kind: 'create', fields: rex };
-const undone = (intent: Intent, before: Value, after: Value, mayBeApplied = true): UndoneRow => ({
-  ...{ intent, action: 'set', before, after, mayBeApplied },
-});
 
 /** `write 5`, `remove`, `failed changed`, `applied`. */
 function wordsOf(decision: Decision): string {
@@ -56,7 +52,7 @@ type Case = readonly [
   state: RowState,
   now: Value,
   becomes: string,
-  further?: Partial<Rules> & { readonly undone?: UndoneRow },
+  further?: Partial<Rules>,
 ];
 
 const mayCreate = { mayCreate: true };
@@ -148,40 +144,13 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has changed', add(-5, 5), certain, 7, 'write 2', isUndo],
     ['is gone', add(-5, 5), certain, null, 'unchanged', isUndo],
   ],
-  'an undo of an unknown row': [
-    ['is after: it was applied', set(3, 5), certain, 5, 'write 3', { undone: undone(set(5), 3, 5) }],
-    ['is before', set(3, 5), certain, 3, 'unchanged', { undone: undone(set(5), 3, 5) }],
-    ['is neither', set(3, 5), certain, 4, 'unknown changed', { undone: undone(set(5), 3, 5) }],
-    ['added, is after', add(-5), certain, 15, 'write 10', { undone: undone(add(5), 10, 15) }],
-    [
-      'added, is not there',
-      add(-5),
-      certain,
-      null,
-      'unknown perhaps_made',
-      { undone: undone(add(5), null, 5) },
-    ],
-    ['set, is not there', remove(5), certain, null, 'unchanged', { undone: undone(set(5), null, 5) }],
-    [
-      'added, is after, but no attempt may have been applied',
-      ...([add(-5), certain, 15, 'unknown changed', { undone: undone(add(5), 10, 15, false) }] as const),
-    ],
-    [
-      'created a record',
-      remove(rex),
-      certain,
-      rex,
-      'unknown perhaps_made',
-      { undone: undone(make, null, rex) },
-    ],
-  ],
 };
 
 describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
-    const [, intent, state, now, becomes, { undone, ...rules } = {}] = line;
-    const row: Row = { line: 1, id: 7n, intent, undone, state };
-    const allRules = { mayCreate: false, isUndo: undone !== undefined, createsByPut: false, ...rules };
+    const [, intent, state, now, becomes, rules = {}] = line;
+    const row: Row = { line: 1, id: 7n, intent, state };
+    const allRules = { mayCreate: false, isUndo: false, createsByPut: false, ...rules };
     expect(wordsOf(decide(row, now, allRules))).toBe(becomes);
   });
 });

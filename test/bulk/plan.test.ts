@@ -24,7 +24,6 @@ async function planned(fileIds: readonly number[], listIds: readonly number[]): 
     rules: { mayCreate: false, isUndo: false, createsByPut: true },
     claims: new Map(),
     pace: new Pace({ concurrency: 1, rate: null }, new Stop()),
-    sendsEtags: true,
     progress: { recordsRead: 0 },
   });
   return [...plan.rows].map(({ row: { id }, state }) =>

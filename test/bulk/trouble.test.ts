@@ -29,7 +29,7 @@ const stops: readonly Stop[] = [
     what: 'a Retry-After over two minutes',
     begin: (shop) =>
       trouble(shop, (_, __, all) => (all > 10 ? 429 : undefined), { headers: { 'retry-after': '3600' } }),
-    summary: { code: 6, applied: 10, failed: 0, resume: 'petstore resume r1' },
+    summary: { code: 6, applied: 10, failed: 0, next: 'petstore resume r1' },
     stderr: /asks to wait 3600 s, longer than 120 s/,
   },
   ...[401, 403].map((status) => ({

@@ -1,19 +1,5 @@
-import {
-  findSettlingCommand,
-  groupFailures,
-  isRetryable,
-  type Report,
-  toRunError,
-} from '../../bulk/report.ts';
-import {
-  type Fate,
-  type FateCounts,
-  fates,
-  isForPerson,
-  isUnfinished,
-  type RunTotals,
-  rowTotals,
-} from '../../bulk/run.ts';
+import { findNextCommand, groupFailures, isRetryable, type Report, toRunError } from '../../bulk/report.ts';
+import { type Fate, type FateCounts, fates, type RunTotals, rowTotals } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
@@ -22,21 +8,19 @@ import type { Style } from '../../output/style.ts';
 import { OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import { etagsHint } from '../../records/write-errors.ts';
-import { plannedOf, type Row } from '../../writes/decide.ts';
+import type { Row } from '../../writes/decide.ts';
 import { idMember, rowWords } from './row-view.ts';
 import { createPlanView, describeExample } from './show-plan.ts';
 
 /** The command lines to offer after a session. */
 interface NextCommands {
-  /** Continues the run. Undefined if `resume` has nothing to do. */
-  readonly resume?: string | undefined;
+  /** The command that goes on with the run, as words. Undefined if it is finished. */
+  readonly words?: readonly string[] | undefined;
+  readonly next?: string | undefined;
   /** Takes back the run. Undefined if it wrote no row, or cannot be undone. */
   readonly undo?: string | undefined;
   /** Applies the file of rejects. Undefined if there is none. */
   readonly apply?: string | undefined;
-  /** Says what happened to rows that a person has looked at. Undefined if no row needs that. */
-  readonly settle?: string | undefined;
 }
 
 /**
@@ -47,8 +31,7 @@ interface NextCommands {
 export async function printReport(context: Context, report: Report): Promise<void> {
   const { header, rows, stop, rejects, deferrals } = report;
   const totals = rowTotals(rows, header);
-  const suspects = rows.filter(isSuspect);
-  const commands = nextCommands(context, report, totals, suspects.length > 0);
+  const commands = nextCommands(context, report, totals);
   let problem: Error | undefined = report.problem;
   try {
     await printSummary(context, report, totals, commands);
@@ -56,10 +39,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
     // The run is done although nobody reads its summary.
     if (!(error instanceof OutputClosedError)) problem ??= error as Error;
   }
-  // If the service stored other counts than were sent, the user must look at them before any further write.
-  for (const { id, state } of suspects)
-    if (state.at === 'settled') await context.print(`pet ${id}: ${state.outcome.reason?.message}`);
-  const hint = hintOf(context, report, totals, commands);
+  const hint = hintOf(context, report, commands);
   const retryable = isRetryable(header, rows, totals.counts) && !report.isResumed && deferrals.size === 0;
   const error = toRunError(header, totals.counts, retryable, { stop, hint });
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
@@ -72,55 +52,42 @@ function nextCommands(
   context: Context,
   { id, header, rows, rejects, problem }: Report,
   { written }: RunTotals,
-  hasSuspects: boolean,
 ): NextCommands {
   const command = (words: readonly string[]) => followUpCommand(context, words);
-  const unfinishedCount = rows.filter(isUnfinished).length;
-  const resumeWords =
-    findSettlingCommand(rows) ?? (header.undoes === null ? ['resume', id] : ['undo', header.undoes]);
   const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && written > 0;
-  const toSettle = rows.find(isForPerson);
-  const word = toSettle && (toSettle.id === undefined ? `line:${toSettle.line}` : `${toSettle.id}`);
+  const words = findNextCommand({ id, header, rows }) ?? (problem ? ['resume', id] : undefined);
   return {
-    resume: (unfinishedCount > 0 || problem) && !hasSuspects ? command(resumeWords) : undefined,
-    undo: canUndo && !hasSuspects ? command(['undo', id]) : undefined,
+    words,
+    next: words && command(words),
+    undo: canUndo ? command(['undo', id]) : undefined,
     apply: rejects ? command(applyWords(header, rejects)) : undefined,
-    settle: word && command(['runs', 'settle', id, word, '--as', 'failed']),
   };
 }
 
-/** Says what the user can do next. Undefined if there is nothing to do. */
+/** Says what the user can do next: one command. Undefined if there is nothing to do. */
 function hintOf(
   context: Context,
-  { stop, rows, problem }: Report,
-  { counts: { failed, invalid }, left }: RunTotals,
-  { resume, undo, apply, settle }: NextCommands,
+  { stop, rows }: Report,
+  { words, undo, apply }: NextCommands,
 ): string | undefined {
-  const hasStopHint = stop?.hint !== undefined;
-  const hints: string[] = hasStopHint ? [stop.hint] : [];
-  const isLeftForResume = rows.some((row) => isUnfinished(row) && !isForPerson(row));
-  if (resume && (isLeftForResume || problem))
-    hints.push(`${hasStopHint ? 'then ' : ''}go on with: ${resume}`);
-  if (settle)
-    hints.push(`look at the records that are unknown, and say what you find, for example: ${settle}`);
-  if (apply && failed + invalid > left) hints.push(`correct the rejected rows, then run: ${apply}`);
-  if (rows.some(isStale)) hints.push(etagsHint(context));
-  if (undo && hints.length === 0) hints.push(`set back with: ${undo}`);
-  return hints.length > 0 ? hints.join('; ') : undefined;
+  const next = words && nextHint(context, words);
+  if (stop?.hint) return next ? `${stop.hint}; then ${next}` : stop.hint;
+  if (next && rows.some(isStale)) return `petstore help gateways says what may stand between; then ${next}`;
+  if (next) return next;
+  return apply ? `correct the rejected rows, then run: ${apply}` : undo && `set back with: ${undo}`;
+}
+
+/** The hint for the command that goes on with a run, or with which a person says what happened to a row. */
+export function nextHint(context: Context, words: readonly string[]): string {
+  const command = followUpCommand(context, words);
+  if (words[1] !== 'settle') return `go on with: ${command}`;
+  return `look at the record, and say what happened: ${command}, or --as failed`;
 }
 
 /** Whether the service has refused the tag that its own reading gave. */
 function isStale({ state }: Row): boolean {
   return state.at === 'settled' && state.outcome.reason?.code === 'stale';
 }
-
-/** Whether the service has added what it was told to set. */
-function isSuspect({ state }: Row): boolean {
-  return state.at === 'settled' && state.outcome.reason?.code === otherCountCode;
-}
-
-/** The code of a row whose record shows what was before plus what was sent. */
-export const otherCountCode = 'other_count';
 
 /** The words of the command that applies a file of rejects, with the flags of the input. */
 function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): string[] {
@@ -215,15 +182,11 @@ function withoutUndefined(facts: Readonly<Record<string, unknown>>): JsonObject 
 function toSummaryJson(
   report: Report,
   { counts, left }: RunTotals,
-  { resume, undo, settle }: NextCommands,
+  { next, undo }: NextCommands,
 ): JsonObject {
   const { id, header, rows, planned, deferrals, requests, retries, seconds, rowsPerSecond, rejects, stop } =
     report;
   const failures = groupFailures(rows, deferrals);
-  const suspects = rows.filter(isSuspect).map(({ id: petId, state }) => {
-    const { before, after } = plannedOf({ state }) ?? {};
-    return { petId, before, sent: after, now: Number(before) + Number(after) };
-  });
   return withoutUndefined({
     ...runFacts(id, header, counts),
     session: { rows: planned.length, ...rowTotals(planned).counts },
@@ -234,15 +197,13 @@ function toSummaryJson(
     retryable: failures.length === 0 ? undefined : isRetryable(header, rows, counts) && !report.isResumed,
     left,
     rejects,
-    resume,
+    next,
     undo,
-    settle,
     stopped: stop?.message,
     failures: failures.map(({ example: { id: rowId, ...example }, ...group }) => ({
       ...group,
       example: { ...example, ...idMember(header.noun, rowId) },
     })),
-    [otherCountCode]: suspects.length > 0 ? suspects : undefined,
   });
 }
 

@@ -1,7 +1,7 @@
 import { checkProfile } from '../../bulk/claims.ts';
 import { countLayout } from '../../bulk/count-layout.ts';
 import { toRunError } from '../../bulk/report.ts';
-import { createUndoRun, isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
+import { createUndoRun, extendUndo, isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import { listRuns, type RunInfo, type RunList, readRun, runFolderOf, runTime } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
@@ -12,7 +12,7 @@ import { openInputFile } from '../../input/input-file.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
-import { otherCountCode, printNothing } from './report-run.ts';
+import { printNothing } from './report-run.ts';
 import { type ApplyFlags, resumeFlags, runPace } from './run-flags.ts';
 import { profilesOf } from './run-input.ts';
 import { findTarget, lockTarget, type OpenRun, previewRun, runSession, runView } from './run-session.ts';
@@ -97,14 +97,14 @@ async function open(
   list: RunList,
   { action, info }: Extract<RunChoice, { action: 'resume' | 'undo' }>,
 ): Promise<OpenRun> {
-  const journal = await readRun(list, info.id, true);
+  const journal = await readRun(list, info.id);
   const { undoes } = info.header;
   const undone =
-    action === 'undo' ? journal : undoes === null ? undefined : await readRun(list, undoes, true);
-  checkSuspects(journal.run);
-  const run = action === 'undo' ? createUndoRun(journal.run) : journal.run;
+    action === 'undo' ? journal.run : undoes === null ? undefined : (await readRun(list, undoes)).run;
+  const run =
+    action === 'undo' ? createUndoRun(journal.run) : undone ? extendUndo(journal.run, undone) : journal.run;
   if (undone) {
-    const { id = '', started = '', header, rows } = undone.run;
+    const { id = '', started = '', header, rows } = undone;
     const writtenCount = rows.filter(isAppliedOrUncertain).length;
     const what = `${header.kind} ${header.name}, ${runTime({ id, started }).replace(`${id}, `, '')}`;
     await context.warn(`undoing ${id}: ${what}, ${writtenCount} of ${counted(header.rows, 'row', 'rows')}`);
@@ -113,22 +113,6 @@ async function open(
   // The journal and the session change the same object, so the facts that may be new are put into it.
   Object.assign(run, { header, input: await reopenInput(context, header) });
   return { run, journal: action === 'undo' ? undefined : journal, undone };
-}
-
-/** @throws UsageError if the service has added what it was told to set: no command can mend that. */
-function checkSuspects({ id, rows }: Run): void {
-  const suspects = rows.filter(
-    ({ state }) => state.at === 'settled' && state.outcome.reason?.code === otherCountCode,
-  );
-  if (suspects.length === 0) return;
-  const lines = suspects.map(({ id: petId, state }) =>
-    state.at === 'settled' ? `pet ${petId}: ${state.outcome.reason?.message}` : '',
-  );
-  throw new UsageError(
-    `run ${id}: the service adds what it is told to set; nothing was sent. ${lines.join('; ')}`,
-    `mend these counts, then close the run: petstore runs settle ${id} ${suspects.map((row) => row.id).join(' ')} --as applied`,
-    'guard',
-  );
 }
 
 /** Opens the input of a run of counts again, for the columns of its rejects. Undefined if it cannot be read. */

@@ -41,7 +41,7 @@ export function idMember(noun: NounName, id: bigint | undefined): Pick<PrintedRo
 }
 
 /** @param name the name of its pet, if that was read. */
-export function toPrintedRow(noun: NounName, { row, state }: PlannedRow, name?: string): PrintedRow {
+export function toPrintedRow(noun: NounName, { row, state, now }: PlannedRow, name?: string): PrintedRow {
   const outcome = state.at === 'settled' ? state.outcome : undefined;
   const { before, after } = plannedOf({ state }) ?? {};
   const id = row.id ?? outcome?.made?.id;
@@ -51,9 +51,9 @@ export function toPrintedRow(noun: NounName, { row, state }: PlannedRow, name?: 
     petId: isCount ? id : undefined,
     id: isCount ? undefined : id,
     name,
-    before,
+    before: state.at === 'uncertain' && now !== undefined ? now : before,
     after,
-    change: changeOf({ state }),
+    change: changeOf({ state, now }),
     state: outcome ? fateOf({ state }) : state.at === 'uncertain' ? 'uncertain' : 'planned',
     reason: outcome?.reason,
     line: row.line,

@@ -1,14 +1,15 @@
 import type { NounName } from '../../api/operations.ts';
-import { checkProfile, runsOfDelivery } from '../../bulk/claims.ts';
+import { checkProfile, findOpenDelivery, runsOfDelivery } from '../../bulk/claims.ts';
 import { createRun, type Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, type RunKind, shardOf } from '../../bulk/run-header.ts';
-import { listRuns, runFolderOf } from '../../bulk/run-store.ts';
+import { listRuns, type RunList, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { InputFile } from '../../input/input-file.ts';
 import type { InputRow, RowLayout } from '../../input/read-records.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
+import { UsageError } from '../../process/errors.ts';
 import { type Intent, newState, type Row } from '../../writes/decide.ts';
-import { printNothing } from './report-run.ts';
+import { nextHint, printNothing } from './report-run.ts';
 import { type ApplyFlags, runPace } from './run-flags.ts';
 import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
 
@@ -85,11 +86,23 @@ export async function applyRun(
     const list = await listRuns(runFolderOf(context.io));
     const { profile, profiles } = profilesOf(context);
     if (lock) for (const info of runsOfDelivery(list, run)) checkProfile(info, profile, profiles);
+    if (lock) await checkDelivery(context, list, run);
     if (lock) await runSession(context, { run }, flags, lock);
     else await previewRun(context, { run }, flags, kind === 'diff' ? 'diff' : 'dry run');
   } finally {
     await lock?.release();
   }
+}
+
+/** @throws UsageError `unfinished_delivery` that names the command that ends another run of the delivery. */
+async function checkDelivery(context: Context, list: RunList, run: Run): Promise<void> {
+  const open = await findOpenDelivery(list, run);
+  if (!open) return;
+  throw new UsageError(
+    `delivery ${run.header.delivery}: run ${open.id} of it is not finished; nothing was sent`,
+    nextHint(context, open.command),
+    'unfinished_delivery',
+  );
 }
 
 /** The active profile, and all profiles of the config. */

@@ -1,7 +1,7 @@
 import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
 import { canAsk, confirmWrite } from '../../asking.ts';
-import { type Claims, claimsOn } from '../../bulk/claims.ts';
+import { claimsOn } from '../../bulk/claims.ts';
 import type { JournalContent } from '../../bulk/journal.ts';
 import { checkGuards, type Plan } from '../../bulk/plan.ts';
 import type { Report } from '../../bulk/report.ts';
@@ -21,6 +21,7 @@ import { realFile } from '../../process/files.ts';
 import { checkFolder, type FileName } from '../../process/new-file.ts';
 import { graceMs, inTwoSteps, StoppedError } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
+import { plannedOf } from '../../writes/decide.ts';
 import { printReport, summaryView } from './report-run.ts';
 import { rowWords } from './row-view.ts';
 import { runGuards, type SessionFlags } from './run-flags.ts';
@@ -31,8 +32,8 @@ export interface OpenRun {
   readonly run: Run;
   /** The journal of its earlier sessions. Undefined for a new run. */
   readonly journal?: JournalContent | undefined;
-  /** The journal of the run that it undoes. */
-  readonly undone?: JournalContent | undefined;
+  /** The run that it undoes. */
+  readonly undone?: Run | undefined;
 }
 
 /** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
@@ -80,11 +81,6 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
     if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
     throw error.with({}, `${error.message}; nothing was sent`);
   }
-}
-
-/** Finds what other runs on the target claim of the rows of a run. */
-async function findClaims({ io }: Context, { run, journal, undone }: OpenRun): Promise<Claims> {
-  return claimsOn(await listRuns(runFolderOf(io)), run, journal, undone);
 }
 
 /**
@@ -155,7 +151,7 @@ async function openSession(
     sendsEtags: settings.get('etags'),
     hasGateway: settings.offline === undefined,
     mayCreate: run.header.flags.createMissing,
-    claims: await findClaims(context, openRun),
+    claims: await claimsOn(await listRuns(runFolderOf(context.io)), run, openRun.undone),
     journal,
   });
 }
@@ -199,10 +195,7 @@ function describeActions({ noun }: RunHeader, { changes }: Plan): string {
   const { singular, plural, verb } = rowWords(noun);
   const { singular: record, plural: records } =
     noun === 'inventory' ? { singular: 'entry', plural: 'entries' } : nouns[noun];
-  const count = (action: string) =>
-    changes.count(
-      ({ state }) => (state.at === 'planned' || state.at === 'uncertain') && state.action === action,
-    );
+  const count = (action: string) => changes.filter((change) => plannedOf(change)?.action === action).length;
   const [creates, sets, removals] = [count('create'), count('set'), count('remove')];
   // The entry that a count needs is created with it.
   const isCount = noun === 'inventory';

@@ -39,7 +39,7 @@ export async function printPlan(context: Context, run: Run, plan: Plan): Promise
 
 /** The number of rows that cannot be written, invalid rows included. */
 export function countProblems(run: Run, { rows }: Plan): number {
-  return invalidOf(run).length + rows.count(isProblemRow);
+  return invalidOf(run).length + rows.filter(isProblemRow).length;
 }
 
 /** The invalid rows to print. A resumed run has printed them before. */
@@ -105,7 +105,7 @@ export async function printTotals(
 ): Promise<void> {
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
-  const unchanged = rows.count(({ state }) => isUnchanged(state));
+  const unchanged = rows.filter(({ state }) => isUnchanged(state)).length;
   const facts = [
     ...(isCount ? describeDirections(changes) : []),
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
