@@ -16,14 +16,11 @@ import {
   totalsOf,
 } from './smoke-report.ts';
 
-/** The name of the tool in its reports. */
-export const toolName = 'petstore smoke';
-
 /** Formats the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
   const { target, startedAt, elapsedMs, write, rounds, exitCode, signal, verdicts } = report;
   const document = {
-    tool: toolName,
+    tool: 'petstore smoke',
     version,
     target,
     startedAt: startedAt.toISOString(),

@@ -1,19 +1,16 @@
-import { access, appendFile, constants, readFile, stat } from 'node:fs/promises';
+import { access, appendFile, constants, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../process/errors.ts';
-import { isJsonObject, parseJson } from '../../process/exact-json.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
-import { toJsonReport, toJunitReport, toolName, toStepSummary } from './machine-reports.ts';
+import { toJsonReport, toJunitReport, toStepSummary } from './machine-reports.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
-/** How to print a report in each format, and how to recognise a report in a file. */
+/** The formats of reports in files: how to print one, and how its file is usually named. */
 const formats = {
-  junit: { print: toJunitReport, isReport: isJunitReport },
-  json: { print: (report: SmokeReport) => toJsonReport(report, 2), isReport: isJsonReport },
+  junit: { print: toJunitReport, fileName: 'smoke.xml' },
+  json: { print: (report: SmokeReport) => toJsonReport(report, 2), fileName: 'smoke.json' },
 } as const;
-
-const endings = { junit: 'xml', json: 'json' } as const;
 
 interface FileReport {
   readonly format: keyof typeof formats;
@@ -53,29 +50,21 @@ function parseFile(value: string, cwd: string): FileReport {
 }
 
 /**
- * Makes the folders of the reports, before the checks run. A report may replace a file that is empty or a report of the
- * same format.
+ * Makes the folders of the reports, before the checks run.
  *
- * @throws UsageError if a report is a folder, or would replace another file, unless `force`. CliError if a folder cannot be
- * made or written to.
+ * @throws UsageError if a report is a folder. CliError if a folder cannot be made or written to.
  */
-export async function prepareReports({ files }: Reports, force: boolean): Promise<void> {
-  for (const file of files) {
-    const folder = dirname(file.path);
+export async function prepareReports({ files }: Reports): Promise<void> {
+  for (const { format, path } of files) {
+    const folder = dirname(path);
     await ensureFolder(folder);
-    const status = await stat(file.path).catch(() => undefined);
+    const status = await stat(path).catch(() => undefined);
     if (status?.isDirectory())
       throw new UsageError(
-        `--report: ${file.path} is a folder`,
-        `name a file in it, such as --report ${file.format}=${join(file.path, `smoke.${endings[file.format]}`)}`,
+        `--report: ${path} is a folder`,
+        `name a file in it, such as --report ${format}=${join(path, formats[format].fileName)}`,
       );
     if (!status || status.isFile()) await requireWritable(folder);
-    if (!force && !(await mayReplace(file)))
-      throw new UsageError(
-        `--report: ${file.path} exists and is not a ${file.format} report`,
-        'name another file, or give --force to replace it',
-        'file_exists',
-      );
   }
 }
 
@@ -101,32 +90,4 @@ export async function addStepSummary(report: SmokeReport, path: string): Promise
   await appendFile(path, toStepSummary(report)).catch((error) => {
     throw fileError('write', path, error);
   });
-}
-
-/** A file that is larger is not a report. */
-const maxBytes = 64 * 1024 * 1024;
-
-async function mayReplace({ format, path }: FileReport): Promise<boolean> {
-  const status = await stat(path).catch(() => undefined);
-  if (!status?.isFile() || status.size === 0) return true;
-  if (status.size > maxBytes) return false;
-  const text = await readFile(path, 'utf8').catch((error) => {
-    throw fileError('read', path, error);
-  });
-  return formats[format].isReport(text);
-}
-
-function isJsonReport(text: string): boolean {
-  try {
-    const document = parseJson(text);
-    if (!isJsonObject(document) || document.tool !== toolName) return false;
-    return isJsonObject(document.totals) && Array.isArray(document.checks);
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a text is a JUnit report of any tool, judged by its root element. */
-function isJunitReport(text: string): boolean {
-  return /^\s*(<\?xml[^>]*\?>\s*)?<testsuites?[\s>]/.test(text) && /<\/testsuites?>\s*$/.test(text);
 }

@@ -34,7 +34,6 @@ export const smokeFlags = {
   }),
   report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
   brief: flag('--brief', 'show failures and the total only'),
-  force: flag('--force', 'let a report replace a file that is not a report'),
   dryRun: flag('--dry-run', 'list the checks, send nothing'),
   confirm: writeFlags.confirm,
 };

@@ -54,7 +54,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   // Throws if a path leads out of the service.
   for (const { path } of [...options.waitFor, ...options.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
-  await prepareReports(reports, flags.force === true);
+  await prepareReports(reports);
   const display = await createDisplay(context, flags.brief === true);
   const report = await runSmoke(service, options, display.observer, context.interrupts);
   // A signal does not end the reports at once, but a pipe may have no reader.
