@@ -20,7 +20,9 @@ const loginHint = 'does the service want a login, and does the base URL belong t
  */
 export async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding> {
   try {
-    return judgeFirstAnswer(context, await askFirst(context, fallback));
+    const operation = reachOperation(context.reads);
+    const asking = operation ? context.askOnce(operation, guessInput(operation)) : askFor(context, fallback);
+    return judgeFirstAnswer(context, operation, await asking);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
@@ -31,15 +33,12 @@ export async function checkHttp(context: CheckContext, fallback?: Condition): Pr
   }
 }
 
-/** Sends the request of `reach/http`, or the request of the fallback if the contract has no GET. */
-export function askFirst(context: CheckContext, fallback?: Condition): Promise<RawAnswer> {
-  const operation = reachOperation(context.reads);
-  return operation ? context.askOnce(operation, guessInput(operation)) : askFor(context, fallback);
-}
-
-function judgeFirstAnswer(context: CheckContext, answer: RawAnswer): Finding {
+function judgeFirstAnswer(
+  context: CheckContext,
+  operation: Operation | undefined,
+  answer: RawAnswer,
+): Finding {
   const { status, url, isRedirected } = answer;
-  const operation = reachOperation(context.reads);
   const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
   // Without an operation there are no requirements: any answer shows that the service is there.
   if (!operation) return pass(clause, detailsOf(answer));
@@ -48,7 +47,7 @@ function judgeFirstAnswer(context: CheckContext, answer: RawAnswer): Finding {
   if (isGuess && status === 404 && answer.attempts.at(-1)?.author === 'service')
     return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess ? describeOtherBody(answer, operation) : wordsOfGateway(answer);
+  const otherBody = isSuccess ? describeOtherBody(answer, operation) : wordsOfError(answer);
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
   const consequence = consequenceOf(answer);
@@ -78,9 +77,9 @@ function isPage({ mediaType, text }: RawAnswer): boolean {
   return /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100));
 }
 
-/** Says what an answer means that may come from a gateway or a proxy. Undefined for an answer of the service itself. */
-function wordsOfGateway({ error }: RawAnswer): string | undefined {
-  return error && error.details.author !== 'service' ? `: ${error.message}` : undefined;
+/** Says what an error means, in the words of the service, or for an answer of a gateway in ours. */
+function wordsOfError({ error }: RawAnswer): string | undefined {
+  return error && `: ${error.message}`;
 }
 
 /** Returns the exit code and the hint for an answer that is not one of the API. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
@@ -44,18 +44,16 @@ test('the embedded store passes without network checks, and each check comes aft
   expect(code).toBe(0);
   expect(Object.entries(states)).toEqual([
     ['config', 'pass'],
-    ['permissions', 'pass'],
     ['reach/dns', 'skip'],
     ['reach/connect', 'skip'],
     ['reach/http', 'pass'],
-    ['clock', 'skip'],
   ]);
 });
 
 test('a service that answers passes every check, and gets one request', async () => {
   await using server = await healthy();
   const { code, states, findings } = await examine(`--base-url ${server.url}`);
-  const inOrder = { 'reach/dns': 'pass', 'reach/connect': 'pass', 'reach/http': 'pass', clock: 'pass' };
+  const inOrder = { 'reach/dns': 'pass', 'reach/connect': 'pass', 'reach/http': 'pass' };
   expect({ code, ...states }).toMatchObject({ code: 0, ...inOrder });
   expect(findings['reach/http']?.reason).toBe('listPets answered 200 OK');
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
@@ -82,27 +80,30 @@ test('in a terminal each check is a line, with its hint', async () => {
   });
   expect(code).toBe(6);
   expect(stdout).toMatchInlineSnapshot(`
-    "pass   config         /nonexistent/petstore-config/config.json does not exist, defaults are used; no profile; http://127.0.0.1:1; no token is set
-    pass   permissions    secrets are private; config and state can be written
+    "pass   config         /nonexistent/petstore-config/config.json does not exist, defaults are used; no profile; http://127.0.0.1:1; no token is set; not bound to a description
     pass   reach/dns      127.0.0.1 is an address
     fail   reach/connect  127.0.0.1:1: connection refused; is the service running, and the port of the base URL right?
     skip   reach/http     reach/connect failed
-    skip   clock          reach/connect failed
     "
   `);
 });
 
 const refusal = (status: number): Reply => ({ status, body: { code: 'x', message: 'no', status } });
-const date = new Date(Date.now() - 600_000).toUTCString();
 
 /** Services that answer everything in one way, which is not that of the API. */
 const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: number, reason: RegExp])[] = [
-  ['400', refusal(400), 7, /^listPets answered 400 Bad Request; no token was sent$/],
-  ['401', refusal(401), 4, /^listPets answered 401 Unauthorized; no token was sent$/],
+  ['400', refusal(400), 7, /^listPets answered 400 Bad Request: no; no token was sent$/],
+  ['401', refusal(401), 4, /^listPets answered 401 Unauthorized: no; no token was sent$/],
   ['403', refusal(403), 4, /403/],
   ['404', refusal(404), 7, /404/],
   ['405', refusal(405), 7, /405/],
   ['410', refusal(410), 7, /410/],
+  [
+    '421',
+    { status: 421, body: { code: 'misdirected', message: 'this host is not served here', status: 421 } },
+    7,
+    /^listPets answered 421 Misdirected Request: this host is not served here; no token was sent$/,
+  ],
   ['429', refusal(429), 7, /429/],
   ['500', refusal(500), 6, /500/],
   ['204', { status: 204 }, 7, /^listPets answered 204 No Content without a body; no token was sent$/],
@@ -141,16 +142,6 @@ test.each(wrongAnswers)(
   },
 );
 
-test('a clock that differs from that of the service is a warning', async () => {
-  await using server = await recordingServer({}, () => ({ headers: { date }, body: [] }));
-  const { code, findings } = await examine(`--base-url ${server.url} --retries 0`);
-  expect(code).toBe(0);
-  expect(findings.clock).toMatchObject({
-    state: 'warn',
-    reason: containing('this clock is 10 min ahead of the service'),
-  });
-});
-
 test('an untrusted certificate fails TLS; a trusted one is shown with its last day', async () => {
   const { cert, key } = await makeCertificate(90);
   await using server = await recordingServer({ '/pets': [] }, undefined, { cert, key });
@@ -175,11 +166,45 @@ test('a token that cannot be read exits 4, and nothing is sent', async () => {
   expect({ code: run.code, ...run.states }).toMatchObject({
     code: 4,
     config: 'fail',
-    permissions: 'pass',
     'reach/http': 'skip',
   });
   expect(run.findings.config?.reason).toContain('/nonexistent/token');
   expect(server.seen).toEqual([]);
+});
+
+test('the binding is named with the number of its operations', async () => {
+  await using server = await healthy();
+  const unbound = await examine(`--base-url ${server.url}`);
+  expect(unbound.findings.config?.reason).toMatch(/; not bound to a description$/);
+  const description = join(folder, 'openapi.json');
+  const paths = { '/pets': { get: { operationId: 'listPets', responses: { 200: { description: 'ok' } } } } };
+  const info = { title: 'Pets', version: '1' };
+  writeFileSync(description, JSON.stringify({ openapi: '3.1.0', info, paths }));
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  const bound = await runCli(`api bind ${description} --base-url ${server.url}`, { env });
+  expect(bound.code, bound.stderr).toBe(0);
+  const { findings } = await examine(`--base-url ${server.url}`);
+  expect(findings.config?.reason).toMatch(/; bound to a description, 1 of \d+ operations$/);
+});
+
+test('ALL_PROXY alone is a warning, because no proxy is used', async () => {
+  await using server = await healthy();
+  const alone = await examine(`--base-url ${server.url}`, { ALL_PROXY: 'http://127.0.0.1:1' });
+  expect(alone.code).toBe(0);
+  expect(alone.findings.config).toMatchObject({ state: 'warn', reason: containing('ALL_PROXY is not read') });
+  const both = await examine(`--base-url ${server.url}`, {
+    all_proxy: 'http://127.0.0.1:1',
+    HTTP_PROXY: 'http://127.0.0.1:1',
+  });
+  expect(both.findings.config?.state).toBe('pass');
+});
+
+test('a folder that cannot be written says nothing, because nothing is written', async () => {
+  writeConfig({});
+  const nowhere = join(folder, 'config.json', 'below');
+  const { code, stdout } = await examine('--offline', { PETSTORE_CONFIG_DIR: nowhere });
+  expect(code).toBe(0);
+  expect(stdout).not.toMatch(/writ/);
 });
 
 test('a token is named by its source, and its value is never shown', async () => {
@@ -207,30 +232,4 @@ test('a wrong config is a failure of its check', async () => {
   expect(code).toBe(2);
   expect(findings.config).toMatchObject({ state: 'fail', reason: containing("'often'") });
   expect(findings['reach/http']?.state).toBe('skip');
-});
-
-test('an unknown variable is a warning that suggests the nearest name', async () => {
-  const { findings } = await examine('--offline', { PETSTORE_BASEURL: 'http://a' });
-  expect(findings.config).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
-});
-
-test('a file that others may read is a warning with the command that fixes it, whatever its folder', async () => {
-  const parent = folder;
-  folder = join(folder, "it's odd");
-  mkdirSync(folder);
-  writeConfig({}, 0o644);
-  const { code, findings } = await examine('--offline');
-  expect(code).toBe(0);
-  const hint = `chmod 600 '${join(parent, "it'\\''s odd")}/config.json'`;
-  expect(findings.permissions).toMatchObject({ state: 'warn', hint });
-});
-
-test('a config folder that cannot be created is a warning, and the other checks go on', async () => {
-  const nowhere = join(folder, 'config.json', 'below');
-  writeConfig({});
-  const { code, findings } = await examine('--offline', { PETSTORE_CONFIG_DIR: nowhere });
-  expect(code).toBe(0);
-  const reason = containing(`${nowhere} cannot be written to`);
-  expect(findings.permissions).toMatchObject({ state: 'warn', reason });
-  expect(findings['reach/http']?.state).toBe('pass');
 });

@@ -99,7 +99,7 @@ describe.concurrent('the wait for a service', () => {
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['reach/http']);
     expect(run.check('reach/http').reason).toBe(
-      'listPets answered 500 Internal Server Error; no token was sent, after waiting 600 ms',
+      'listPets answered 500 Internal Server Error: no; no token was sent, after waiting 600 ms',
     );
   });
 });
@@ -248,7 +248,7 @@ describe.concurrent('how an answer is judged', () => {
     const { stdout, code } = await runCli(['smoke'], { env });
     expect(code).toBe(4);
     expect(stdout.split('\n')[0]).toMatch(
-      /listPets answered 403 Forbidden; the token of PETSTORE_TOKEN was sent in the header X-Api-Key/,
+      /listPets answered 403 Forbidden: no; the token of PETSTORE_TOKEN was sent in the header X-Api-Key/,
     );
     expect(stdout).not.toContain('wrong-token');
   });

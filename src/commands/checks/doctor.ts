@@ -1,19 +1,28 @@
-import type { CheckResult } from '../../checks/check-result.ts';
-import { isRed, type State } from '../../checks/finding.ts';
+import { existsSync } from 'node:fs';
+import { builtInContract } from '../../api/contract.ts';
+import { bareHost, isLoopbackHost } from '../../api/http.ts';
+import { operations } from '../../api/operations.ts';
+import { createReachChecks } from '../../checks/check-table.ts';
+import { type Finding, findingOfError, isRed, pass, type State, warn } from '../../checks/finding.ts';
+import { createCheckContext, createRound } from '../../checks/round.ts';
+import { type RunnerOptions, runChecks } from '../../checks/run-checks.ts';
 import { exitCodeOf, type Verdict, verdictOf } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
+import { decideTokenUse, describePlace } from '../../config/credential.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { paintStatus, type Style } from '../../output/style.ts';
 import { sanitize } from '../../process/text.ts';
-import { runDoctorChecks } from './doctor-checks.ts';
+import { openService } from './open-service.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
   description:
-    'Checks the config (with the environment and the token), permissions, and with the checks of `petstore smoke` whether ' +
-    'the service can be reached: DNS, connection, TLS, and an answer of its API; then the clock. A line each. Exits 0 if ' +
-    'nothing failed, 2 for the config, 4 for the token or if the service refuses it, 6 if the service cannot be reached, 7 ' +
-    'if something else than its API answers.',
+    'Checks the config with the token and the binding, and with the checks of `petstore smoke` whether the service can be ' +
+    'reached: DNS, connection, TLS, and an answer of its API. A line each. Exits 0 if nothing failed, 2 for the config, 4 ' +
+    'for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something else than its API ' +
+    'answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   view: () => rowsView,
   async run(context) {
@@ -30,10 +39,10 @@ export const doctor = action({
     let label = '';
     const hide = context.quiet ? () => {} : liveLine.show(() => label);
     await runDoctorChecks(context, {
-      onBegin(id: string) {
+      onBegin(id) {
         label = `checking ${id}`;
       },
-      async onResult(result: CheckResult) {
+      async onResult(result) {
         interrupts.signal.throwIfAborted();
         const verdict = verdictOf(result, false);
         verdicts.push(verdict);
@@ -45,6 +54,96 @@ export const doctor = action({
     return isLive ? undefined : { pages: [verdicts.map(toRow)] };
   },
 });
+
+/** Checks the config, then the service with the checks of `smoke`, which are skipped if the config is wrong. */
+async function runDoctorChecks(
+  context: Context,
+  display: Pick<RunnerOptions<unknown>, 'onBegin' | 'onResult'>,
+): Promise<void> {
+  const { secrets, interrupts, settings } = context;
+  const options = { ...display, mask: secrets.mask, stopped: interrupts.signal };
+  const earlierResults = await runChecks<Context>(
+    [{ id: 'config', isPrerequisite: true, run: checkConfig }],
+    { ...options, open: () => ({ context, attempts: [] }) },
+  );
+  const hasTls = !settings.offline && settings.service?.startsWith('https:') === true;
+  const round = await openService(context).then(createRound, () => undefined);
+  await runChecks(createReachChecks(hasTls), {
+    ...options,
+    earlierResults,
+    open() {
+      // Without a service, the check of the config has failed, and no further check begins.
+      if (!round) throw new Error('there is no service');
+      return createCheckContext(round, interrupts.signal);
+    },
+  });
+}
+
+/** Checks that a command could run with this config: the settings, the binding, the certificates and the token. */
+async function checkConfig(context: Context): Promise<Finding[]> {
+  const { settings, io } = context;
+  const { problems, warnings, offline, profile, get } = settings;
+  try {
+    if (problems[0]) throw problems[0];
+    await openService(context);
+    const { configFile } = resolvePaths(io);
+    const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
+    const token = await tokenFinding(context);
+    const parts = [
+      file,
+      profile ? `profile ${profile.value}` : 'no profile',
+      offline ? 'the embedded store' : get('base-url'),
+      ...(token.state === 'pass' ? [token.reason] : []),
+      await describeBinding(context),
+    ];
+    return [
+      pass(parts.join('; ')),
+      ...(token.state === 'pass' ? [] : [token]),
+      ...warnings.map((warning) => warn(warning)),
+      ...(offline ? [] : connectionFindings(context)),
+    ];
+  } catch (error) {
+    return [{ ...findingOfError(error), state: 'fail' }];
+  }
+}
+
+/** Says whether a token is sent, and in which place of a request. */
+async function tokenFinding({ settings, contract }: Context): Promise<Finding> {
+  const baseUrl = settings.offline ? undefined : settings.get('base-url');
+  if (baseUrl === undefined) return pass('it needs no token');
+  const use = decideTokenUse(settings, { baseUrl, places: (await contract()).credentialPlaces });
+  if (use === undefined) return pass('no token is set');
+  const source = use.source.label;
+  if (use.kind === 'withheld')
+    return warn(`${source} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' });
+  const { place } = use;
+  const adverbial = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
+  return pass(`${source} is sent ${adverbial}`);
+}
+
+async function describeBinding(context: Context): Promise<string> {
+  const contract = await context.contract();
+  if (contract === builtInContract) return 'not bound to a description';
+  const count = Object.keys(operations).length;
+  return `bound to a description, ${contract.operations.size} of ${count} operations`;
+}
+
+/** Warns of plain http that leaves this machine, and of a variable for proxies that is not read. */
+function connectionFindings({ settings, io: { env } }: Context): Finding[] {
+  const { protocol, hostname } = new URL(settings.get('base-url') ?? 'http://localhost');
+  const isPlain = protocol === 'http:' && !isLoopbackHost(bareHost(hostname));
+  const hasVariable = (...names: string[]) =>
+    names.some((name) => (env[name] ?? env[name.toLowerCase()] ?? '') !== '');
+  const isIgnored = hasVariable('ALL_PROXY') && !hasVariable('HTTP_PROXY', 'HTTPS_PROXY');
+  return [
+    ...(isPlain
+      ? [warn('plain http: anybody on the way can read and change everything', { hint: 'use https://' })]
+      : []),
+    ...(isIgnored
+      ? [warn('ALL_PROXY is not read, so no proxy is used', { hint: 'set HTTPS_PROXY or HTTP_PROXY' })]
+      : []),
+  ];
+}
 
 /** A row of the output: a check and its verdict. */
 interface Row {
