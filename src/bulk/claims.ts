@@ -10,8 +10,8 @@ import {
   type Run,
   type RunRow,
 } from './run.ts';
-import { areDisjoint, deliveryKey } from './run-header.ts';
-import { type RunInfo, type RunList, readRun, runsOnTarget, runTime } from './run-store.ts';
+import { areDisjoint } from './run-header.ts';
+import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget, runTime } from './run-store.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.
@@ -55,32 +55,16 @@ export function checkProfile(
   );
 }
 
-/** Finds the other runs of a delivery, the newest first. */
-export function runsOfDelivery(list: RunList, { header, id }: Pick<Run, 'header' | 'id'>): RunInfo[] {
-  const { delivery, target, noun } = header;
-  if (delivery === null) return [];
-  const key = deliveryKey(delivery);
-  return runsOnTarget(list, target).filter(
-    (info) =>
-      info.id !== id &&
-      info.header.noun === noun &&
-      info.header.kind !== 'undo' &&
-      info.header.delivery !== null &&
-      deliveryKey(info.header.delivery) === key,
-  );
-}
-
 /**
  * Finds another run of a delivery that is not finished, with the command that ends it: nobody knows yet what it books. Other
  * shards of the same number have other rows.
  */
 export async function findOpenDelivery(
   list: RunList,
-  run: Run,
+  { header: { flags, delivery, target } }: Run,
 ): Promise<{ readonly id: string; readonly command: readonly string[] } | undefined> {
-  const { flags } = run.header;
-  if (flags.again) return undefined;
-  for (const info of runsOfDelivery(list, run)) {
+  if (flags.again || delivery === null) return undefined;
+  for (const info of runsOfDelivery(list, target, delivery)) {
     const { id, undo, state } = info;
     const isOpen = undo ? undo.state !== 'finished' : state === 'stopped' || state === 'running';
     if (!isOpen || areDisjoint(info.header.flags.shard, flags.shard)) continue;
@@ -93,8 +77,10 @@ export async function findOpenDelivery(
 /** A row of a delivery that another run with its number has booked is left out, unless it was taken back since. */
 async function claimBooked(list: RunList, run: Run, rows: readonly RunRow[]): Promise<readonly Claim[]> {
   const bookings = new Map<bigint, { readonly info: RunInfo; readonly change: number }>();
-  if (run.header.flags.again || run.header.kind === 'undo') return [];
-  for (const info of runsOfDelivery(list, run)) {
+  const { flags, delivery, target } = run.header;
+  if (flags.again || delivery === null) return [];
+  for (const info of runsOfDelivery(list, target, delivery)) {
+    if (info.id === run.id) continue;
     const takenBack = await readTakenBack(list, info);
     for (const { id, intent, state } of (await readRun(list, info.id)).run.rows)
       if (id !== undefined && intent.kind === 'add' && fateOf({ state }) === 'applied' && !takenBack.has(id))
@@ -147,8 +133,9 @@ async function claimPlannedLater(
   if (asked.length === 0) return [];
   const oldest = asked.reduce((least, { since }) => Math.min(least, since), Number.POSITIVE_INFINITY);
   const claims = new Map<Row, Outcome>();
-  for (const info of runsOnTarget(list, header.target, undone?.id)) {
-    if (info.planned <= oldest || info.id === ownId || info.header.noun !== header.noun) continue;
+  for (const info of runsOnTarget(list, header.target)) {
+    const isOwn = info.id === ownId || info.id === undone?.id;
+    if (isOwn || info.planned <= oldest || info.header.noun !== header.noun) continue;
     const takenBack = await readTakenBack(list, info);
     const later = new Map((await readRun(list, info.id)).run.rows.map((row) => [row.id, row]));
     for (const { row, id, isUncertain, since } of asked) {

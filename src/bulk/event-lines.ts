@@ -19,7 +19,6 @@ import {
   type RowState,
   uncertaintyOf,
 } from '../writes/decide.ts';
-import { plannedState } from '../writes/shared-states.ts';
 import { fromJsonValue, toJsonValue, type Value } from '../writes/value.ts';
 import { keyOf, type PlannedRow, type RunEnd, type RunEvent } from './run.ts';
 import type { RunHeader } from './run-header.ts';
@@ -197,7 +196,7 @@ function parseState(
 ): RowState {
   if (outcome) return { at: 'settled', outcome, planned };
   if (!planned) return newState;
-  if (members.uncertain !== true) return plannedState(planned);
+  if (members.uncertain !== true) return { ...planned, at: 'planned' };
   return { at: 'uncertain', ...planned, mayBeApplied: members.maybe === true };
 }
 

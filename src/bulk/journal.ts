@@ -1,6 +1,8 @@
 import { closeSync, createReadStream, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../process/errors.ts';
+import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import { fileError } from '../process/system-error.ts';
 import { type EventLine, journalVersion, parseEvent, printEvent } from './event-lines.ts';
@@ -183,11 +185,7 @@ async function* journalLines(
         const lineText = text.slice(from, to);
         offset += Buffer.byteLength(lineText) + 1;
         const line = parseEvent(lineText);
-        if (!line)
-          throw unreadableError(
-            path,
-            earlierFormat.test(lineText) ? earlierFormatClause : 'a line is not an event',
-          );
+        if (!line) throw unreadableError(path, 'a line is not an event');
         yield { line, end: offset };
         from = to + 1;
       }
@@ -198,31 +196,50 @@ async function* journalLines(
   }
 }
 
-/** The first line of a journal of version 5 or earlier. */
-const earlierFormat = /^\{"journal":\d+,/;
-const earlierFormatClause = 'an earlier version of petstore wrote it';
-/** The code of the error for a journal of another version. */
-export const otherVersionCode = 'other_version';
-
 function toHead(path: string, line: EventLine): JournalHead {
   if (line.kind !== 'begin') throw unreadableError(path, 'its header is missing');
   const { version, run: id, started, header } = line;
   if (version === journalVersion) return { id, started, header };
-  throw otherVersionError(path);
+  throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
 }
 
-function otherVersionError(path: string): CliError {
-  return new CliError('usage', `${path}: another version of petstore wrote this journal`, {
-    code: otherVersionCode,
-    hint: 'that version finishes or undoes the run',
-  });
+/** The first line of a journal that this version cannot read, as far as it tells anything. */
+export interface UnreadableHead {
+  /** Undefined if nobody can tell. */
+  readonly target: string | undefined;
+  readonly delivery: string | null;
+  /** The version of petstore that finishes the run. Undefined if the journal is damaged. */
+  readonly writtenBy: string | undefined;
+}
+
+/** Reads what the first line of an unreadable journal tells. Earlier formats had the header in the line itself. */
+export async function readUnreadableHead(path: string): Promise<UnreadableHead> {
+  const nothing = { target: undefined, delivery: null, writtenBy: undefined };
+  try {
+    const [first = ''] = (await readFile(path, 'utf8')).split('\n', 1);
+    const line = parseJson(first);
+    if (!isJsonObject(line)) return nothing;
+    const { target, delivery } = isJsonObject(line.header) ? line.header : line;
+    const { journal: version } = line;
+    return {
+      target: typeof target === 'string' ? target : undefined,
+      delivery: typeof delivery === 'string' ? delivery : null,
+      writtenBy: typeof version === 'number' && version !== journalVersion ? writerOf(version) : undefined,
+    };
+  } catch {
+    return nothing;
+  }
+}
+
+function writerOf(version: number): string {
+  if (version > journalVersion) return 'a later version of petstore';
+  return version === 6 ? 'petstore 3' : 'petstore 2 or an earlier one';
 }
 
 function unreadableError(path: string, why: string): CliError {
-  if (why === earlierFormatClause) return otherVersionError(path);
   return new CliError('usage', `${path}: this journal cannot be read: ${why}; nothing was written`, {
     code: 'invalid_input',
-    hint: 'look at the records of its rows, then move the file away',
+    hint: 'look at the records of its rows, then move the file away, which forgets what it booked',
   });
 }
 

@@ -12,12 +12,13 @@ import {
   Journal,
   type JournalContent,
   type JournalHead,
-  otherVersionCode,
   readHead,
   readJournal,
+  readUnreadableHead,
+  type UnreadableHead,
 } from './journal.ts';
 import { markKilled, type Run, type RunEnd, rowTotals } from './run.ts';
-import type { RunHeader } from './run-header.ts';
+import { deliveryKey } from './run-header.ts';
 import { liveClaims } from './target.ts';
 
 /** The folder of the journals of this user. It has a file for each run: `r7.jsonl`. */
@@ -48,12 +49,15 @@ export interface RunList {
   readonly folder: string;
   /** The runs with a complete plan, the newest first. */
   readonly runs: readonly RunInfo[];
-  /** The runs whose journals cannot be read. `header` is undefined if it cannot be read either. */
-  readonly unreadable: readonly {
-    readonly id: string;
-    readonly header: RunHeader | undefined;
-    readonly problem: CliError;
-  }[];
+  /** The journals that cannot be read. */
+  readonly unreadable: readonly UnreadableRun[];
+}
+
+/** A journal that is damaged, or that another version of petstore has written. */
+export interface UnreadableRun extends UnreadableHead {
+  readonly id: string;
+  readonly path: string;
+  readonly problem: CliError;
 }
 
 const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
@@ -74,8 +78,8 @@ export async function listRuns(folder: string): Promise<RunList> {
       if (info) runs.push(info);
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
-      const head = await readHead(journalPath(folder, id)).catch(() => undefined);
-      unreadable.push({ id, header: head?.header, problem });
+      const path = journalPath(folder, id);
+      unreadable.push({ id, path, problem, ...(await readUnreadableHead(path)) });
     }
   return { folder, runs, unreadable };
 }
@@ -83,15 +87,33 @@ export async function listRuns(folder: string): Promise<RunList> {
 /**
  * Finds the runs on a target, the newest first.
  *
- * @param after only runs that began after this run.
- * @throws CliError `usage` if a journal that may be of the target cannot be read. Journals of another version are ignored.
+ * @throws CliError `usage` if a journal that may be of the target is damaged. Journals of other versions are ignored.
  */
-export function runsOnTarget({ runs, unreadable }: RunList, target: string, after = 'r0'): RunInfo[] {
-  const isLater = (id: string) => numberOf(id) > numberOf(after);
-  for (const { id, header, problem } of unreadable)
-    if (isLater(id) && problem.details.code !== otherVersionCode && (!header || header.target === target))
-      throw problem;
-  return runs.filter(({ id, header }) => header.target === target && isLater(id));
+export function runsOnTarget({ runs, unreadable }: RunList, target: string): RunInfo[] {
+  for (const { problem, writtenBy, target: other = target } of unreadable)
+    if (writtenBy === undefined && other === target) throw problem;
+  return runs.filter(({ header }) => header.target === target);
+}
+
+/**
+ * Finds the runs of a delivery on a target, the newest first. Undos have no delivery.
+ *
+ * @throws CliError `usage` if a journal of the target is damaged or of another version and may have booked the delivery.
+ */
+export function runsOfDelivery(list: RunList, target: string, delivery: string): RunInfo[] {
+  const key = deliveryKey(delivery);
+  const isOfDelivery = (other: string | null) => other !== null && deliveryKey(other) === key;
+  for (const { path, writtenBy, ...other } of list.unreadable)
+    if (
+      writtenBy &&
+      (other.target === undefined || (other.target === target && isOfDelivery(other.delivery)))
+    )
+      throw new UsageError(
+        `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
+        'finish its run with that version; or look at the counts, then move the file away, which forgets what it booked',
+        'unfinished_delivery',
+      );
+  return runsOnTarget(list, target).filter(({ header }) => isOfDelivery(header.delivery));
 }
 
 /** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */

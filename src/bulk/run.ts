@@ -10,7 +10,6 @@ import {
   type RowState,
   uncertaintyOf,
 } from '../writes/decide.ts';
-import { settledState } from '../writes/shared-states.ts';
 import type { Value } from '../writes/value.ts';
 import { defaultFlags, type RunHeader } from './run-header.ts';
 
@@ -105,7 +104,7 @@ export function applyEvent(run: Run, event: RunChange): void {
       run.marked.delete(event.row);
       return;
     case 'settle':
-      event.row.state = settledState(event.outcome, plannedOf(event.row));
+      event.row.state = { at: 'settled', outcome: event.outcome, planned: plannedOf(event.row) };
       run.marked.delete(event.row);
       return;
     case 'end':
@@ -285,6 +284,11 @@ export interface RunEnd extends RunTotals {
   readonly planned: number;
   /** RFC 3339. */
   readonly ended: string;
+}
+
+/** The number of rows that counts are of. */
+export function rowCountOf(counts: FateCounts): number {
+  return fates.reduce((sum, fate) => sum + counts[fate], 0);
 }
 
 /** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */

@@ -275,6 +275,33 @@ test.each([
   },
 );
 
+test.each([
+  ['3, of this delivery', 6, (header: object) => ({ header }), ['LS-1'], 'petstore 3'],
+  ['2, of this delivery', 5, (header: object) => header, ['LS-1'], 'petstore 2'],
+  ['1, of nobody knows what', 2, () => ({}), ['LS-1', 'LS-2'], 'petstore 2'],
+])(
+  'a journal of version %s stops it, and names the file and who finishes it',
+  async (_, journal, toLine, stopped, by) => {
+    await using shop = await stockShop([5], delivery('1,+1'));
+    await shop.report(deliver);
+    const path = shop.journal('r1');
+    const [begin = ''] = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, `${JSON.stringify({ journal, run: 'r1', ...toLine(JSON.parse(begin).header) })}\n`);
+    for (const number of ['LS-1', 'LS-2']) {
+      const { code, error } = await shop.report(deliver.replace('LS-1', number));
+      const expected = stopped.includes(number)
+        ? { code: 2, error: { message: expect.stringMatching(by) } }
+        : { code: 0 };
+      expect({ code, error }).toMatchObject(expected);
+      expect(error?.message ?? path).toContain(path);
+    }
+    expect((await shop.run('runs')).stderr).toMatch(`${path}: ${by}`);
+    // A run that sets counts does not ask what was booked.
+    shop.write('stock.csv', 'petId,quantity\n1,9\n');
+    expect((await shop.run('inventory apply stock.csv --yes')).code).toBe(0);
+  },
+);
+
 test('no clock decides what is booked', async () => {
   await using shop = await stockShop([5], delivery('1,+1'));
   await shop.report(deliver);

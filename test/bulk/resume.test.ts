@@ -73,13 +73,15 @@ stories({
     ['undo --yes', '0: applied 2'],
     ['resume r1 --yes', '2:'],
   ],
-  'a run that adds is resumed whatever came later, and `resume` alone names it': [
+  'a run that adds is resumed whatever came later, by its id': [
     { counts: [5, 5], files: { 'd.csv': 'petId,change\n1,1\n2,2\n', 'stock.csv': toCsv([70]) } },
     answering({ 2: 401 }),
     ['inventory apply d.csv --relative --delivery LS-1 --yes --concurrency 1', '4: applied 1'],
     healed,
     [apply, '0: applied 1'],
-    ['resume --yes', '2:', 'r1'],
+    // The last run is finished, and the one before it is named.
+    ['resume --yes', '0: applied 1'],
+    counts(70, 5),
     ['resume r1 --yes', '0: applied 2'],
     counts(70, 7),
     // Now there is no run that can be resumed.

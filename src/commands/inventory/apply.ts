@@ -4,7 +4,6 @@ import type { RunFlags } from '../../bulk/run-header.ts';
 import { parseColumnMap } from '../../config/column-map.ts';
 import type { Context } from '../../context.ts';
 import { type InputFile, openInputFile } from '../../input/input-file.ts';
-import { inSmallHeap } from '../../process/heap.ts';
 import { type ApplyFlags, toRunFlags } from '../runs/run-flags.ts';
 import { applyRun, readIntents, toRun } from '../runs/run-input.ts';
 
@@ -28,9 +27,7 @@ export async function applyCounts(
   const runFlags = toRunFlags({ ...flags, thousands, decimal }, map, isPreview);
   const inputFile = await openInputFile(context.io, path);
   try {
-    await inSmallHeap(inputFile.size, async () =>
-      applyRun(context, await readCounts(context, inputFile, runFlags, flags), flags, kind),
-    );
+    await applyRun(context, await readCounts(context, inputFile, runFlags, flags), flags, kind);
   } finally {
     await inputFile.close();
   }

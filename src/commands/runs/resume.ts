@@ -138,7 +138,7 @@ async function reportNothing(
   const isUndone = verb === 'undo' && undoes !== null;
   const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} is ${info.state}`;
   const next = before
-    ? `; the run before it is ${before.id} (${before.header.name}): petstore undo ${before.id}`
+    ? `; the run before it is ${before.id} (${before.header.name}): petstore ${verb} ${before.id}`
     : '';
   await context.print(`${fact}: nothing is left to do${next}`);
   await printNothing(context, info.header, isPreview, info);

@@ -1,8 +1,8 @@
 import type { NounName } from '../../api/operations.ts';
-import { checkProfile, findOpenDelivery, runsOfDelivery } from '../../bulk/claims.ts';
+import { checkProfile, findOpenDelivery } from '../../bulk/claims.ts';
 import { createRun, type Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, type RunKind, shardOf } from '../../bulk/run-header.ts';
-import { listRuns, type RunList, runFolderOf } from '../../bulk/run-store.ts';
+import { listRuns, type RunList, runFolderOf, runsOfDelivery } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { InputFile } from '../../input/input-file.ts';
 import type { InputRow, RowLayout } from '../../input/read-records.ts';
@@ -85,7 +85,9 @@ export async function applyRun(
   try {
     const list = await listRuns(runFolderOf(context.io));
     const { profile, profiles } = profilesOf(context);
-    if (lock) for (const info of runsOfDelivery(list, run)) checkProfile(info, profile, profiles);
+    if (lock && header.delivery !== null)
+      for (const info of runsOfDelivery(list, header.target, header.delivery))
+        checkProfile(info, profile, profiles);
     if (lock) await checkDelivery(context, list, run);
     if (lock) await runSession(context, { run }, flags, lock);
     else await previewRun(context, { run }, flags, kind === 'diff' ? 'diff' : 'dry run');

@@ -56,8 +56,11 @@ export async function findRuns(context: Context, { limit, pet }: RunFilter): Pro
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
   const list = await listRuns(runFolderOf(context.io));
-  for (const { problem } of list.unreadable) await context.print(`warning: ${problem.message}`);
-  if (list.runs.length === 0 && context.settings.get('output') === 'table')
+  for (const { path, problem, writtenBy } of list.unreadable)
+    await context.print(
+      `warning: ${writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message}`,
+    );
+  if (list.runs.length + list.unreadable.length === 0 && context.settings.get('output') === 'table')
     return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
   return { pages: readRuns(list, petId), limit };
 }
