@@ -1,6 +1,6 @@
 import { offlineProfile, type Settings } from './config/settings.ts';
 import type { Context } from './context.ts';
-import type { Prompt } from './input/question.ts';
+import type { Prompt } from './input/prompt.ts';
 import { UsageError } from './process/errors.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
 import type { TokenSource } from './config/token-source.ts';
-import type { Prompt } from './input/question.ts';
+import type { Prompt } from './input/prompt.ts';
 import type { LiveLine } from './output/live-line.ts';
 import type { Notices } from './output/notices.ts';
 import type { Printer } from './output/print.ts';

@@ -1,2 +1,2 @@
 /** Only the prompts that are used: the import of the whole package would bundle its editor prompt with many encodings. */
-export { confirm, input, search, select } from '@inquirer/prompts';
+export { confirm, input, select } from '@inquirer/prompts';

@@ -3,7 +3,19 @@ import { plainStyle, type Style, withoutColor } from '../output/style.ts';
 import { InterruptedError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
-import type { Choice, Prompt } from './question.ts';
+
+/** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
+export interface Prompt {
+  /** Asks for a text. @param check says in a clause why a text is not accepted; undefined if it is accepted */
+  text(message: string, check?: (text: string) => string | undefined): Promise<string>;
+  /** Asks for yes or no. Enter alone means no. */
+  confirm(message: string): Promise<boolean>;
+  /** Lets the user choose from a list. */
+  select<Value>(
+    message: string,
+    choices: readonly { readonly name: string; readonly value: Value }[],
+  ): Promise<Value>;
+}
 
 interface PromptOptions {
   /** Ends a question when it is aborted. Its reason is thrown. */
@@ -17,12 +29,12 @@ const pageSize = 10;
 
 /** Creates the prompt of a terminal, drawn on stderr. */
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
-  const { input, confirm, select, search } = await import('./inquirer.ts');
+  const { input, confirm, select } = await import('./inquirer.ts');
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
   return {
     text(question, check) {
-      const validate = async (text: string) => {
-        const problem = await check?.(text);
+      const validate = (text: string) => {
+        const problem = check?.(text);
         return problem === undefined || sanitize(problem);
       };
       return ask((streams) => input({ message: sanitize(question), validate }, streams));
@@ -30,13 +42,8 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
     confirm: (question) =>
       ask((streams) => confirm({ message: sanitize(question), default: false }, streams)),
     select(question, choices) {
-      const config = { message: sanitize(question), choices: choices.map(toReadable), pageSize };
-      return ask((streams) => select(config, streams));
-    },
-    search(question, choices) {
-      const readableChoices = choices.map(toReadable);
-      const source = (term = '') => findMatches(readableChoices, term);
-      return ask((streams) => search({ message: sanitize(question), source, pageSize }, streams));
+      const shown = choices.map(({ name, value }) => ({ name: sanitize(name), value }));
+      return ask((streams) => select({ message: sanitize(question), choices: shown, pageSize }, streams));
     },
   };
 }
@@ -92,23 +99,4 @@ function createOutput({ stderr }: Io, style: Style): Writable {
   // If the reader of stderr has gone, the next write of the command reports that.
   stream.on('error', () => {});
   return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.width });
-}
-
-/** Makes a choice safe to show on a terminal. */
-function toReadable<Value>({ name, value, description }: Choice<Value>) {
-  const readableName = sanitize(name);
-  return description === undefined
-    ? { name: readableName, value }
-    : { name: readableName, value, description: sanitize(description) };
-}
-
-/** Finds the choices whose name contains the term in any case. Names that begin with it come first. */
-function findMatches<Named extends { readonly name: string }>(
-  choices: readonly Named[],
-  term: string,
-): Named[] {
-  const needle = term.toLowerCase();
-  const rank = ({ name }: Named) => name.toLowerCase().indexOf(needle);
-  const matches = choices.filter((choice) => rank(choice) !== -1);
-  return matches.sort((a, b) => Math.min(rank(a), 1) - Math.min(rank(b), 1));
 }

@@ -2,8 +2,9 @@ import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
+import { ValueError } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
-import { askOptional, askParsed, type Prompt } from '../input/question.ts';
+import type { Prompt } from '../input/prompt.ts';
 import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
@@ -14,7 +15,6 @@ import { checkOfferedFields, extraFields, flagFields, type RecordFlags, typeOfFi
 import { fieldKinds } from './field-kinds.ts';
 import { statusWords, toServiceValues } from './field-words.ts';
 import type { Names } from './names.ts';
-import { parseIdOrName } from './parse-values.ts';
 import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 
@@ -86,8 +86,8 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
   // `Ship date` for `shipDate`.
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const label = name.charAt(0).toUpperCase() + name.slice(1);
-  const optional = `${label} (Enter for none)`;
-  if (field.kind === 'reference') return askReference(prompt, names, field, label);
+  if (referenceFields[field.name] === 'categories' && names.hasList('categories'))
+    return askCategory(prompt, names, label);
   const { placeholder, parse, isOptional } = fieldKinds[field.kind];
   const choices = field.kind === 'status' ? statusWords(client.contract, noun.name) : undefined;
   if (placeholder === undefined) return undefined;
@@ -96,23 +96,31 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
       label,
       choices.map((word) => ({ name: word, value: word })),
     );
-  return isOptional ? askOptional(prompt, optional, parse) : askParsed(prompt, label, parse);
+  return askParsed(prompt, isOptional ? `${label} (Enter for none)` : label, (text) =>
+    isOptional && text === '' ? undefined : parse(text),
+  );
 }
 
-/** Asks for a pet or a category: the user chooses from the list, or types an id if the service has no list. */
-async function askReference(prompt: Prompt, names: Names, field: Field, label: string): Promise<unknown> {
-  const noun = referenceFields[field.name] ?? 'pets';
-  if (!names.hasList(noun))
-    return field.isWanted
-      ? askParsed(prompt, label, parseIdOrName)
-      : askOptional(prompt, label, parseIdOrName);
-  const records = await names.list(noun);
+/** Asks until an answer can be parsed, and returns its value. */
+async function askParsed(prompt: Prompt, label: string, parse: (text: string) => unknown): Promise<unknown> {
+  const answer = await prompt.text(label, (text) => {
+    try {
+      parse(text);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ValueError || error instanceof UsageError) return error.message;
+      throw error;
+    }
+  });
+  return parse(answer);
+}
+
+async function askCategory(prompt: Prompt, names: Names, label: string): Promise<unknown> {
+  const records = await names.list('categories');
   if (records.length === 0)
-    throw new UsageError(`there are no ${noun}`, `make one with \`petstore ${noun} create\``);
-  const choices = records.map(({ id, name, description, status }) => ({
-    name: `${name} (${id})`,
-    value: id,
-    description: description ?? status ?? undefined,
-  }));
-  return prompt.search(label, choices);
+    throw new UsageError('there are no categories', 'make one with `petstore categories create`');
+  return prompt.select(
+    label,
+    records.map(({ id, name }) => ({ name: `${name} (${id})`, value: id })),
+  );
 }

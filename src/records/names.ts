@@ -5,17 +5,14 @@ import { readFromList } from '../client/read-record.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
-import { caseless, groupDigits, letterDistance } from '../process/text.ts';
+import { caseless, groupDigits, joinFirst } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
-import type { Body } from './record-nouns.ts';
+import { type Body, maxListedIds } from './record-nouns.ts';
 
 /** A pet or a category. */
 interface PetOrCategory {
   readonly id: bigint;
   readonly name: string;
-  readonly description?: string | null | undefined;
-  readonly status?: string | null | undefined;
-  readonly categoryId?: bigint | null | undefined;
 }
 
 /** The names of all pets or all categories, by id. */
@@ -30,13 +27,11 @@ export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
 }
 
-/** The names of the pets and categories of a service. Each list is read once, and the user is asked about a name once. */
+/** The names of the pets and categories of a service. Each list is read once. */
 export class Names {
   private readonly context: Context;
   private readonly client: Client;
   private readonly lists = new Map<NamedNoun, Promise<PetOrCategory[]>>();
-  /** The id of each name, by noun and name. */
-  private readonly ids = new Map<string, Promise<bigint>>();
 
   constructor(context: Context, client: Client) {
     this.context = context;
@@ -55,31 +50,39 @@ export class Names {
     return list;
   }
 
-  /** Forgets all lists and names, so that they are read again. */
+  /** Forgets all lists, so that they are read again. */
   forget(): void {
     this.lists.clear();
-    this.ids.clear();
   }
 
   /**
-   * Returns an id, or the id of the record with a name, in any case. If several records have the name, the user chooses.
+   * Returns an id, or the id of the record with a name, in any case.
    *
    * @param noun undefined if its records have no names.
-   * @throws CliError `not-found` for a name that no record has; UsageError for the name of several records if questions
-   *   are impossible.
+   * @throws CliError `not-found` for a name that no record has; UsageError with the ids for a name that several have.
    */
   async idOf(noun: NamedNoun | undefined, idOrName: IdOrName): Promise<bigint> {
     if (typeof idOrName === 'bigint') return idOrName;
     if (!noun) throw new Error(`${idOrName}: these records have no names`);
-    const key = `${noun} ${idOrName}`;
-    const id = this.ids.get(key) ?? this.findId(noun, idOrName);
-    this.ids.set(key, id);
-    return id;
-  }
-
-  /** Whether a record has this name, in any case. */
-  async has(noun: NamedNoun | undefined, name: string): Promise<boolean> {
-    return noun !== undefined && (await this.withName(noun, name)).length > 0;
+    const records = await this.list(noun);
+    const matches = records.filter((record) => caseless(record.name) === caseless(idOrName));
+    const [match] = matches;
+    const { singular } = nouns[noun];
+    if (!match) {
+      const list = followUpCommand(this.context, [noun, 'list']);
+      throw new CliError('not-found', `${singular} '${idOrName}': no ${singular} has this name`, {
+        hint: `see \`${list}\``,
+      });
+    }
+    if (matches.length > 1)
+      throw new UsageError(
+        `${singular} '${idOrName}': ${groupDigits(matches.length)} ${noun} have this name`,
+        `give its id: ${joinFirst(
+          matches.map(({ id }) => `${id}`),
+          maxListedIds,
+        )}`,
+      );
+    return match.id;
   }
 
   /** Returns each id once, in the order of the arguments. @see idOf */
@@ -138,20 +141,6 @@ export class Names {
     }
   }
 
-  private async findId(noun: NamedNoun, name: string): Promise<bigint> {
-    const matches = await this.withName(noun, name);
-    const [match] = matches;
-    if (!match) throw unknownName(this.context, noun, name, await this.list(noun));
-    if (matches.length === 1) return match.id;
-    const { nameById } = noun === 'pets' ? await this.namesOf('categories') : { nameById: new Map() };
-    return chooseRecord(this.context, noun, name, matches, nameById);
-  }
-
-  private async withName(noun: NamedNoun, name: string): Promise<PetOrCategory[]> {
-    const records = await this.list(noun);
-    return records.filter((record) => caseless(record.name) === caseless(name));
-  }
-
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
     if (!this.hasList('categories')) return { name };
     const id = await this.idOf('categories', name);
@@ -161,44 +150,9 @@ export class Names {
 }
 
 async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<PetOrCategory[]> {
-  if (noun === 'categories') return collectRecords(client.list('listCategories', {}, { whole: true }));
-  const pets = await collectRecords(client.list('listPets', {}, { whole: true }));
-  return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
-}
-
-/** The most records of a name that an error lists. */
-const maxCandidates = 10;
-
-/**
- * Lets the user choose among the records that share a name.
- *
- * @throws UsageError that lists their ids if questions are impossible.
- */
-async function chooseRecord(
-  context: Context,
-  noun: NamedNoun,
-  name: string,
-  records: readonly PetOrCategory[],
-  categories: ReadonlyMap<bigint, string>,
-): Promise<bigint> {
-  const candidates = records.map(({ id, name, description, status, categoryId }) => {
-    const category = categoryId && (categories.get(categoryId) ?? `category ${categoryId}`);
-    return { id, name, about: description ?? [category, status].filter(Boolean).join(', ') };
-  });
-  const prompt = await context.prompt();
-  if (prompt)
-    return prompt.select(
-      `Which ${nouns[noun].singular}?`,
-      candidates.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
-    );
-  const ids = candidates
-    .slice(0, maxCandidates)
-    .map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
-  const all = followUpCommand(context, [noun, 'list', ...(noun === 'pets' ? ['--name', name] : [])]);
-  throw new UsageError(
-    `${nouns[noun].singular} '${name}': ${groupDigits(records.length)} ${noun} have this name`,
-    `give its id: ${ids.join(', ')}${records.length > maxCandidates ? `, …; \`${all}\` has all` : ''}`,
-  );
+  const list = nouns[noun].operations.list as 'listPets' | 'listCategories';
+  const records = await collectRecords<PetOrCategory>(client.list(list, {}, { whole: true }));
+  return records.map(({ id, name }) => ({ id, name }));
 }
 
 function unreadNamesNote(noun: NamedNoun, error: unknown): string {
@@ -207,41 +161,4 @@ function unreadNamesNote(noun: NamedNoun, error: unknown): string {
       ? 'names of pets are left empty because they could not be read'
       : 'categories are shown by id because their names could not be read';
   return `note: ${consequence}: ${messageOf(error)}`;
-}
-
-const maxSimilar = 5;
-
-/** The error for a name that no record has. Its hint lists the similar names, and the command that lists more. */
-function unknownName(
-  context: Context,
-  noun: NamedNoun,
-  name: string,
-  records: readonly PetOrCategory[],
-): CliError {
-  const similar = findSimilar(name, [...new Set(records.map((record) => record.name))]);
-  const { singular } = nouns[noun];
-  const isPart = similar.some((other) => caseless(other).includes(caseless(name)));
-  const filter = noun === 'pets' && isPart ? ['--name', name] : [];
-  const list = `\`${followUpCommand(context, [noun, 'list', ...filter])}\``;
-  const hints = similar.length > 0 ? [`similar names: ${similar.join(', ')}`] : [];
-  return new CliError('not-found', `${singular} '${name}': no ${singular} has this name`, {
-    hint: records.length === 0 ? `there are no ${noun}` : [...hints, `see ${list}`].join('; '),
-  });
-}
-
-/** Finds the names that contain the text or are at most two letters away from it, the most similar first. */
-function findSimilar(text: string, names: readonly string[]): string[] {
-  const plainText = caseless(text);
-  // Any two-letter name is within two letters of a one-letter name.
-  const maxDistance = Math.min(2, Math.floor(plainText.length / 2));
-  return names
-    .map((name) => ({ name, plainName: caseless(name) }))
-    .map(({ name, plainName }) => ({
-      name,
-      rank: plainName.includes(plainText) ? 0 : letterDistance(plainText, plainName),
-    }))
-    .filter(({ rank }) => rank <= maxDistance)
-    .sort((a, b) => a.rank - b.rank)
-    .slice(0, maxSimilar)
-    .map(({ name }) => name);
 }

@@ -175,7 +175,7 @@ function columnFor(field: ColumnField): Column<JsonObject> {
 }
 
 /** The most ids that a message lists. */
-const maxListedIds = 20;
+export const maxListedIds = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
 export function nameAll(

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createPrompt } from '../../src/input/prompt.ts';
-import type { Prompt } from '../../src/input/question.ts';
+import { createPrompt, type Prompt } from '../../src/input/prompt.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { InterruptedError, UsageError } from '../../src/process/errors.ts';
 import { seated } from '../helpers/person.ts';
@@ -29,20 +28,11 @@ async function sit(): Promise<Seat> {
   };
 }
 
-const categories = ['Dogs', 'Cats', 'Hot dogs', 'dogfish'].map((name, at) => ({ name, value: BigInt(at) }));
-
-test('a list shows the names that contain the typed text; names that begin with it come first', async () => {
-  const { prompt, type, io } = await sit();
-  const answer = prompt.search('Category', categories);
-  await type('dog');
-  await type('\x1b[B\r');
-  expect(await answer).toBe(3n);
-  expect(io.written('stderr')).toMatch(/❯ Dogs\n {2}dogfish\n {2}Hot dogs\n/);
-});
+const categories = ['Dogs', 'Cats'].map((name, at) => ({ name, value: BigInt(at) }));
 
 test('Ctrl-D ends a question instead of leaving it open', async () => {
   const { prompt, type } = await sit();
-  const answer = prompt.search('Category', categories);
+  const answer = prompt.select('Category', categories);
   await type('\x04');
   await expect(answer).rejects.toThrow(UsageError);
 });
@@ -54,16 +44,13 @@ test('an interrupt from elsewhere ends the question with its own reason', async 
   await expect(answer).rejects.toMatchObject({ exitCode: 143 });
 });
 
-test('foreign text in questions, choices and refusals becomes visible escapes', async () => {
+test('foreign text in questions and choices becomes visible escapes', async () => {
   const { prompt, type, io } = await sit();
-  const answer = prompt.select('Where is \x1b[2J?', [
-    { name: 'here\x07', value: 1, description: 'a\x1b]0;b' },
-  ]);
+  const answer = prompt.select('Where is \x1b[2J?', [{ name: 'here\x07', value: 1 }]);
   await type('\r');
   await answer;
   const drawn = io.written('stderr');
   expect(drawn).toContain('\\x1b[2J');
   expect(drawn).toContain('here\\x07');
-  expect(drawn).toContain('a\\x1b]0;b');
   expect(drawn).not.toMatch(/\x1b\[2J|\x07|\x1b\]/);
 });
