@@ -16,7 +16,7 @@ export async function writeRunRejects(run: Run, file: FileName): Promise<string 
   const { format, flags } = run.header;
   const rejects = toRejects(run);
   if (rejects.length === 0) return undefined;
-  return writeRejects(file, format, rejects, flags.sum ? undefined : run.input);
+  return writeRejects(file, format, rejects, flags.sum ? undefined : run.originals);
 }
 
 /**
@@ -28,12 +28,12 @@ function toRejects({ header, rows, invalid, rejected }: Run): Reject[] {
   const rejects: Reject[] = rejected ? [] : invalid.map(toInvalidReject);
   const isOnce = header.flags.relative || header.kind === 'create';
   for (const row of rows) {
-    const { state, line, id } = row;
+    const { state, line } = row;
     if (state.at !== 'settled' || state.outcome.state !== 'failed') continue;
     if (isOnce && isLeft(row)) continue;
     if (rejected?.get(row) === failureCodeOf(row)) continue;
     const { reason } = state.outcome;
-    rejects.push({ line, id, state: 'failed', reason, fields: rejectFields(row) });
+    rejects.push({ line, state: 'failed', reason, fields: rejectFields(row) });
   }
   return rejects;
 }
@@ -52,7 +52,6 @@ function rejectFields({ id, intent }: Row): Reject['fields'] {
   return countFieldsOf({ id, intent });
 }
 
-function toInvalidReject({ line, message, fields = {} }: Run['invalid'][number]): Reject {
-  const reason = { code: 'invalid', message };
-  return { line, state: 'invalid', reason, fields: fields as Readonly<Record<string, JsonValue>> };
+function toInvalidReject({ line, message }: Run['invalid'][number]): Reject {
+  return { line, state: 'invalid', reason: { code: 'invalid', message }, fields: {} };
 }

@@ -1,6 +1,5 @@
-import type { InputFile } from '../input/input-file.ts';
 import type { Issue } from '../input/issues.ts';
-import type { InputRow, RowLayout } from '../input/read-records.ts';
+import type { Originals } from '../input/read-rows.ts';
 import {
   type Intent,
   newState,
@@ -40,8 +39,8 @@ export interface Run {
   rejected?: ReadonlyMap<Row, string> | undefined;
   /** The rows that may go out although they must not go out twice: they create a record or add to a count. */
   readonly marked: Set<Row>;
-  /** The input whose columns the rejects have. Undefined if there is no input, or it cannot be read again. */
-  input?: { readonly inputFile: InputFile; readonly layout: RowLayout<InputRow> } | undefined;
+  /** The records of the input as they were read, for the rejects. Undefined if another session has read it. */
+  readonly originals?: Originals | undefined;
 }
 
 /** A row of a run, with the numbers of plans on its target. */
@@ -147,7 +146,7 @@ export function isOnce({ intent, state }: Pick<Row, 'intent' | 'state'>): boolea
 export function createRun(
   header: RunHeader,
   rows: RunRow[],
-  rest: Partial<Pick<Run, 'invalid' | 'input'>> = {},
+  rest: Partial<Pick<Run, 'invalid' | 'originals'>> = {},
 ): Run {
   return { header, rows, invalid: [], planned: 0, marked: new Set(), ...rest };
 }

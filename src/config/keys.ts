@@ -143,18 +143,6 @@ const rules = {
     placeholder: '<field=column>',
     isOfPlace: true,
   },
-  'import-thousands': {
-    summary: 'default of --thousands in a bulk file',
-    ...choiceRule(parse.thousandsSeparators),
-    placeholder: '<separator>',
-    isOfPlace: true,
-  },
-  'import-decimal': {
-    summary: 'default of --decimal in a bulk file',
-    ...choiceRule(parse.decimalMarks),
-    placeholder: '<mark>',
-    isOfPlace: true,
-  },
   tenant: {
     summary: 'name of the tenant, if several share an address',
     parse: parse.parseName,

@@ -1,6 +1,5 @@
 import { isToken } from '../api/http.ts';
-import { messageOf, type UsageCode, UsageError } from '../process/errors.ts';
-import { readColumnMap } from './column-map.ts';
+import { type UsageCode, UsageError } from '../process/errors.ts';
 
 /** A setting or a flag cannot have this value. The message is a clause that says why, without the value itself. */
 export class ValueError extends Error {}
@@ -39,11 +38,11 @@ export function colorVariable({ FORCE_COLOR, NO_COLOR }: NodeJS.ProcessEnv) {
   return NO_COLOR ? ({ name: 'NO_COLOR', value: 'never' } as const) : undefined;
 }
 
-/** Values of `--thousands` and of the setting `import-thousands`. */
+/** Values of `--thousands`. */
 export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
 export type ThousandsSeparator = (typeof thousandsSeparators)[number];
 
-/** Values of `--decimal` and of the setting `import-decimal`. */
+/** Values of `--decimal`. */
 export const decimalMarks = ['.', ','] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 
@@ -112,13 +111,33 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   return match;
 }
 
+const countFields = ['petId', 'quantity', 'expected'] as const;
+
+/** The columns of a file of counts by field, if they have other names than ours. */
+export type ColumnMap = Readonly<Record<string, string>>;
+
+/**
+ * Parses `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.
+ *
+ * @throws ValueError.
+ */
+export function parseColumnMap(texts: readonly string[]): ColumnMap {
+  const map: Record<string, string> = {};
+  for (const text of texts.flatMap((pairs) => pairs.split(/,(?=\s*\w+\s*=)/))) {
+    const [, name = '', column = ''] = /^\s*(\w+)\s*=\s*(.+?)\s*$/s.exec(text) ?? [];
+    const plainName = name.toLowerCase().replaceAll('_', '').replace('change', 'quantity');
+    const field = countFields.find((candidate) => candidate.toLowerCase() === plainName);
+    if (!field || column === '')
+      throw new ValueError('must be petId=<column>, quantity=<column> or expected=<column>');
+    if (map[field] !== undefined) throw new ValueError(`gives ${field} two columns`);
+    map[field] = column;
+  }
+  return map;
+}
+
 /** Checks a column map, such as `petId=SKU,quantity=Stock`. @throws ValueError if the text is not a map. */
 export function parseColumnMaps(text: string): readonly string[] {
-  try {
-    readColumnMap([text]);
-  } catch (error) {
-    throw new ValueError(messageOf(error));
-  }
+  parseColumnMap([text]);
   return [text];
 }
 

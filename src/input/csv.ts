@@ -44,7 +44,7 @@ export class CsvSplitter implements RecordSplitter {
     const records = this.push('\n');
     if (this.quoteLine !== undefined) {
       const message = `the quote opened on line ${this.quoteLine} is never closed, so the rest of the input is inside it`;
-      records.push({ line: this.line, problem: { message }, isBroken: true });
+      records.push({ line: this.line, text: '', problem: { message }, isBroken: true });
     } else if (this.isOverlong) records.push(overlongRecord(this.line));
     return records;
   }
@@ -67,8 +67,9 @@ export class CsvSplitter implements RecordSplitter {
         }
         ({ record, end, nextLine } = result);
       } else {
-        const cells = text.slice(at, end).split(delimiter);
-        if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, cells };
+        const line = text.slice(at, end);
+        const cells = line.split(delimiter);
+        if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, text: line, cells };
       }
       if (record) records.push(end - at > maxRecordLength ? overlongRecord(this.line) : record);
       this.line = nextLine;
@@ -128,7 +129,11 @@ function readQuotedRecord(
     line += cell.value.match(/\r\n|\n|\r/g)?.length ?? 0;
     at = cell.end;
     if (text[at] !== delimiter)
-      return { record: { line: first, cells, problem }, end: at, nextLine: line + 1 };
+      return {
+        record: { line: first, text: text.slice(from, at), cells, problem },
+        end: at,
+        nextLine: line + 1,
+      };
   }
 }
 

@@ -1,130 +1,132 @@
 import type { NounName } from '../api/operations.ts';
-import { toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
-import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
-import { type InputRecord, quoteValue, valueText } from './read-records.ts';
+import { toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
+import {
+  type DecimalMark,
+  decimalMarks,
+  type ThousandsSeparator,
+  thousandsSeparators,
+} from '../config/setting-values.ts';
+import type { JsonValue } from '../process/exact-json.ts';
+import { type InputRecord, quoteValue } from './read-records.ts';
 import type { Problem } from './record.ts';
 
 /** How the numbers of an input are written, as `--thousands` and `--decimal` say. Null is unknown. */
-interface NumberMarks {
+export interface NumberMarks {
   readonly thousands: ThousandsSeparator | null;
   readonly decimal: DecimalMark | null;
 }
 
-export const noMarks: NumberMarks = { thousands: null, decimal: null };
-
-/** JSON numbers have one notation. @see RFC 8259, 6 */
-const jsonMarks: NumberMarks = { thousands: null, decimal: '.' };
+const noMarks: NumberMarks = { thousands: null, decimal: null };
 
 /** What a number must be, and a way on. */
 export interface NumberFault {
   readonly rule: string;
   readonly hint?: string | undefined;
-  /** A command that mends all such values of an input. */
-  readonly command?: string | undefined;
 }
 
 const idRule = 'must be a whole number from 0 to 9223372036854775807';
 const countRule = 'must be a whole number from 0 to 9007199254740991';
-const changeRule = 'must be a whole number with or without a sign, such as 24, +24 or -3';
-const unclearRule = (number: string, thousands: string) =>
-  `can be ${number} with a fraction of zeros, or ${thousands} with a separator of thousands`;
+const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
 
-/**
- * Reads an id: digits up to 9223372036854775807. A fraction of zeros is dropped while a double is exact, up to 2^53.
- *
- * @param noun the noun whose list has the ids, for the hint at a name.
- */
-export function readId(text: string, noun: Exclude<NounName, 'inventory'>): bigint | NumberFault {
+/** Reads an id. @param noun the noun whose list has the ids, for the hint at a name */
+export function readId(value: JsonValue, noun: Exclude<NounName, 'inventory'>): bigint | NumberFault {
+  const text = String(value);
   // Most ids are digits, and a file may have a million.
-  return toId(text) ?? readUnusualId(text, noun);
+  return toId(text) ?? toId(plainNumber(text, noMarks)) ?? { rule: idRule, hint: idHint(text.trim(), noun) };
 }
 
-function readUnusualId(text: string, noun: NounName): bigint | NumberFault {
-  const digits = withoutLeadingZeros(text.trim());
-  const [, whole = digits] = /^(\d{1,15})[.,]0+$/.exec(digits) ?? [];
-  return toId(whole) ?? { rule: idRule, ...wayOn(digits, noun) };
-}
-
-function wayOn(text: string, noun: NounName): Omit<NumberFault, 'rule'> {
-  if (/^\p{L}/u.test(text))
-    return { hint: `a file needs ids in place of names: \`petstore ${noun} list\` shows both` };
+function idHint(text: string, noun: NounName): string | undefined {
+  if (/^\p{L}/u.test(text)) return `a file needs ids in place of names: \`petstore ${noun} list\` shows both`;
   if (/^\d([.,]\d+)?e\+?\d+$/i.test(text) || /^\d{16,}[.,]0+$|^\d{16,}000$/.test(text))
-    return { hint: 'a spreadsheet or a script has rounded this id: import the column as text' };
-  return markedAsText(text);
+    return 'a spreadsheet or a script has rounded this id: import the column as text';
+  return undefined;
 }
 
-/** Returns the way on from digits that a spreadsheet has marked as text. */
-function markedAsText(text: string): Omit<NumberFault, 'rule'> {
-  if (/^="+\d+"+$/.test(text))
-    return { hint: 'a formula keeps these digits as text', command: `sed -E 's/"?="+([0-9]+)"+/\\1/g'` };
-  if (/^'\d+$/.test(text))
-    return { hint: 'an apostrophe marks these digits as text', command: `sed -E "s/'([0-9])/\\1/g"` };
-  return {};
+/** Reads a count. @param marks those of the flags; undefined if the command has none */
+export function readCount(value: JsonValue, marks?: NumberMarks): number | NumberFault {
+  return readNumber(value, { toNumber: toQuantity, rule: countRule }, marks);
 }
 
-/** Reads a count: digits up to 9007199254740991. */
-export function readCount(text: string, marks: NumberMarks): number | NumberFault {
-  return toQuantity(text) ?? readDigits(text.trim(), marks);
+/** Reads a change of a count, with or without a sign in front. */
+export function readChange(value: JsonValue, marks: NumberMarks): number | NumberFault {
+  return readNumber(value, { toNumber: toChange, rule: changeRule }, marks);
 }
 
-function readDigits(text: string, marks: NumberMarks): number | NumberFault {
-  const digits = wholeDigits(text, marks);
-  if (typeof digits !== 'string') return digits;
-  return toQuantity(withoutLeadingZeros(digits)) ?? { rule: countRule, ...markedAsText(text) };
+function readNumber(
+  value: JsonValue,
+  { toNumber, rule }: { readonly toNumber: (text: string) => number | undefined; readonly rule: string },
+  marks?: NumberMarks,
+): number | NumberFault {
+  const text = value === null ? '' : String(value);
+  // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
+  const ownMarks = typeof value === 'string' ? (marks ?? noMarks) : noMarks;
+  const number = toNumber(text) ?? toNumber(plainNumber(text, ownMarks));
+  return number ?? { rule, hint: signHint(text) ?? (marks && marksHint(text, marks, toNumber)) };
 }
 
-/** Reads a change of a count: a count with or without a sign before or behind it. SAP writes `3-`. */
-export function readChange(text: string, marks: NumberMarks): number | NumberFault {
-  const [, before, size = '', behind] = /^([+-]?)(.*?)([+-]?)$/s.exec(text.trim()) ?? [];
-  const count = before && behind ? { rule: changeRule } : readDigits(size, marks);
-  if (typeof count === 'object') return count.rule === countRule ? { ...count, rule: changeRule } : count;
-  return count === 0 || (before || behind) !== '-' ? count : -count;
+/** Returns the flags with which a text is a number: `--decimal . reads 8, --thousands . reads 8000`. */
+function marksHint(
+  text: string,
+  { thousands, decimal }: NumberMarks,
+  toNumber: (text: string) => number | undefined,
+): string | undefined {
+  const ways = [
+    ...(thousands === null && decimal === null ? decimalMarks : []).map(
+      (mark) => ['--decimal', mark, { thousands, decimal: mark }] as const,
+    ),
+    ...(thousands === null ? thousandsSeparators : []).map(
+      (mark) => ['--thousands', mark, { thousands: mark, decimal }] as const,
+    ),
+  ].filter(([, mark]) => new RegExp(separatorClasses[mark]).test(text));
+  const hints = ways.flatMap(([flag, mark, marks]) => {
+    const number = toNumber(plainNumber(text, marks));
+    const word = mark === ' ' ? '" "' : mark === "'" ? `"'"` : mark;
+    return number === undefined ? [] : [`${flag} ${word} reads ${number}`];
+  });
+  return hints.length === 0 ? undefined : hints.join(', ');
 }
 
-/** Whether a text has the separator of `--thousands`, in one of the characters that are in use for it. */
-export function hasSeparator(text: string, separator: ThousandsSeparator): boolean {
-  return new RegExp(separatorClasses[separator]).test(text);
+/** Names a sign or a dash that is no hyphen-minus, which looks like one. */
+function signHint(text: string): string | undefined {
+  const [sign] = /^\s*[\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d]/.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const code = sign.trim().codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  return `the sign is U+${code}: write ${sign.trim() === '\uff0b' ? '+' : '-'} in its place`;
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
   '.': '\\.',
   ',': ',',
   ' ': '[ \\u00a0\\u202f]',
-  "'": "['\\u2019]",
+  "'": "'",
 };
 
 /**
- * Returns the digits of a number without separators and without a fraction of zeros. Returns the text as it is if it is
- * none, and a fault if the marks leave open what it means.
+ * Returns a number without separators, a fraction of zeros, and zeros in front. Returns the text as it is if it is no
+ * number, or if the marks leave open what it means: `8.000`.
  */
-function wholeDigits(text: string, { thousands, decimal }: NumberMarks): string | NumberFault {
-  if (/^\d*$/.test(text)) return text;
-  if (thousands === null && decimal === null && /^[1-9]\d{0,2}[.,]000$/.test(text)) {
-    const [whole = ''] = text.split(/[.,]/);
-    return { rule: unclearRule(whole, `${whole}000`) };
-  }
+function plainNumber(text: string, { thousands, decimal }: NumberMarks): string {
+  const [, sign = '', size = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];
+  if (thousands === null && decimal === null && /^[1-9]\d{0,2}[.,]000$/.test(size)) return text;
   const decimals = decimal ?? ['.', ','].filter((mark) => mark !== thousands).join('');
-  const [, whole = text] = new RegExp(`^(.*\\d)[${decimals}]0+$`, 's').exec(text) ?? [];
-  if (thousands === null) return whole;
-  const separator = separatorClasses[thousands];
-  const isGrouped = new RegExp(`^[1-9]\\d{0,2}(${separator}\\d{3})+$`).test(whole);
-  return isGrouped ? whole.replace(new RegExp(separator, 'g'), '') : whole;
-}
-
-/** Returns the marks for a value of a record: those of the input, unless the value is a JSON number. */
-export function marksOf({ json, values }: InputRecord, index: number, marks: NumberMarks): NumberMarks {
-  return json !== undefined && !values[index]?.startsWith('"') ? jsonMarks : marks;
+  // A longer number may have been rounded.
+  const [, whole = size] = new RegExp(`^(.{0,20}\\d)[${decimals}]0+$`, 's').exec(size) ?? [];
+  if (whole !== size && /\d{16}/.test(whole)) return text;
+  const separator = thousands === null ? undefined : separatorClasses[thousands];
+  const isGrouped = separator !== undefined && new RegExp(`^[1-9]\\d{0,2}(${separator}\\d{3})+$`).test(whole);
+  const digits = isGrouped ? whole.replace(new RegExp(separator, 'g'), '') : whole;
+  return sign + withoutLeadingZeros(digits);
 }
 
 /** Makes the problem of a number in a record. */
 export function numberProblem(
-  record: InputRecord,
-  index: number,
-  { rule, hint, command }: NumberFault,
+  { values, columns }: InputRecord,
+  field: string,
+  { rule, hint }: NumberFault,
 ): Problem {
-  const name = record.names[index] ?? '';
-  const value = valueText(record, index);
-  const isEmpty = value.trim() === '';
+  const name = columns[field] ?? field;
+  const value = values[field] ?? '';
+  const isEmpty = String(value).trim() === '';
   const subject = isEmpty ? `${name} is empty` : `${name} ${quoteValue(value)}`;
-  return { message: `${subject}: ${rule}`, kind: `${name} ${isEmpty} ${rule} ${hint ?? ''}`, hint, command };
+  return { message: `${subject}: ${rule}`, kind: `${name} ${isEmpty} ${rule} ${hint ?? ''}`, hint };
 }

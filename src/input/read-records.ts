@@ -1,26 +1,12 @@
-import { InputError, messageOf } from '../process/errors.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
-import { shorten } from '../process/text.ts';
-import { conversion } from './foreign-file.ts';
-import { readHeader, type TableHeader } from './header.ts';
+import { withoutGuard } from '../output/formats.ts';
+import { InputError } from '../process/errors.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { shellWord, shorten } from '../process/text.ts';
+import { type ColumnRules, type FieldNames, findFields, findRecords, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import { findRecords, membersOf } from './json.ts';
+import { toItem } from './json.ts';
 import type { Problem, SplitRecord } from './record.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
-
-/** A record of an input, by columns. It has the same form for CSV, TSV, JSON and JSON lines. */
-export interface InputRecord {
-  /** The line on which the record begins, from 1. In a JSON document the number of the record. */
-  readonly line: number;
-  /** The columns of a table, or the names of the members of a JSON object. */
-  readonly names: readonly string[];
-  /** The value of each column: the text of a cell, or JSON as in the input. */
-  readonly values: readonly string[];
-  /** The whole record as JSON text, and its value; undefined for a row of a table. */
-  readonly json?: string | undefined;
-  readonly value?: JsonValue | undefined;
-  readonly problem?: Problem | undefined;
-}
 
 /** A row of an input: the values that a command reads from a record. */
 export interface InputRow {
@@ -30,48 +16,53 @@ export interface InputRow {
   readonly id?: bigint | undefined;
 }
 
-/** The values of a row by the names of the columns that a command reads. */
-export type RowFields = Readonly<Record<string, JsonValue>>;
+/** The values of a record by the names of its fields. Cells of a table are text; a cell that is not there is undefined. */
+export type RecordValues = Readonly<Record<string, JsonValue | undefined>>;
 
-export type RowParser<Row> = (record: InputRecord) => Row | Problem;
+/** A record of an input. It has the same form for CSV, TSV, JSON and JSON lines. */
+export interface InputRecord {
+  readonly line: number;
+  readonly values: RecordValues;
+  /** The column or key of each field, as the input calls it. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Whether all values are text, because the record is a row of a table. */
+  readonly isOfTable: boolean;
+  /** The text of the record, as in the input. */
+  readonly text: string;
+}
 
 /** The rules by which a command turns the records of an input into rows. */
-export interface RowLayout<Row extends InputRow> {
-  /** Whether these cells may be a header. The delimiter that makes a header is the delimiter of the input. */
-  isHeader(cells: readonly string[]): boolean;
-  /** Returns the columns of an input without a header, given its first record. Undefined if that record is the header. */
-  columnsWithoutHeader?(cells: readonly string[]): readonly string[] | undefined;
-  /** Returns the parser of records with these columns, or the problem of the columns. */
-  parserOf(columns: readonly string[], format: InputFormat): RowParser<Row> | Problem;
-  /** Adds up two rows of the same id. Undefined if two rows of the same id are a conflict. */
-  addUp?(first: Row, second: Row): Row | Problem;
-  /** Whether an equal line that is repeated changes nothing, so that it counts once. */
-  readonly mayRepeat: boolean;
-  /** Returns the values of a row that the command reads, by column. */
-  fieldsOf(row: Row): RowFields;
+export interface RowLayout<Row extends InputRow> extends ColumnRules {
   /** The name of a record in messages, such as `pet`. */
   readonly noun: string;
-  /** The other ways to read the input, which further flags choose. Those that leave nothing wrong are a hint. */
-  alternatives?(problems: readonly Problem[]): readonly Alternative<Row>[];
-  /** Whether an empty input is an empty list, such as the ids that another command has printed. */
+  /** The field of an input without a header or objects, such as a list of ids. Undefined if there is none. */
+  readonly bareField?: string;
+  /** Returns the row of a record. */
+  toRow(record: InputRecord): Row | Problem;
+  /** Adds up two rows of the same id. Undefined if two rows of the same id are a conflict. */
+  addUp?(first: Row, second: Row): Row | Problem;
+  /** A hint at two rows of the same id that are a conflict. */
+  readonly conflictHint?: string | undefined;
+  /** Whether an equal record that is repeated changes nothing, so that it counts once. */
+  readonly mayRepeat: boolean;
+  /** Whether an empty file is an empty list, such as the ids that another command has printed. */
   readonly mayBeEmpty?: boolean;
 }
 
-/** A way to read an input that a further flag chooses. */
-export interface Alternative<Row extends InputRow> {
-  /** The flag, and when it is right: `--thousands . if the points separate thousands`. */
-  readonly flag: string;
-  readonly layout: RowLayout<Row>;
+/** A record as it was read, and its row or its problem. */
+interface ParsedRecord<Row> {
+  readonly line: number;
+  readonly text: string;
+  readonly row: Row | Problem;
 }
-
-/** A record, and its row or its problem. */
-type ParsedRecord<Row> = readonly [record: InputRecord, row: Row | Problem];
 
 /** The records of an input, in order. */
 interface InputRecords<Row> {
   /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
   readonly pages: AsyncGenerator<ParsedRecord<Row>[]>;
+  /** Returns the text of the header that was read. Without a header it is the name of the only column. */
+  header(): string;
 }
 
 /**
@@ -86,34 +77,38 @@ export async function readRecords<Row extends InputRow>(
   layout: RowLayout<Row>,
 ): Promise<InputRecords<Row>> {
   const { name } = inputFile;
-  const input = await splitInput(inputFile, (cells) => layout.isHeader(cells));
-  const { format } = input;
-  async function* pages(format: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
-    const isOfTable = isTable(format);
-    const parse = createParser(name, layout, format);
-    let header: TableHeader | undefined;
-    for await (const page of input.pages) {
+  const { format, pages } = await splitInput(inputFile, (cell) => isColumn(cell, layout));
+  if (!format) return { format, pages: noPages(), header: () => '' };
+  let header = layout.bareField ?? '';
+  let toRecord: RecordReader | undefined;
+  async function* parsedPages(known: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
+    const isOfTable = isTable(known);
+    for await (const page of pages) {
       const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem) {
-        const message = `${recordPlace(name, format, broken.line)}: ${broken.problem.message}`;
+        const message = `${recordPlace(name, known, broken.line)}: ${broken.problem.message}`;
         throw new InputError(message, 'the file may be cut off: nothing was sent', broken.line);
       }
-      let rows = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
-      const [first] = rows;
-      if (isOfTable && !header && first) {
-        header = readHeader(name, rows, layout, (columns) => {
-          const parser = layout.parserOf(columns, format);
-          return typeof parser === 'function' ? undefined : parser;
-        });
-        if (header.isInInput) rows = rows.slice(1);
+      let records = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
+      const [first] = records;
+      if (!first) continue;
+      if (!toRecord && !isOfTable) toRecord = objectReader(layout, name);
+      if (!toRecord && isBare(first, layout))
+        toRecord = tableReader([layout.bareField], [layout.bareField], known);
+      if (!toRecord) {
+        toRecord = tableReader(readHeader(first, layout, name), first.cells ?? [], known);
+        header = first.text;
+        records = records.slice(1);
       }
-      yield rows.map((split) => {
-        const record = header ? tableRecord(split, header) : objectRecord(split, layout, format);
-        return [record, parse(record)];
+      const read = toRecord;
+      yield records.map((split) => {
+        const { line, text } = split;
+        const record = split.problem ?? read(split);
+        return { line, text, row: isProblem(record) ? record : layout.toRow(record) };
       });
     }
   }
-  return { format, pages: format ? pages(format) : noPages() };
+  return { format, pages: parsedPages(format), header: () => header };
 }
 
 async function* noPages(): AsyncGenerator<never> {}
@@ -122,59 +117,9 @@ export function isProblem(result: object): result is Problem {
   return 'message' in result;
 }
 
-/** Creates a parser of records. Most records have the columns of the record before, so the parser of columns is kept. */
-function createParser<Row extends InputRow>(
-  name: string,
-  layout: RowLayout<Row>,
-  format: InputFormat,
-): (record: InputRecord) => Row | Problem {
-  let columns: readonly string[] | undefined;
-  let parser: RowParser<Row> | Problem = { message: '' };
-  const parse = (record: InputRecord): Row | Problem => {
-    const { names, problem } = record;
-    if (problem) return problem;
-    if (columns === undefined || (columns !== names && !isSameList(columns, names))) {
-      columns = names;
-      parser = layout.parserOf(names, format);
-    }
-    if (typeof parser === 'function') return parser(record);
-    const clause =
-      names.length === 0 ? 'the object is empty' : `its names are ${names.slice(0, 20).join(', ')}`;
-    return { ...parser, kind: parser.message, message: `${parser.message}; ${clause}` };
-  };
-  if (isTable(format)) return parse;
-  return (record) => {
-    const row = parse(record);
-    return isProblem(row) ? (envelopeProblem(name, record) ?? row) : row;
-  };
-}
-
-/** Returns the problem of an object that has the records in one of its members. */
-function envelopeProblem(name: string, { value = null, json = '' }: InputRecord): Problem | undefined {
-  const path = findRecords(value);
-  if (path === undefined) return undefined;
-  const versions = /\d{16}/.test(json) ? '; jq rounds long ids before version 1.7' : '';
-  return {
-    message: `the records are within an object, in ${path}`,
-    hint: conversion(`jq -c '${path}[]'`, name, '.jsonl') + versions,
-  };
-}
-
-function isSameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index]);
-}
-
-/** Returns the value of a column as text: a cell, the content of a JSON string, or other JSON as in the input. Null is empty. */
-export function valueText({ values, json }: InputRecord, index: number): string {
-  const value = values[index] ?? '';
-  if (json === undefined) return value;
-  if (value === 'null') return '';
-  return value.startsWith('"') ? (JSON.parse(value) as string) : value;
-}
-
 /** Quotes a value, so that spaces around it are visible. Long values are cut. */
-export function quoteValue(text: string): string {
-  return JSON.stringify(shorten(text, 40));
+export function quoteValue(value: JsonValue): string {
+  return JSON.stringify(shorten(String(value), 40));
 }
 
 function isBlank({ cells, problem }: SplitRecord): boolean {
@@ -183,44 +128,92 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
   return true;
 }
 
-function tableRecord(split: SplitRecord, { columns, isInInput }: TableHeader): InputRecord {
-  const { line, cells = [] } = split;
-  let { problem } = split;
-  if (!problem && cells.length !== columns.length) {
-    const size = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
-    const whole = `${isInInput ? 'the header' : 'the first row'} has ${columns.length}`;
-    problem = { message: `the row has ${size}, ${whole}`, kind: 'size' };
-  }
-  return { line, names: columns, values: cells, problem };
+/** Whether a table has no header: its first record is one cell, and no column. */
+function isBare({ cells = [], problem }: SplitRecord, layout: ColumnRules & { bareField?: string }): boolean {
+  const [cell = '', ...others] = cells;
+  return layout.bareField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
 }
 
-function objectRecord<Row extends InputRow>(
-  split: SplitRecord,
-  layout: RowLayout<Row>,
+/** Finds the fields of a header. @throws InputError if the layout refuses its columns. */
+function readHeader(
+  { line, cells = [], problem }: SplitRecord,
+  layout: ColumnRules,
+  name: string,
+): FieldNames {
+  const fields = problem ?? findFields(cells, layout);
+  if (!isProblem(fields)) return fields;
+  throw new InputError(`${name}:${line}: ${fields.message}`, fields.hint, line);
+}
+
+type RecordReader = (split: SplitRecord) => InputRecord | Problem;
+
+/** Reads the rows of a table. Empty cells beyond the header are padding; cells that are not there at the end are undefined. */
+function tableReader(
+  fields: FieldNames,
+  header: readonly (string | undefined)[],
   { kind }: InputFormat,
-): InputRecord {
-  const { line, text = '', problem } = split;
-  const record = { line, names: [], values: [], json: text };
-  if (problem) return { ...record, problem };
-  let value: JsonValue;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    // The message has the place within the record, which is none in a document.
-    const reason = kind === 'json' ? messageOf(error).replace(/ at line .*/, '') : messageOf(error);
-    return { ...record, problem: { message: `not valid JSON: ${reason}`, kind: 'no JSON' } };
-  }
-  if (!isJsonObject(value)) {
-    const names = layout.columnsWithoutHeader?.([text]);
-    if (names) return { ...record, names, values: [text], value };
-    const message = `${quoteValue(text)} is not a JSON object`;
-    return { ...record, problem: { message, kind: 'no object' } };
-  }
-  const members = membersOf(text);
-  return {
-    ...record,
-    value,
-    names: members.map(({ name }) => name),
-    values: members.map(({ start, end }) => text.slice(start, end)),
+): RecordReader {
+  const toText = kind === 'csv' ? withoutGuard : (cell: string) => cell;
+  const columns = columnsOf(fields, header);
+  const known = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
+  return ({ line, text, cells = [] }) => {
+    if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
+      return { message: `the row has ${cells.length} cells, the header has ${fields.length}`, kind: 'size' };
+    const values: Record<string, string | undefined> = {};
+    for (const { name, index } of known) {
+      const cell = cells[index];
+      values[name] = cell === undefined ? undefined : toText(cell);
+    }
+    return { line, text, values, columns, isOfTable: true };
   };
+}
+
+function columnsOf(
+  fields: FieldNames,
+  names: readonly (string | undefined)[],
+): Readonly<Record<string, string>> {
+  const entries = fields.map((field, index) => [field ?? '', (names[index] ?? '').trim()] as const);
+  return Object.fromEntries(entries.filter(([field]) => field !== ''));
+}
+
+/** Reads JSON records. Most have the keys of the record before, so that the fields of keys are kept. */
+function objectReader(layout: ColumnRules & { bareField?: string }, name: string): RecordReader {
+  let keys: readonly string[] = [];
+  let fields: FieldNames | Problem | undefined;
+  let columns: Readonly<Record<string, string>> = {};
+  return ({ line, text, item = toItem(text) }) => {
+    if ('problem' in item) return { message: item.problem, kind: 'no JSON' };
+    const { value, twice } = item;
+    if (twice !== undefined) return { message: `the key ${twice} is there twice`, kind: 'twice' };
+    if (!isJsonObject(value)) {
+      const { bareField } = layout;
+      if (bareField !== undefined && !Array.isArray(value))
+        return { line, text, values: { [bareField]: value }, columns: {}, isOfTable: false };
+      return { message: `${quoteValue(text)} is not a JSON object`, kind: 'no object' };
+    }
+    const ownKeys = Object.keys(value);
+    if (!fields || !isSameList(keys, ownKeys)) {
+      keys = ownKeys;
+      fields = findFields(keys, layout);
+      if (!isProblem(fields)) columns = columnsOf(fields, keys);
+    }
+    if (isProblem(fields)) return { ...fields, hint: envelopeHint(value, layout, name) ?? fields.hint };
+    const values: Record<string, JsonValue> = Object.create(null);
+    for (const [index, field] of fields.entries()) {
+      const inner = value[keys[index] ?? ''];
+      if (field !== undefined && inner !== undefined) values[field] = inner;
+    }
+    return { line, text, values, columns, isOfTable: false };
+  };
+}
+
+/** Returns the hint for an object that has the records in one of its members. */
+function envelopeHint(value: JsonValue, layout: ColumnRules, name: string): string | undefined {
+  const path = findRecords(value, layout);
+  if (path === undefined) return undefined;
+  return `the records are in ${path}: jq -c '${path}[]' ${name === 'stdin' ? '' : `${shellWord(name)} `}> records.jsonl`;
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
 }

@@ -1,30 +1,23 @@
 import { extname } from 'node:path';
-import { isColumnNumber } from '../config/column-map.ts';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
-import { isJsonObject, printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
+import { CsvSplitter } from './csv.ts';
+import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import {
-  type InputRecord,
-  type InputRow,
-  isProblem,
-  type RowFields,
-  type RowLayout,
-  readRecords,
-} from './read-records.ts';
+import { toItem } from './json.ts';
+import type { Originals } from './read-rows.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
 /** A row that was not done, and the reason. */
 export interface Reject {
   /** The line of the input on which the row begins, from 1. In a JSON document the number of the row. */
   readonly line: number;
-  /** The id of the record; undefined for an invalid row, and for a row that creates a record. */
-  readonly id?: bigint | undefined;
   readonly state: string;
   readonly reason?: RejectReason | undefined;
-  /** The columns that the command reads. */
-  readonly fields: RowFields;
+  /** The values that the command reads, by column. */
+  readonly fields: Readonly<Record<string, JsonValue>>;
 }
 
 /** The reason why a row was not done. Texts of the service in it are masked. */
@@ -32,18 +25,6 @@ interface RejectReason {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   readonly status?: number | undefined;
-}
-
-/** The columns that are added to a rejected row. */
-const rejectColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
-
-/** The column for a rejected JSON line that is not an object. */
-const textColumn = '_text';
-
-/** Whether a file of rejects adds this column. A command that reads the file ignores it. */
-export function isRejectColumn(name: string): boolean {
-  const column = name.trim();
-  return column === textColumn || rejectColumns.some((candidate) => candidate === column);
 }
 
 /**
@@ -57,90 +38,23 @@ export function rejectsName({ name, path }: Pick<InputFile, 'name' | 'path'>, fo
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;
 }
 
-/** The input that the rejected rows came from, and its layout. */
-interface OriginalInput<Row extends InputRow> {
-  readonly inputFile: InputFile;
-  readonly layout: RowLayout<Row>;
-}
-
 /**
  * Writes rejected rows in the order of their lines: as a table if the input is a table, otherwise as JSON lines. The rows
- * have their original columns if the input still has the same rows on the same lines; otherwise the columns that the
- * command reads.
+ * are as they were read; without `originals` they have the columns that the command reads.
  *
  * @returns the name of the file. It has a number if the name was in use.
  */
-export async function writeRejects<Row extends InputRow>(
+export async function writeRejects(
   file: FileName,
   format: InputFormat,
   rejects: readonly Reject[],
-  original?: OriginalInput<Row>,
+  originals?: Originals,
 ): Promise<string> {
-  const originals = original && (await originalRows(original, rejects).catch(() => undefined));
-  const rows = originals ?? fieldRows(format, rejects);
-  const toLine = isTable(format) ? tableLine(format) : jsonLine;
-  const [{ names: columns } = { names: [] }] = rows;
-  // An input without a header has numbers as columns. Its rejects have no header either, and are read with the same --map.
-  const hasHeader = isTable(format) && !columns.every(isColumnNumber);
+  const rows = rejects.toSorted((a, b) => a.line - b.line);
+  const lines = isTable(format) ? tableLines(format, rows, originals) : jsonLines(rows, originals);
   return writeNewFile(file, async (output) => {
-    if (hasHeader) await output.write(toLine(columns, columns, rejectColumns));
-    for (const { names, values, reject } of rows) await output.write(toLine(names, values, notesOf(reject)));
+    for (const line of lines) await output.write(`${line}\n`);
   });
-}
-
-/** A rejected row as it is written to the file. */
-interface RejectedRow {
-  readonly names: readonly string[];
-  /** Cells, or JSON as in the input. */
-  readonly values: readonly string[];
-  readonly reject: Reject;
-}
-
-/** Reads the rejected rows with their original columns. Undefined if the input no longer has every row on its line. */
-async function originalRows<Row extends InputRow>(
-  { inputFile, layout }: OriginalInput<Row>,
-  rejects: readonly Reject[],
-): Promise<readonly RejectedRow[] | undefined> {
-  const byLine = new Map(rejects.map((reject) => [reject.line, reject]));
-  const rows: RejectedRow[] = [];
-  const { pages } = await readRecords(inputFile, layout);
-  for await (const page of pages)
-    for (const [record, row] of page) {
-      const reject = byLine.get(record.line);
-      const recordId = isProblem(row) ? undefined : row.id;
-      if (reject && (reject.id ?? recordId) === recordId) rows.push({ ...originalColumns(record), reject });
-    }
-  return rows.length === rejects.length ? rows : undefined;
-}
-
-/** Returns the columns of a record without the columns that a file of rejects adds. */
-function originalColumns({ names, values, json }: InputRecord): Omit<RejectedRow, 'reject'> {
-  const isObject = json === undefined || names.length > 0 || /^\{\s*\}$/.test(json);
-  if (!isObject) return { names: [textColumn], values: [printJson(json)] };
-  const indexes = names.flatMap((name, index) => (isRejectColumn(name) ? [] : [index]));
-  const valueAt = (index: number) => values[index] ?? '';
-  return {
-    names: indexes.map((index) => names[index] ?? ''),
-    values: indexes.map(json === undefined ? valueAt : (index) => onOneLine(valueAt(index))),
-  };
-}
-
-/** Returns the rejected rows, in the order of their lines, with the columns that the command reads. */
-function fieldRows(format: InputFormat, rejects: readonly Reject[]): readonly RejectedRow[] {
-  const columns = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
-  return rejects
-    .toSorted((a, b) => a.line - b.line)
-    .map((reject) => {
-      const { fields } = reject;
-      const names = isTable(format) ? columns : Object.keys(fields);
-      const values = names.map((name) => {
-        const value = fields[name] ?? null;
-        if (!isTable(format) || isJsonObject(value) || Array.isArray(value)) return printJson(value);
-        if (value === null) return '';
-        return typeof value === 'string' && format.kind === 'csv' ? withGuard(value) : String(value);
-      });
-      return { names, values, reject };
-    });
 }
 
 type Note = string | number | undefined;
@@ -151,26 +65,72 @@ function notesOf({ line, state, reason: { status, code, message } = {} }: Reject
   return [line, state, status, toSafeText(code), toSafeText(message)];
 }
 
-type LineWriter = (names: readonly string[], values: readonly string[], notes: readonly Note[]) => string;
-
-function tableLine({ kind, delimiter }: InputFormat): LineWriter {
-  const [cell, note] =
-    kind === 'tsv' ? [tsvCell, String] : [(text: string) => quoteCell(text, delimiter), withGuard];
-  return (_, values, notes) => {
-    const texts = notes.map((value) => (typeof value === 'string' ? note(value) : String(value ?? '')));
-    return `${[...values, ...texts].map(cell).join(delimiter)}\n`;
+function* tableLines(
+  { kind, delimiter }: InputFormat,
+  rejects: readonly Reject[],
+  originals: Originals | undefined,
+): Generator<string> {
+  const [toCell, guard] =
+    kind === 'tsv'
+      ? [tsvCell, (text: string) => text]
+      : [(text: string) => quoteCell(text, delimiter), withGuard];
+  const toText = (cells: readonly string[]) => cells.map(toCell).join(delimiter);
+  const noteText = (notes: readonly Note[]) =>
+    toText(notes.map((note) => (typeof note === 'string' ? guard(note) : String(note ?? ''))));
+  if (!originals) {
+    const columns = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
+    yield toText([...columns, ...rejectColumns]);
+    for (const reject of rejects) {
+      const cells = columns.map((column) => {
+        const value = reject.fields[column] ?? null;
+        if (isJsonObject(value) || Array.isArray(value)) return printJson(value);
+        return value === null ? '' : typeof value === 'string' ? guard(value) : String(value);
+      });
+      yield `${toText(cells)}${delimiter}${noteText(notesOf(reject))}`;
+    }
+    return;
+  }
+  const cellsOf = (text: string): readonly string[] =>
+    kind === 'tsv' ? text.split('\t') : (new CsvSplitter(delimiter).push(`${text}\n`)[0]?.cells ?? []);
+  const { header, texts } = originals;
+  const columns = cellsOf(header);
+  const own = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
+  const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;
+  /** The text of a row with as many cells as the header has, so that the notes stand below their columns. */
+  const inHeader = (text: string): string => {
+    const cells = cellsOf(text);
+    if (own.length === columns.length && cells.length <= columns.length)
+      return text + delimiter.repeat(columns.length - cells.length);
+    const kept = own.map((index) => cells[index] ?? '');
+    const surplus = cells.slice(columns.length).filter((cell) => cell.trim() !== '');
+    return join([...kept.slice(0, -1), [kept.at(-1), ...surplus].join(delimiter)]);
   };
+  yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
+  for (const reject of rejects)
+    yield `${inHeader(texts[reject.line] ?? '')}${delimiter}${noteText(notesOf(reject))}`;
 }
 
-function jsonLine(names: readonly string[], values: readonly string[], notes: readonly Note[]): string {
-  const members = names.map((name, index) => `${printJson(name)}:${values[index]}`);
-  const noteMembers = rejectColumns.flatMap((name, index) =>
-    notes[index] === undefined ? [] : [`${printJson(name)}:${printJson(notes[index] ?? null)}`],
-  );
-  return `{${[...members, ...noteMembers].join(',')}}\n`;
+function* jsonLines(rejects: readonly Reject[], originals: Originals | undefined): Generator<string> {
+  for (const reject of rejects) {
+    const notes = notesOf(reject);
+    const members = rejectColumns.flatMap((name, index) =>
+      notes[index] === undefined ? [] : [`${printJson(name)}:${printJson(notes[index])}`],
+    );
+    const object = originals ? objectText(originals.texts[reject.line] ?? '') : printJson(reject.fields);
+    yield `{${[object.slice(1, -1), ...members].filter((part) => part.trim() !== '').join(',')}}`;
+  }
 }
 
-/** Returns JSON without the line breaks between its parts. */
-function onOneLine(json: string): string {
-  return /[\r\n]/.test(json) ? json.split(/\s*[\r\n]\s*/).join(' ') : json;
+/** Returns the text of a JSON record on one line, as an object without the notes of earlier rejects. */
+function objectText(text: string): string {
+  const item = toItem(text);
+  if ('problem' in item || item.twice !== undefined || !isJsonObject(item.value))
+    return printJson({ [textColumn]: text });
+  const entries = Object.entries(item.value);
+  const own = entries.filter(([name]) => !isRejectColumn(name));
+  if (own.length < entries.length) return printJson(Object.fromEntries(own));
+  return text
+    .trim()
+    .split(/\s*[\r\n]\s*/)
+    .join(' ');
 }

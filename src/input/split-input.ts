@@ -1,11 +1,9 @@
 import { extname } from 'node:path';
-import { InputError } from '../process/errors.ts';
 import { CsvSplitter } from './csv.ts';
-import { conversion } from './foreign-file.ts';
-import type { InputFile } from './input-file.ts';
-import { createLineSplitter, splitJson } from './json.ts';
+import { type InputFile, readText } from './input-file.ts';
+import { createJsonLineSplitter, splitJson } from './json.ts';
 import type { RecordSplitter, SplitRecord } from './record.ts';
-import { createTsvSplitter, findTsvDialect } from './tsv.ts';
+import { createTsvSplitter, tsvDialect } from './tsv.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /** The format of an input. */
@@ -34,37 +32,37 @@ export function recordPlace(name: string, { kind }: InputFormat, line: number): 
   return kind === 'json' ? `${name}: record ${line}` : `${name}:${line}`;
 }
 
-/** Whether cells may be a header. The delimiter that makes a header is the delimiter of the input. */
-type HeaderTest = (cells: readonly string[]) => boolean;
-
-const delimiters = [',', ';', '\t', '|'] as const;
-
 /**
- * Splits CSV, tab-separated text, JSON lines or JSON into records. Tables and JSON lines are read as a stream, with at most
- * one record in memory. JSON is read as a whole.
+ * Splits CSV, tab-separated text, JSON lines or JSON into records. CSV and JSON lines are read as a stream, with at most one
+ * record in memory. JSON, and tab-separated text, whose dialect its last cell may tell, are read whole.
  *
  * @param file its ending decides the format; without a known ending the text does.
- * @throws InputError, also while the pages are read, if the input is not UTF-8, or is JSON that cannot be split or is
- *   too large.
+ * @param isColumn whether the command reads a column of this name. The delimiter that makes most of them is that of the input.
+ * @throws InputError, also while the pages are read, if the input is not UTF-8, is no JSON, or is too long.
  */
-export async function splitInput(file: InputFile, isHeader: HeaderTest): Promise<SplitInput> {
-  const { name } = file;
-  const pieces = piecesOf(decodeUtf8(file.bytes(), name));
+export async function splitInput(
+  { name, bytes }: InputFile,
+  isColumn: (cell: string) => boolean,
+): Promise<SplitInput> {
+  const pieces = piecesOf(decodeUtf8(bytes, name));
   const head = await readHead(pieces);
-  if (head.trim() === '') return { format: undefined, pages: (async function* () {})() };
-  const { kind, delimiter, rest } = detectFormat(head, name, isHeader);
-  if (kind === 'json') return { format: { kind, delimiter }, pages: splitWhole(rest, pieces, name) };
-  const splitter = kind === 'jsonl' ? createLineSplitter() : await tableSplitter(file, delimiter);
-  const hasQuotes = splitter instanceof CsvSplitter;
-  const format = { kind: kind === 'csv' && !hasQuotes ? ('tsv' as const) : kind, delimiter };
-  return { format, pages: splitPieces(rest, pieces, splitter) };
+  if (head.trim() === '') return { format: undefined, pages: pagesOf([]) };
+  const { kind, delimiter, text } = detectFormat(head, name, isColumn);
+  if (kind === 'jsonl')
+    return { format: { kind, delimiter }, pages: splitPieces(text, pieces, createJsonLineSplitter()) };
+  if (kind === 'csv' && delimiter !== '\t')
+    return { format: { kind, delimiter }, pages: splitPieces(text, pieces, new CsvSplitter(delimiter)) };
+  const whole = await readText(text, pieces, name);
+  if (kind === 'json') return { format: { kind, delimiter }, pages: pagesOf(splitJson(whole, name)) };
+  const dialect = tsvDialect(whole);
+  const isQuoted = dialect === 'quoted';
+  const splitter = isQuoted ? new CsvSplitter(delimiter) : createTsvSplitter(dialect);
+  const format = { kind: isQuoted ? ('csv' as const) : ('tsv' as const), delimiter };
+  return { format, pages: pagesOf([splitter.push(whole), splitter.end()]) };
 }
 
-/** Creates the splitter of a table. Tab-separated text is read to its end first, to find how its cells are written. */
-async function tableSplitter({ bytes, name }: InputFile, delimiter: string): Promise<RecordSplitter> {
-  if (delimiter !== '\t') return new CsvSplitter(delimiter);
-  const dialect = await findTsvDialect(piecesOf(decodeUtf8(bytes(), name)));
-  return dialect === 'quoted' ? new CsvSplitter(delimiter) : createTsvSplitter(dialect);
+async function* pagesOf(pages: Iterable<readonly SplitRecord[]>): AsyncGenerator<readonly SplitRecord[]> {
+  yield* pages;
 }
 
 async function* splitPieces(
@@ -75,26 +73,6 @@ async function* splitPieces(
   yield splitter.push(head);
   for await (const piece of pieces) yield splitter.push(piece);
   yield splitter.end();
-}
-
-/** The longest JSON document, in characters: 128 MiB of ASCII. */
-const maxDocumentLength = 2 ** 27;
-
-async function* splitWhole(
-  head: string,
-  pieces: AsyncIterable<string>,
-  name: string,
-): AsyncGenerator<readonly SplitRecord[]> {
-  let document = head;
-  for await (const piece of pieces) {
-    document += piece;
-    if (document.length > maxDocumentLength)
-      throw new InputError(
-        `${name}: over 128 MiB of JSON: only CSV and JSON lines can be that large`,
-        conversion(`jq -c '.[]'`, name, '.jsonl'),
-      );
-  }
-  yield splitJson(document, name);
 }
 
 /** Yields a text in pieces. No piece ends within a CRLF. */
@@ -121,20 +99,20 @@ async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
 
 /** The kind of a text and its delimiter. */
 interface DetectedFormat {
-  readonly kind: 'csv' | 'json' | 'jsonl';
+  readonly kind: InputFormat['kind'];
   readonly delimiter: string;
   /** The head without the line in which Excel names the delimiter: `sep=;`. */
-  readonly rest: string;
+  readonly text: string;
 }
 
-function detectFormat(head: string, name: string, isHeader: HeaderTest): DetectedFormat {
+function detectFormat(head: string, name: string, isColumn: (cell: string) => boolean): DetectedFormat {
   const kind = kinds[extname(name).toLowerCase()] ?? kindOfText(head);
-  if (kind === 'json' || kind === 'jsonl') return { kind, delimiter: '', rest: head };
+  if (kind === 'json' || kind === 'jsonl') return { kind, delimiter: '', text: head };
   const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
   // A blank line stays, so that errors give the line numbers of the file.
-  const rest = line === undefined ? head : head.slice(line.length);
-  const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(rest, isHeader));
-  return { kind: 'csv', delimiter, rest };
+  const text = line === undefined ? head : head.slice(line.length);
+  const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(text, isColumn));
+  return { kind, delimiter, text };
 }
 
 const kinds: Readonly<Record<string, InputFormat['kind']>> = {
@@ -153,19 +131,15 @@ function kindOfText(head: string): InputFormat['kind'] {
   return /\}\s*$/.test(line) ? 'jsonl' : 'json';
 }
 
-/** The number of lines in which a header is looked for, because titles may stand above it. */
-const headerLines = 100;
+const delimiters = [',', ';', '\t', '|'] as const;
 
-/**
- * Finds the delimiter that makes a header of one of the first lines. If there is none, the delimiter that makes the most
- * cells of the first line.
- */
-function detectDelimiter(head: string, isHeader: HeaderTest): string {
+/** Finds the delimiter that makes most known columns of the first record, and then the one that makes most cells. */
+function detectDelimiter(head: string, isColumn: (cell: string) => boolean): string {
   const tables = delimiters.map((delimiter) => {
-    const records = new CsvSplitter(delimiter).push(`${head}\n`).slice(0, headerLines);
-    const line = records.find(({ cells = [] }) => isHeader(cells))?.line ?? Number.POSITIVE_INFINITY;
-    return { delimiter, line, count: records[0]?.cells?.length ?? head.split(delimiter).length };
+    const { cells = [], problem } = new CsvSplitter(delimiter).push(`${head}\n`)[0] ?? {};
+    if (problem) return { delimiter, known: 0, count: 0 };
+    return { delimiter, known: cells.filter(isColumn).length, count: cells.length };
   });
-  tables.sort((a, b) => (a.line === b.line ? b.count - a.count : a.line - b.line));
+  tables.sort((a, b) => b.known - a.known || b.count - a.count);
   return tables[0]?.delimiter ?? ',';
 }

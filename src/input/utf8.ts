@@ -1,28 +1,27 @@
 import { InputError } from '../process/errors.ts';
-import { rejectForeignFile, signatureLength, toUtf8 } from './foreign-file.ts';
 
 /**
  * Decodes UTF-8, chunk by chunk. A BOM at the start is dropped.
  *
  * @param name of the input, for errors.
- * @throws InputError if the bytes are not UTF-8, or those of another format. It names the line and the likely encoding.
+ * @throws InputError if the bytes are a workbook, or are not UTF-8.
  */
 export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let head = Buffer.alloc(0);
-  let line = 1;
+  let size = 0;
   for await (const chunk of bytes) {
-    if (head.length < signatureLength) {
-      head = Buffer.concat([head, chunk]);
-      rejectForeignFile(head, name);
-    }
+    if (size === 0 && Buffer.from(chunk.subarray(0, 4)).toString('latin1') === 'PK\x03\x04')
+      throw new InputError(`${name}: is a workbook or another ZIP archive`, 'save the sheet as CSV UTF-8');
     let text: string;
     try {
       text = decoder.decode(chunk, { stream: true });
     } catch {
-      throw notUtf8(chunk, line, name);
+      throw new InputError(
+        `${name}: not UTF-8 at byte ${size + firstInvalidByte(chunk) + 1}`,
+        'save it as UTF-8, or convert it, such as by iconv -f WINDOWS-1252 -t UTF-8; -f UTF-16 for "Unicode text" of Excel',
+      );
     }
-    line += lineEndsIn(text);
+    size += chunk.length;
     if (text !== '') yield text;
   }
   try {
@@ -30,17 +29,6 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
   } catch {
     throw new InputError(`${name}: cut short in the middle of a character`);
   }
-}
-
-/** The error for bytes that are not UTF-8. @param line on which the chunk begins */
-function notUtf8(chunk: Uint8Array, line: number, name: string): InputError {
-  const at = firstInvalidByte(chunk);
-  const byte = (chunk[at] ?? 0).toString(16).toUpperCase();
-  const position = `${name}:${line + lineEndsIn(Buffer.from(chunk.subarray(0, at)).toString())}`;
-  return new InputError(
-    `${position}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
-    toUtf8('WINDOWS-1252', name),
-  );
 }
 
 /**
@@ -53,12 +41,4 @@ function firstInvalidByte(chunk: Uint8Array): number {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(chunk.subarray(start));
   const at = text.indexOf('\ufffd');
   return at === -1 ? 0 : start + Buffer.byteLength(text.slice(0, at));
-}
-
-/** Counts the line ends of a text whose lines all end in LF, all in CRLF or all in CR. */
-function lineEndsIn(text: string): number {
-  const sign = text.includes('\n') ? '\n' : '\r';
-  let count = 0;
-  for (let index = text.indexOf(sign); index !== -1; index = text.indexOf(sign, index + 1)) count += 1;
-  return count;
 }

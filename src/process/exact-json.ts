@@ -50,6 +50,24 @@ export function parseJson(text: string): JsonValue {
   return new Reader(text).read();
 }
 
+/** A record of an input: its value, and its text as in the input. */
+export interface JsonItem {
+  readonly text: string;
+  readonly value: JsonValue;
+  /** A key that one of its objects has twice. Which value is meant, nobody can tell. */
+  readonly twice: string | undefined;
+}
+
+/** Parses a JSON text as one record. A number keeps its exponent. @throws SyntaxError, as `parseJson`. */
+export function parseItem(text: string): JsonItem {
+  return new Reader(text, true).readOnlyItem();
+}
+
+/** Parses the items of a JSON array, or one value, as records. @throws SyntaxError, as `parseJson`. */
+export function parseItems(text: string): Generator<JsonItem> {
+  return new Reader(text, true).readItems();
+}
+
 /** Prints a value as JSON: compact, or indented by `indent` spaces. Control characters become `\uXXXX`. */
 export function printJson(value: unknown, indent = 0): string {
   const text = printValue(value, indent, '\n') ?? 'null';
@@ -110,10 +128,14 @@ export function valueIn(value: JsonValue | undefined, path: readonly string[]): 
 /** Reads one JSON text from its beginning to its end. @see RFC 8259 */
 class Reader {
   private readonly text: string;
+  private readonly isInput: boolean;
   private index: number;
+  private twice: string | undefined;
 
-  constructor(text: string) {
+  /** @param isInput whether keys that are there twice, and exponents, matter */
+  constructor(text: string, isInput = false) {
     this.text = text;
+    this.isInput = isInput;
     this.index = text.charCodeAt(0) === byteOrderMark ? 1 : 0;
   }
 
@@ -121,6 +143,36 @@ class Reader {
     const value = this.readValue(0);
     if (this.index < this.text.length) throw this.unexpected();
     return value;
+  }
+
+  readOnlyItem(): JsonItem {
+    const item = this.readItem(0);
+    if (this.index < this.text.length) throw this.unexpected();
+    return item;
+  }
+
+  *readItems(): Generator<JsonItem> {
+    if (this.nextUnit() !== openBracket) {
+      yield this.readOnlyItem();
+      return;
+    }
+    this.index += 1;
+    if (this.nextUnit() === closeBracket) this.index += 1;
+    else
+      do yield this.readItem(1);
+      while (this.hasMore(closeBracket));
+    this.nextUnit();
+    if (this.index < this.text.length) throw this.unexpected();
+  }
+
+  private readItem(depth: number): JsonItem {
+    this.twice = undefined;
+    const unit = this.nextUnit();
+    const start = this.index;
+    const value = this.readBareValue(unit, depth);
+    const text = this.text.slice(start, this.index);
+    this.nextUnit();
+    return { text, value, twice: this.twice };
   }
 
   /**
@@ -176,6 +228,7 @@ class Reader {
         if (this.nextUnit() !== colon) throw this.unexpected();
         this.index += 1;
         const value = this.readValue(depth);
+        if (this.isInput && Object.hasOwn(object, key)) this.twice ??= key;
         // An assignment would set the prototype.
         if (key === '__proto__')
           Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -226,7 +279,8 @@ class Reader {
       this.index += 1;
       this.skipDigits();
     }
-    if (this.isAtExponent()) {
+    const hasExponent = this.isAtExponent();
+    if (hasExponent) {
       this.index += 1;
       const sign = text.charCodeAt(this.index);
       if (sign === plus || sign === minus) this.index += 1;
@@ -235,6 +289,7 @@ class Reader {
     const number = text.slice(start, this.index);
     const value = Number(number);
     if (!Number.isFinite(value)) throw this.unexpected(start, 'a number that is not finite');
+    if (hasExponent && this.isInput) return new ExactNumber(number);
     if (number.length < 16) return value;
     if (isInteger) return Number.isSafeInteger(value) ? value : BigInt(number);
     return String(value) === number ? value : new ExactNumber(number);
@@ -269,13 +324,15 @@ class Reader {
   }
 
   private unexpected(index = this.index, what?: string): SyntaxError {
-    if (index >= this.text.length) return new SyntaxError('it ends too early');
+    if (index >= this.text.length) return new SyntaxError(endsTooEarly);
     const lines = this.text.slice(0, index).split('\n');
     const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
     return new SyntaxError(`${what ?? 'an unexpected character'} at ${place}`);
   }
 }
 
+/** The message of a text that is cut off. */
+export const endsTooEarly = 'it ends too early';
 const lastComma = 'a comma after the last item';
 
 function isDigit(unit: number): boolean {
@@ -303,18 +360,6 @@ const closeBrace = 0x7d;
 const byteOrderMark = 0xfeff;
 /** The bit in which the lower-case form of a letter differs. */
 const lowerCase = 0x20;
-
-/** Returns the index of the quote that closes the string opened at `start`, or the length of the text. */
-export function endOfString(text: string, start: number): number {
-  let at = text.indexOf('"', start + 1);
-  while (at !== -1) {
-    let backslashes = 0;
-    while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
-    if (backslashes % 2 === 0) return at;
-    at = text.indexOf('"', at + 1);
-  }
-  return text.length;
-}
 
 /** Writes each UTF-16 unit of a character as `\uXXXX`. */
 function escapeUnits(character: string): string {

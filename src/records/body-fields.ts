@@ -73,21 +73,6 @@ export function checkOfferedFields({ operation, noun }: Access, body: Body): voi
   }
 }
 
-/** Prints a note about fields of a file that neither the program nor the description knows. They are sent unchanged. */
-export async function noteUnknownFields(
-  { context, noun, operation }: Access,
-  records: readonly { readonly fields: Body }[],
-): Promise<void> {
-  const fieldNames = new Set([fieldSchemas(noun), operation.body?.fields ?? {}].flatMap(Object.keys));
-  const unknownNames = new Set<string>();
-  for (const record of records)
-    for (const name of Object.keys(record.fields)) if (!fieldNames.has(name)) unknownNames.add(name);
-  if (unknownNames.size > 0)
-    await context.warn(
-      `note: ${noun.plural} have no such fields, they are sent as they are: ${[...unknownNames].join(', ')}`,
-    );
-}
-
 /** Returns the type that the description gives to a field of a body. Undefined if it states none. */
 export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
   return body && Object.hasOwn(body.fields, name) ? body.fields[name]?.bounds?.type : undefined;

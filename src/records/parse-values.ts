@@ -90,9 +90,18 @@ export function parseDay(text: string): string {
     const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days);
     return new Date(day).toISOString().slice(0, 10);
   }
-  if (!isDateTime(isDay(text) ? `${text}T00:00:00Z` : text))
-    throw new ValueError('must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, +3d or +1w');
-  return text;
+  const date = withoutSpace(text);
+  if (!isDateTime(isDay(date) ? `${date}T00:00:00Z` : date))
+    throw new ValueError(
+      'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, tomorrow, +3d or +1w',
+    );
+  return date;
+}
+
+/** Returns an instant as databases print it, `2026-11-29 09:00:00+00`, in the form of RFC 3339. Other texts stay. */
+function withoutSpace(text: string): string {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:.*)$/.exec(text) ?? [];
+  return day === undefined ? text : `${day}T${time?.replace(/[+-]\d\d$/, '$&:00')}`;
 }
 
 /** A value as the service has it, or the reason why it has no such value, a clause. */
@@ -109,7 +118,8 @@ export function wordOf(text: string, choices: readonly string[] | undefined): Se
 }
 
 /** Writes a day or an instant in the form that the service has: a day has no time, and an instant begins a day. */
-export function inForm(text: string, bounds: Bounds | undefined): ServiceValue {
+export function inForm(value: string, bounds: Bounds | undefined): ServiceValue {
+  const text = withoutSpace(value);
   if (!isDay(text) && !isDateTime(text)) return { problem: 'must be an RFC 3339 date-time' };
   if (bounds?.format !== 'date') return { value: isDay(text) ? `${text}T00:00:00Z` : text };
   return isDay(text)

@@ -1,13 +1,11 @@
-import { lackingFields } from '../api/contract.ts';
+import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { ValueError } from '../config/setting-values.ts';
-import { type NumberFault, noMarks, readCount, readId } from '../input/numbers.ts';
-import type { InputRecord, InputRow, RowFields, RowLayout } from '../input/read-records.ts';
+import type { ColumnRules } from '../input/field-columns.ts';
+import { type NumberFault, readCount, readId } from '../input/numbers.ts';
+import type { InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
-import { isRejectColumn } from '../input/rejects.ts';
-import { type InputFormat, isTable } from '../input/split-input.ts';
-import { withoutGuard } from '../output/formats.ts';
 import { CliError, FieldError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
@@ -19,10 +17,14 @@ import { type Body, columnOf, type Field, findField, type RecordNoun } from './r
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
-  /** The values as they are in the file, without the empty cells of a table. */
-  readonly values: RowFields;
   /** The values in the form of a request. A name may stand for an id. */
   readonly fields: Body;
+  /** Whether the file has an id. */
+  readonly hasId: boolean;
+  /** The fields that have a value in the file and are not used. */
+  readonly unused: readonly string[];
+  /** A text that may mean that there is no value: `name NULL`. */
+  readonly nullText?: string | undefined;
 }
 
 /** A row of a file of ids. */
@@ -38,109 +40,97 @@ interface IdRow extends RecordRow {
 export function createRecordLayout(access: Access, extra: Body): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
-  const fieldNames = [...fieldNamesOf(noun), ...Object.keys(operation.body?.fields ?? {})];
+  const isUsed = (name: string) =>
+    name === 'id' || findField(noun, name) !== undefined || takesField(operation, name);
   return {
-    isHeader: (cells) => cells.every((cell) => fieldNames.includes(cell.trim()) || isRejectColumn(cell)),
-    parserOf: createParserOf(noun, fieldNames, (values, isOfTable) => {
-      const fields = toFields(access, values, isOfTable, extra);
-      return { id: isNew ? undefined : idFrom(values, noun), values, fields };
-    }),
+    ...columnRules(access),
     noun: noun.singular,
     mayRepeat: true,
-    fieldsOf: ({ values }) => values,
+    toRow: ({ line, values: all, isOfTable, text }) =>
+      toRowOrProblem(() => {
+        const values = valuesOf(all, isOfTable);
+        const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
+        return {
+          line,
+          id: isNew ? undefined : idFrom(values, noun),
+          fields: toFields(access, used, isOfTable, extra),
+          hasId: values.id !== undefined,
+          unused: Object.keys(values).filter((name) => !isUsed(name)),
+          nullText: isOfTable ? findNullText(values, text) : undefined,
+        };
+      }),
   };
 }
 
 /** Returns the layout of files of ids: the output of `-o ids`, a JSON array of ids, or records with an `id`. */
-export function createIdLayout(noun: RecordNoun): RowLayout<IdRow> {
-  const columns = columnsOf(noun);
+export function createIdLayout(access: Access): RowLayout<IdRow> {
+  const { noun } = access;
   return {
-    mayBeEmpty: true,
-    isHeader: (cells) => cells.some((cell) => columns.includes(cell.trim())),
-    columnsWithoutHeader: ([cell = '', ...others]) =>
-      others.length > 0 || columns.includes(cell.trim()) || cell.startsWith('{') ? undefined : ['id'],
-    parserOf: createParserOf(noun, fieldNamesOf(noun), (values) => ({
-      id: idFrom(values, noun),
-      values,
-      fields: {},
-    })),
+    ...columnRules(access),
     noun: noun.singular,
+    bareField: 'id',
+    mayBeEmpty: true,
     mayRepeat: true,
-    fieldsOf: ({ values }) => values,
+    toRow: ({ line, values: all, isOfTable }) =>
+      toRowOrProblem(() => {
+        const values = valuesOf(all, isOfTable);
+        const unused = Object.keys(values).filter((name) => name !== 'id');
+        return { line, id: idFrom(values, noun), fields: {}, hasId: true, unused };
+      }),
   };
 }
 
-/** Returns the columns that `list -o csv` prints. */
-function columnsOf({ fields }: RecordNoun): readonly string[] {
-  return ['id', ...fields.map(columnOf)];
-}
-
-function fieldNamesOf(noun: RecordNoun): readonly string[] {
-  return [...columnsOf(noun), ...noun.fields.map(({ name }) => name)];
-}
-
-/**
- * Creates the function that makes the parsers of a layout.
- *
- * @param fieldNames the columns that a table may have.
- * @param toRow makes a row of the values of a record. Its CliError becomes the problem of the record.
- */
-function createParserOf<Row>(
-  noun: RecordNoun,
-  fieldNames: readonly string[],
-  toRow: (values: RowFields, isOfTable: boolean) => Row,
-) {
-  return (names: readonly string[], format: InputFormat) => {
-    const isOfTable = isTable(format);
-    const problem = isOfTable ? headerProblem(names, noun, fieldNames) : undefined;
-    if (problem) return problem;
-    return (record: InputRecord) => {
-      const { line } = record;
-      try {
-        return { line, ...toRow(isOfTable ? cellFields(record, format) : objectFields(record), isOfTable) };
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error;
-        const { message, details } = error;
-        const kind = error instanceof FieldError ? error.rule : undefined;
-        return { message, kind, hint: details.hint };
-      }
-    };
-  };
-}
-
-/** Returns the problem of a header. A column that is not a field is a problem, because its cells would be lost. */
-function headerProblem(
-  names: readonly string[],
-  noun: RecordNoun,
-  fieldNames: readonly string[],
-): Problem | undefined {
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) return { message: `duplicate column '${duplicate}'` };
-  const unknownName = names.find((name) => !fieldNames.includes(name) && !isRejectColumn(name));
-  if (unknownName === undefined) return undefined;
-  const isHeader = names.some((name) => fieldNames.includes(name));
+/** Returns the columns of files of records. A column that is no field is refused, because its values would be lost. */
+function columnRules({ noun, operation, client }: Access): ColumnRules {
+  const columns = ['id', ...noun.fields.map(columnOf)];
+  const { list, get } = noun.operations;
+  const known = [operation, ...[list, get].flatMap((id) => client.contract.operations.get(id) ?? [])];
+  const names = new Map([...columns, ...noun.fields.map(({ name }) => name)].map((name) => [name, [name]]));
+  for (const { body, records } of known) {
+    for (const [name, { wireName }] of Object.entries(body?.fields ?? {})) add(name, wireName);
+    for (const [name, wireName] of Object.entries(records.names)) add(name, wireName);
+    for (const name of [...(body?.readOnlyNames ?? []), ...records.furtherFields]) add(name, name);
+  }
+  function add(name: string, wireName: string): void {
+    const others = [...names.values()].flat();
+    if (!others.includes(wireName)) names.set(name, [...(names.get(name) ?? [name]), wireName]);
+  }
   return {
-    message: `column '${unknownName}': ${noun.plural} have no such field; they have ${columnsOf(noun).join(', ')}`,
-    hint: isHeader ? undefined : 'the file must be CSV with a header, JSON or JSON lines',
+    fields: [...names].map(([name, ownColumns]) => ({ name, columns: ownColumns })),
+    refusal: `${noun.plural} have no such field; they have ${columns.join(', ')}`,
   };
 }
 
-function cellFields({ names, values }: InputRecord, { kind }: InputFormat): RowFields {
-  const toText = kind === 'csv' ? withoutGuard : String;
-  const cells = names.map((name, index) => [name, toText(values[index] ?? '')] as const);
-  return Object.fromEntries(cells.filter(([name, cell]) => cell !== '' && !isRejectColumn(name)));
+/** Makes a row. Its CliError becomes the problem of the record. */
+function toRowOrProblem<Row>(toRow: () => Row): Row | Problem {
+  try {
+    return toRow();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { message, details } = error;
+    return { message, kind: error instanceof FieldError ? error.rule : undefined, hint: details.hint };
+  }
 }
 
-function objectFields({ names, value = null }: InputRecord): RowFields {
-  // The value is an id, not an object.
-  if (!isJsonObject(value)) return { [names[0] ?? 'id']: value };
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !isRejectColumn(name)));
+/** Returns the values of a record. An empty cell of a table is no value. */
+function valuesOf(values: RecordValues, isOfTable: boolean): Readonly<Record<string, JsonValue>> {
+  const entries = Object.entries(values).filter(
+    (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Finds a word that databases and R write without quotes for a cell without a value. */
+function findNullText(values: RecordValues, text: string): string | undefined {
+  const [name, value] =
+    Object.entries(values).find(([, cell]) => cell === 'NULL' || cell === 'NA' || cell === '\\N') ?? [];
+  return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
 }
 
 /** Returns the id of a record. @throws FieldError if it is missing or not valid. */
-function idFrom({ id = null }: RowFields, { name }: RecordNoun): bigint {
+function idFrom({ id = null }: RecordValues, { name }: RecordNoun): bigint {
   if (id === null) throw new FieldError('id is required', 'id');
-  return validNumber('id', String(id), readId(String(id), name === 'inventory' ? 'pets' : name));
+  return validNumber('id', String(id), readId(id, name === 'inventory' ? 'pets' : name));
 }
 
 /** Returns a number that was read. @throws FieldError that names the column and the text if it is none. */
@@ -150,9 +140,8 @@ function validNumber<Value extends bigint | number>(
   value: Value | NumberFault,
 ): Value {
   if (typeof value !== 'object') return value;
-  const { rule, hint, command } = value;
-  const remedy = [hint, command].filter((part) => part !== undefined).join(': ');
-  throw new FieldError(`${column} '${text}': ${rule}`, column, `${column} ${rule}`, remedy || undefined);
+  const { rule, hint } = value;
+  throw new FieldError(`${column} '${text}': ${rule}`, column, `${column} ${rule}`, hint);
 }
 
 /**
@@ -161,7 +150,12 @@ function validNumber<Value extends bigint | number>(
  * @param isOfTable whether the record is a row of CSV or TSV, whose cells are text.
  * @throws UsageError if a field is missing, not valid, or given twice.
  */
-function toFields(access: Access, values: RowFields, isOfTable: boolean, extra: Body): Body {
+function toFields(
+  access: Access,
+  values: Readonly<Record<string, JsonValue>>,
+  isOfTable: boolean,
+  extra: Body,
+): Body {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // In JSON the id of a new order is part of its body. In a table, as `list -o csv` prints it, the id only tells rows apart.
@@ -202,7 +196,7 @@ function toFields(access: Access, values: RowFields, isOfTable: boolean, extra: 
 
 function fromText(operation: Operation, field: Field | undefined, text: string, column: string): unknown {
   if (!field) return parseNamed(column, text, (cell) => parseTyped(cell, typeOfField(operation, column)));
-  if (field.kind === 'quantity') return validNumber(column, text, readCount(text, noMarks));
+  if (field.kind === 'quantity') return validNumber(column, text, readCount(text));
   // A name stands for a category alone.
   if (field.kind === 'reference' && (field.name !== 'categoryId' || isIdText(text)))
     return validNumber(column, text, readId(text, referenceFields[field.name] ?? 'pets'));

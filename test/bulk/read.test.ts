@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run-header.ts';
 import { parseShard } from '../../src/commands/runs/run-flags.ts';
-import { parseColumnMap } from '../../src/config/column-map.ts';
+import { parseColumnMap } from '../../src/config/setting-values.ts';
 import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 
@@ -13,7 +13,7 @@ function read(text: string, options: Options = {}): Promise<RowInput<CountRow>> 
   async function* bytes() {
     yield Buffer.from(text);
   }
-  const inputFile = { name, path: `/${name}`, size: text.length, bytes, close: async () => {} };
+  const inputFile = { name, path: `/${name}`, bytes: bytes() };
   const layout = countLayout({ ...defaultFlags, ...flags });
   return readRows(inputFile, layout, { skipInvalid, isSelected });
 }
@@ -60,8 +60,27 @@ test.each<[text: string, rows: string, options?: Options]>([
   ['name,quantity,_line,petId\nRex,2,9,1\n', '1=2'],
   ['[{"status":"sold","quantity":2,"petId":1}]', '1=2', json],
   ['id,sku,quantity,on_hand\n9,1,8,2\n', '1=2', { map: parseColumnMap(['petId=SKU', 'quantity=On hand']) }],
-  ['7,Rex,3\n8,Tom,4\n', '7=3 8=4', { map: parseColumnMap(['petId=1,quantity=3']) }],
-  ['7;Rex, x;3\n', '7=3', { map: parseColumnMap(['petId=1', 'quantity=3']) }],
+  // As shops, spreadsheets and databases write them.
+  [
+    '\ufeffID,Type,SKU,Name,"In stock?",Stock\n1,simple,b-1,"Bella ""B""",1,12\n2,simple,,"Line\nbreak",0,0\n',
+    '1=12 2=0',
+  ],
+  ['sku,name,qty\n1,"a,b",8.0000\n2,c,0.0000\n', '1=8 2=0', { map: parseColumnMap(['petId=sku']) }],
+  [
+    '\ufeffsep=;\r\nArtikel;Bestand;Preis\r\n1;1.234;9,99\r\n2;12;\r\n;;\r\n',
+    '1=1234 2=12',
+    { map: parseColumnMap(['petId=Artikel,quantity=Bestand']), thousands: '.' },
+  ],
+  ['petId\tquantity\tname\tpath\r\n1\t4\t"Bella, x"\tC:\\new\r\n2\t5\t"two\nlines"\t\r\n', '1=4 2=5'],
+  [',petId,quantity,note\n0,1.0,8.0,\n1,2.0,0.0,x\n', '1=8 2=0'],
+  ['"","petId","quantity"\n"1",1,8\n"2",2,0\n', '1=8 2=0'],
+  ['petId\tquantity\tname\n1\t8\ta\\\\b\\tc\n2\t0\t\\N\n', '1=8 2=0'],
+  ['petId\tquantity\tname\n1\t8.00\t"Bella" the dog\n2\t0.00\tNULL\n', '1=8 2=0'],
+  [
+    '[{"petId":"1","level":"8.00000","at":["x"]}]',
+    '1=8',
+    { ...json, map: parseColumnMap(['quantity=level']) },
+  ],
   // Numbers may be padded with zeros.
   ['id,qty\n000000000000007001,007\n', '7001=7'],
   ['id,change\n01,+05\n2,-007\n', '1=5 2=-7', relative],
@@ -76,15 +95,17 @@ test.each<[text: string, rows: string, options?: Options]>([
   ['petId,change\n1,+5\n2,1\n1,+5\n1,-2\n', '1=8 2=1', { relative: true, sum: true }],
   // Two places of one pet, and equal lines too, add up.
   ['petId,place,quantity\n4,Shop,5\n4,Cellar,5\n5,Shop,1\n4,Shop,5\n', '4=15 5=1', { sum: true }],
-  // A fraction of zeros that cannot be a group of thousands, and a sign behind the number.
+  // A fraction of zeros that cannot be a group of thousands.
   ['petId;quantity\n1;8.0\n2;8,00\n3;8.0000\n4;0.000\n5;1234.000\n', '1=8 2=8 3=8 4=0 5=1234'],
+  // Cells that nobody reads may be there or not.
+  ['petId,quantity,note\n1,2\n3,4,,,\n', '1=2 3=4'],
   ['[{"petId":1.0,"quantity":8.0},{"petId":2,"quantity":1.000}]', '1=8 2=1', json],
   ['[{"petId":1,"quantity":"1.234"},{"petId":2,"quantity":2.0}]', '1=1234 2=2', { ...json, thousands: '.' }],
-  ['petId;delta\n1;3-\n2;4+\n3;1.234,00-\n', '1=-3 2=4 3=-1234', { relative: true, thousands: '.' }],
+  ['petId;delta\n1;-1.234,00\n2;+8,0\n', '1=-1234 2=8', { relative: true, thousands: '.' }],
   ['petId;quantity\n1;1.234,00\n2;8,000\n', '1=1234 2=8', { thousands: '.' }],
   ['petId;quantity\n1;8.000\n2;1,234.0\n', '1=8 2=1234', { thousands: ',' }],
   ['petId;quantity\n1;8.000\n2;7\n', '1=8 2=7', { decimal: '.' }],
-  ["petId;quantity\n1;1’234\n2;1'234.00\n", '1=1234 2=1234', { thousands: "'" }],
+  ["petId;quantity\n2;1'234.00\n", '2=1234', { thousands: "'" }],
   ['petId;quantity\n1;1\u202f234,0\n', '1=1234', { thousands: ' ' }],
   // A row that is repeated counts once.
   ['petId,quantity\n1,2\n3,4\n1,2\n1,2\n', '1=2 3=4'],
@@ -116,30 +137,26 @@ test.each(['-1', '', '1.5', '9007199254740993.0', '9223372036854775808', 'abc', 
 test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   [
     'petId,quantity\n1,2\n3\n4,5,6\n\n7,8\n',
-    ['3: the row has 1 cell, the header has 2', '4: the row has 3 cells, the header has 2'],
+    [`3: quantity is empty: ${quantityRule}`, '4: the row has 3 cells, the header has 2'],
   ],
+  ['petId,quantity,expected\n1,2\n', ['2: the row ends before the column expected']],
+  ['petId,quantity\n1.000,5\n', [expect.stringContaining('2: petId "1.000": must be')]],
+  ['{"petId":1,"quantity":5,"quantity":5}\n', ['1: the key quantity is there twice'], lines],
   // Excel's line, empty rows and spaces keep the numbers of lines.
   ['sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n', [`6: quantity "x": ${quantityRule}`]],
   ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [`4: expected "x": ${quantityRule}`]],
-  [
-    'petId,quantity\n1,2\n3,4\n1,5\n1,2\n',
-    [2, 4].map((line) => `${line}: pet 1 is on line 2 and on line 4, which differ in quantity ("2", "5")`),
-  ],
+  ['petId,quantity\n1,2\n3,4\n1,5\n1,2\n', [2, 4].map((line) => `${line}: pet 1 is on line 2 and on line 4`)],
   [
     'petId;quantity\n1;1.23\n2;1234.567\n3;0.123\n',
     [2, 3, 4].map((line) => expect.stringContaining(`${line}: quantity`)),
     { thousands: '.' },
   ],
   [
-    'petId,delta\n1,+ 1\n2,--1\n3,-1-\n',
-    [2, 3, 4].map((line) => expect.stringContaining(`${line}: delta`)),
+    'petId,delta\n1,+ 1\n2,--1\n3,1-\n4,−1\n',
+    [2, 3, 4, 5].map((line) => expect.stringContaining(`${line}: delta`)),
     relative,
   ],
-  [
-    'petId,change\n1,+5\n1,+5\n',
-    [2, 3].map((line) => `${line}: pet 1 is on line 2 and on line 3, which are equal`),
-    relative,
-  ],
+  ['petId,change\n1,+5\n1,+5\n', [2, 3].map((line) => `${line}: pet 1 is on line 2 and on line 3`), relative],
   [
     '{"petId":1,"quantity":12.5}\n{"petId":3,"quantity":1e3}\n{"petId":4,"quantity":null}\n',
     [
@@ -152,7 +169,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   [
     '{"petId":1}\n{"petId":1,"quantity":2\n[1,2]\n',
     [
-      '1: no column quantity (or qty, stock, count); its names are petId',
+      '1: no column quantity (or qty, stock, count); it has: petId',
       expect.stringMatching(/^2: not valid JSON: /),
       '3: "[1,2]" is not a JSON object',
     ],
@@ -160,29 +177,21 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   ],
   [
     '{}\n{"id":1,"pet":2,"count":3}\n',
-    [
-      '1: no column petId (or id, pet); the object is empty',
-      '2: the columns id and pet may both be petId; its names are id, pet, count',
-    ],
+    ['1: no column petId (or id, pet); it has none', '2: the columns id and pet may both be petId'],
     lines,
   ],
-  [
-    'petId,quantity\n1,8.000\n',
-    ['2: quantity "8.000": can be 8 with a fraction of zeros, or 8000 with a separator of thousands'],
-  ],
+  ['petId,quantity\n1,8.000\n', [`2: quantity "8.000": ${quantityRule}`]],
   ['petId;quantity\n1;8,00\n', [expect.stringContaining('2: quantity "8,00": must be')], { decimal: '.' }],
   [
     'petId,place,quantity\n4,Shop,5\n4,Cellar,5\n',
-    [2, 3].map(
-      (line) => `${line}: pet 4 is on line 2 and on line 3, which differ in place ("Shop", "Cellar")`,
-    ),
+    [2, 3].map((line) => `${line}: pet 4 is on line 2 and on line 3`),
   ],
   [
     '[{"petId":1,"quantity":5},\n{"petId":1,"quantity":"x"},{"petId":1,"quantity":6}]',
     [
-      '1: pet 1 is on record 1 and on record 3, which differ in quantity ("5", "6")',
+      '1: pet 1 is on record 1 and on record 3',
       expect.stringContaining('2: quantity "x"'),
-      '3: pet 1 is on record 1 and on record 3, which differ in quantity ("5", "6")',
+      '3: pet 1 is on record 1 and on record 3',
     ],
     json,
   ],
@@ -192,18 +201,15 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
 });
 
 test.each<[text: string, message: string | RegExp, options?: Options]>([
-  ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); the header has sku, quantity'],
-  ['petId,Delta\n1,2\n', 'no column quantity (or qty, stock, count); Delta is a column for --relative;'],
-  ['petId,name\n1,2\n', 'no column quantity (or qty, stock, count); the header has petId, name'],
-  [
-    'id,petId,quantity\n1,1,2\n',
-    'the columns id and petId may both be petId; the header has id, petId, quantity',
-  ],
-  ['petId,count,count\n1,1,2\n', 'duplicate column count'],
+  ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); it has: sku, quantity'],
+  ['petId,Delta\n1,2\n', 'no column quantity (or qty, stock, count); it has: petId, Delta'],
+  ['petId,name\n1,2\n', 'no column quantity (or qty, stock, count); it has: petId, name'],
+  ['id,petId,quantity\n1,1,2\n', 'the columns id and petId may both be petId'],
+  ['petId,count,count\n1,1,2\n', "duplicate column 'count'"],
   // A header is checked even if no row follows.
-  ['1,2\n', 'no column petId (or id, pet); the header has 1, 2'],
+  ['1,2\n', 'no column petId (or id, pet); it has: 1, 2'],
   ['petId,change,quantity\n1,2,3\n', 'the columns change and quantity may both be quantity', relative],
-  ['1,2\n3,4\n', 'no column petId (or id, pet); the header has 1, 2'],
+  ['1,2\n3,4\n', 'no column petId (or id, pet); it has: 1, 2'],
   // A truncated file is an error of the file, not of a row.
   ['petId,quantity\n1,2\n2,"3\n4,5\n', /^stock.csv:3: the quote opened on line 3/, { skipInvalid: true }],
   [
@@ -216,7 +222,7 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
     'a.jsonl:2: the value that begins here is never closed',
     { ...lines, skipInvalid: true },
   ],
-  ['PK\u0003\u0004rest', 'stock.xlsx: not CSV or JSON: the file is a ZIP archive', { name: 'stock.xlsx' }],
+  ['PK\u0003\u0004rest', 'stock.xlsx: is a workbook or another ZIP archive', { name: 'stock.xlsx' }],
 ])('refuses all of %.40j', async (text, message, options) => {
   await expect(read(text, options)).rejects.toThrow(message);
 });
@@ -253,44 +259,27 @@ test('an invalid row belongs to one shard, by its line', async () => {
 });
 
 test.each([
-  [() => parseColumnMap(['sku']), "--map 'sku': must be petId=<column>"],
+  [() => parseColumnMap(['sku']), 'must be petId=<column>'],
   [() => parseColumnMap(['petId=a', 'pet_id=b']), 'gives petId two columns'],
-  [() => parseColumnMap(['petId=1']), 'must give petId and quantity their numbers'],
-  [() => parseColumnMap(['petId=1,quantity=Stock']), 'must give petId and quantity their numbers'],
   [() => parseShard('4/3'), "--shard '4/3': must be <i>/<n>"],
 ])('refuses the flag of %s', (parse, message) => {
   expect(parse).toThrow(message);
 });
 
-test.each<[text: string, options: Options, hint: string | undefined]>([
-  ['petId,quantity\n1,1.234\n2,5.000\n3,4\n', {}, 'add --thousands . if the points separate thousands'],
-  ['petId,quantity\n1,1.234\n2,5.000\n3,x\n', {}, undefined],
-  [
-    'petId,quantity\n1,8.000\n2,4\n',
-    {},
-    'add --decimal . if the points end the whole number, or --thousands . if the points separate thousands',
-  ],
-  ['petId;quantity\n1;8,000\n2;1.234,000\n', {}, 'add --thousands . if the points separate thousands'],
-  ['petId;quantity\n1;1’234\n', {}, 'add --thousands "\'" if the apostrophes separate thousands'],
-  ['petId,quantity\n1,8.000\n2,1.5\n', {}, undefined],
-  ['petId,quantity\n1,8.0\n2,1.234\n', {}, undefined],
-  ['petId,quantity\n1,+5\n2,-3\n', {}, 'add --relative --delivery <number> if the rows are changes'],
-  ['petId,change\n1,5\n', {}, 'if the rows are changes, add --relative --delivery <number>'],
-  ['petId,change\n1,+5\n1,+3\n', relative, 'add --sum if the rows of a pet add up'],
-  ['petId,quantity\n1,5\n1,3\n', {}, 'add --sum if the rows of a pet add up'],
-  [
-    `petId,quantity\n1,x\n${Array.from({ length: 30 }, (_, at) => `${at + 2},1\n`).join('')}`,
-    {},
-    '--skip-invalid applies the other rows',
-  ],
-  ['petId,quantity\n1,x\n2,1\n', {}, undefined],
-])('the hint fits what is wrong: %j', async (text, options, hint) => {
-  const { details } = await refusal(text, options);
-  expect(details).toMatchObject({ code: 'invalid_input' });
-  expect(details.hint).toBe(hint);
-});
-
-test.each([
+test.each<[text: string, hint: string | undefined, options?: Options]>([
+  ['petId,quantity\n1,8.000\n', '--decimal . reads 8, --thousands . reads 8000'],
+  ['petId;quantity\n1;1.250,00\n2;abc\n', '--thousands . reads 1250'],
+  ["petId,quantity\n1,1'234\n", `--thousands "'" reads 1234`],
+  ['petId,quantity\n1,1 234\n', '--thousands " " reads 1234'],
+  ['petId,change\n1,-1.234\n', '--thousands . reads -1234', relative],
+  ['petId,change\n1,−3\n', 'the sign is U+2212: write - in its place', relative],
+  ['petId,quantity\n1,8.000\n', '--decimal . reads 8, --thousands . reads 8000'],
+  ['petId,quantity\n1,1.5\n', undefined],
+  ['petId,quantity\n1,-3\n', 'if the rows are changes, add --relative --delivery <number>'],
+  ['petId,change\n1,5\n', 'if the rows are changes, add --relative --delivery <number>'],
+  ['sku,quantity\n1,5\n', 'name the columns with --map petId=<column>,quantity=<column>'],
+  ['petId,change\n1,+5\n1,+3\n', '--sum adds up the rows of a pet', relative],
+  ['petId,quantity\n1,5\n1,3\n', '--sum adds up the rows of a pet'],
   [
     'petId,quantity\n1.23456789012346E+018,5\n',
     'a spreadsheet or a script has rounded this id: import the column as text',
@@ -299,19 +288,30 @@ test.each([
     'petId,quantity\n9223372036854776000,5\n',
     'a spreadsheet or a script has rounded this id: import the column as text',
   ],
-  [
-    'petId,quantity\n9007199254740990,5\n9007199254740990,6\n',
-    'a spreadsheet or a script may have rounded these ids: import the column as text',
-  ],
-  [
-    'petId,quantity\n="1",5\n',
-    `a formula keeps these digits as text; convert it: sed -E 's/"?="+([0-9]+)"+/\\1/g' stock.csv > converted.csv`,
-  ],
+  ['petId,quantity\nRex,5\n', 'a file needs ids in place of names: `petstore pets list` shows both'],
   ['petId,quantity\n"1"x,5\n', 'within quotes, a quote is written twice'],
-])('an id of %j says what happened to it', async (text, hint) => {
-  const error = await refusal(text);
+  [
+    `petId,quantity\n1,x\n${Array.from({ length: 30 }, (_, at) => `${at + 2},1\n`).join('')}`,
+    '--skip-invalid leaves them out',
+  ],
+])('the hint fits what is wrong: %.60j', async (text, hint, options) => {
+  const error = await refusal(text, options);
   const [first = error] = error instanceof ManyError ? error.errors : [];
+  expect(first.details).toMatchObject({ code: 'invalid_input' });
   expect(first.details.hint).toBe(hint);
+});
+
+test.each([
+  [
+    '{"status":200,"data":{"items":[{"id":1,"stock":2}],"links":[{"href":"/"}]}}',
+    "the records are in .data.items: jq -c '.data.items[]' a.json > records.jsonl",
+  ],
+  [
+    '{"links":[{"href":"/"}],"data":[{"name":"x"}]}',
+    'name the columns with --map petId=<column>,quantity=<column>',
+  ],
+])('the hint at an object around the records names the list with columns of ours: %j', async (text, hint) => {
+  expect((await refusal(text, json)).details.hint).toBe(hint);
 });
 
 test('people read the first problem of each kind and the number of its like, conflicts first; programs all of them', async () => {
@@ -323,7 +323,7 @@ test('people read the first problem of each kind and the number of its like, con
     'stock.csv: 2 rows conflict with another row of the same record and 331 rows are invalid; nothing was sent',
   );
   expect(examples.map((example) => example.message)).toEqual([
-    'stock.csv:333: pet 3 is on line 333 and on line 334, which differ in quantity ("4", "5")',
+    'stock.csv:333: pet 3 is on line 333 and on line 334',
     `stock.csv:2: quantity "x": ${quantityRule} (and 329 more like this)`,
     `stock.csv:332: quantity is empty: ${quantityRule}`,
     message,
@@ -343,7 +343,7 @@ test('counts what is left out, and says why', async () => {
   expect(input).toMatchObject({ skipped: 1, invalid: [{ line: 4 }, { line: 5 }, { line: 6 }] });
   expect(input.warnings).toEqual([
     'stock.csv: 3 rows are invalid and skipped',
-    'stock.csv:5: pet 4 is on line 5 and on line 6, which differ in quantity ("5", "6")',
+    'stock.csv:5: pet 4 is on line 5 and on line 6',
     `stock.csv:4: quantity "x": ${quantityRule}`,
     'stock.csv: 1 row is repeated, and counted once',
   ]);

@@ -129,14 +129,9 @@ test.each([
     "tenant '-': a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit",
   ],
   ['set etags no', "etags 'no': must be one of true, false"],
-  ['set import-decimal x', "import-decimal 'x': must be one of ., ,"],
   [
     'set import-map petId',
     "import-map 'petId': must be petId=<column>, quantity=<column> or expected=<column>",
-  ],
-  [
-    'set import-map petId=1',
-    "import-map 'petId=1': must give petId and quantity their numbers in a file without a header: petId=1,quantity=2",
   ],
   ['set import-map petId=a,petId=b', "import-map 'petId=a,petId=b': gives petId two columns"],
   ['set timeot 3s', "unknown key 'timeot'"],
@@ -234,8 +229,6 @@ test('explain and profile show hide the arguments of token-command and unknown k
 test.each([
   ['token-origins', 'https://a.example,https://b.example:8443'],
   ['import-map', 'quantity=On,petId=Pet'],
-  ['import-thousands', '.'],
-  ['import-decimal', ','],
   ['tenant', 'north'],
   ['etags', 'false'],
   ['rate', '5/s'],

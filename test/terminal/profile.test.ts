@@ -59,8 +59,6 @@ const place = {
   'client-key': '/key',
   contract: '/contract.json',
   tenant: 'north',
-  'import-thousands': '.',
-  'import-decimal': ',',
   etags: false,
   'allow-insecure-http': true,
 };
@@ -125,7 +123,6 @@ test.each([
   ],
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
   ['create x --base-url http://a --tenant a/b', "--tenant 'a/b': a name is 1 to 64"],
-  ['create x --base-url http://a --import-decimal x', "--import-decimal 'x': must be one of ., ,"],
   ['create x --base-url http://a --protected=maybe', "--protected 'maybe': must be one of true, false"],
   ['create x --offline', 'profile create: --offline needs no profile'],
   ['use gone', "there is no profile 'gone'"],

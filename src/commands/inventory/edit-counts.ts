@@ -2,7 +2,6 @@ import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
-import type { InputFile } from '../../input/input-file.ts';
 import { examplesOf } from '../../input/issues.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -88,13 +87,7 @@ async function readEdited(
   async function* bytes() {
     yield Buffer.from(text);
   }
-  const inputFile: InputFile = {
-    name: 'edit',
-    path: undefined,
-    size: Buffer.byteLength(text),
-    bytes,
-    close: async () => {},
-  };
+  const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
   const input = await readRows(inputFile, layout, { skipInvalid: true });
   const lines = text.split('\n');
   const faults = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);

@@ -1,13 +1,11 @@
 import { defaultFlags, type RunKind } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
-import type { RowLayout } from '../../input/read-records.ts';
 import type { RowInput } from '../../input/read-rows.ts';
 import { CliError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import { type Access, openAccess } from '../../records/access.ts';
-import { checkOfferedFields, extraFields, flagFields, noteUnknownFields } from '../../records/body-fields.ts';
-import { parseFieldColumns, withFieldColumns } from '../../records/column-names.ts';
+import { checkOfferedFields, extraFields, flagFields } from '../../records/body-fields.ts';
 import { checkIdsOrFile, type IdOrName } from '../../records/parse-values.ts';
 import { createIdLayout, createRecordLayout, type RecordRow } from '../../records/record-layout.ts';
 import type { Body, RecordNoun } from '../../records/record-nouns.ts';
@@ -42,23 +40,14 @@ export async function runFile(
   if (kind !== 'delete')
     checkOfferedFields(access, { ...extra, ...(kind === 'create' ? flagFields(noun, values) : {}) });
   const { skipInvalid = false, shard = null } = flags;
-  const map = parseFieldColumns(flags.map ?? []);
-  const runFlags = { ...defaultFlags, map, skipInvalid, shard };
-  const inputFile = await openInputFile(context.io, from);
-  try {
-    const plain: RowLayout<RecordRow> =
-      kind === 'delete' ? createIdLayout(noun) : createRecordLayout(access, extra);
-    const layout = withFieldColumns(plain, map);
-    const input = await readIntents(context, inputFile, layout, runFlags);
-    const records = await resolveRows(access, input);
-    if (kind !== 'delete') await noteUnknownFields(access, records);
-    if (kind === 'create') await noteIds(access, records);
-    const rows = records.map((row) => ({ line: row.line, id: row.id, intent: intentOf(kind, row.fields) }));
-    const runInput = { kind, noun: noun.name, input: { ...input, rows }, layout, runFlags };
-    await applyRun(context, await toRun(context, runInput, flags), flags);
-  } finally {
-    await inputFile.close();
-  }
+  const runFlags = { ...defaultFlags, skipInvalid, shard };
+  const layout = kind === 'delete' ? createIdLayout(access) : createRecordLayout(access, extra);
+  const input = await readIntents(context, await openInputFile(context.io, from), layout, runFlags);
+  const records = await resolveRows(access, input);
+  await noteValues(access, kind, input, records);
+  const rows = records.map((row) => ({ line: row.line, id: row.id, intent: intentOf(kind, row.fields) }));
+  const run = await toRun(context, { kind, noun: noun.name, input: { ...input, rows }, runFlags }, flags);
+  await applyRun(context, run, flags);
 }
 
 function intentOf(kind: FileWrite['kind'], fields: Body): Intent {
@@ -69,14 +58,26 @@ function intentOf(kind: FileWrite['kind'], fields: Body): Intent {
   return kind === 'create' ? { kind: 'create', fields: value } : { kind: 'set', value };
 }
 
-/** Says that the ids of a file of new records are left out. */
-async function noteIds({ context, noun }: Access, rows: readonly RecordRow[]): Promise<void> {
-  const count = rows.filter(
-    ({ values, fields }) => values.id !== undefined && fields.id === undefined,
-  ).length;
-  if (count === 0) return;
+/** Says which values of a file are not used, and which texts may mean that there is no value. */
+async function noteValues(
+  { context, noun }: Access,
+  kind: FileWrite['kind'],
+  { file: { name } }: RowInput<RecordRow>,
+  rows: readonly RecordRow[],
+): Promise<void> {
+  const withId =
+    kind === 'create' ? rows.filter(({ hasId, fields }) => hasId && fields.id === undefined) : [];
+  if (withId.length > 0)
+    await context.warn(
+      `note: the ids of ${counted(withId.length, 'record', 'records')} in the file are left out because the service gives each new ${noun.singular} its own`,
+    );
+  const unused = new Set(rows.flatMap((row) => row.unused));
+  if (unused.size > 0) await context.warn(`note: ${kind} does not use ${[...unused].join(', ')} of ${name}`);
+  const [first, ...others] = rows.filter(({ nullText }) => nullText !== undefined);
+  if (!first) return;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
   await context.warn(
-    `note: the ids of ${counted(count, 'record', 'records')} in the file are left out because the service gives each new ${noun.singular} its own`,
+    `warning: ${name}:${first.line}: ${first.nullText} is taken as a text${more}; a cell without a value is empty`,
   );
 }
 
@@ -93,7 +94,7 @@ async function resolveRows({ names }: Access, file: RowInput<RecordRow>): Promis
       rows.push({ ...row, fields: await names.resolve(row.fields) });
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
-      throw error.with({ line: row.line }, `${file.inputFile.name}:${row.line}: ${error.message}`);
+      throw error.with({ line: row.line }, `${file.file.name}:${row.line}: ${error.message}`);
     }
   }
   return rows;

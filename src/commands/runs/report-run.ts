@@ -92,14 +92,12 @@ function isStale({ state }: Row): boolean {
 /** The words of the command that applies a file of rejects, with the flags of the input. */
 function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): string[] {
   const { map, thousands, decimal, relative, again, sum, createMissing } = flags;
-  const mapWords = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
-  if (kind === 'create' || kind === 'update' || kind === 'delete')
-    return [noun, kind, '--from', file, ...mapWords];
+  if (kind === 'create' || kind === 'update' || kind === 'delete') return [noun, kind, '--from', file];
   return [
     'inventory',
     'apply',
     file,
-    ...mapWords,
+    ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
     ...(thousands ? ['--thousands', thousands] : []),
     ...(decimal ? ['--decimal', decimal] : []),
     ...(relative ? ['--relative'] : []),

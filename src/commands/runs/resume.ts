@@ -1,14 +1,11 @@
 import { checkProfile } from '../../bulk/claims.ts';
-import { countLayout } from '../../bulk/count-layout.ts';
 import { toRunError } from '../../bulk/report.ts';
-import { createUndoRun, extendUndo, isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
-import type { RunHeader } from '../../bulk/run-header.ts';
+import { createUndoRun, extendUndo, isAppliedOrUncertain } from '../../bulk/run.ts';
 import { listRuns, type RunInfo, type RunList, readRun, runFolderOf, runTime } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { openInputFile } from '../../input/input-file.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
@@ -111,15 +108,8 @@ async function open(
   } else await context.warn(`resuming run ${info.id} of ${info.header.name}`);
   const header = { ...run.header, pace: runPace(context, run.header.pace) };
   // The journal and the session change the same object, so the facts that may be new are put into it.
-  Object.assign(run, { header, input: await reopenInput(context, header) });
+  Object.assign(run, { header });
   return { run, journal: action === 'undo' ? undefined : journal, undone };
-}
-
-/** Opens the input of a run of counts again, for the columns of its rejects. Undefined if it cannot be read. */
-async function reopenInput({ io }: Context, { noun, file, name, flags }: RunHeader): Promise<Run['input']> {
-  if (noun !== 'inventory' || file === null) return undefined;
-  const inputFile = await openInputFile(io, file).catch(() => undefined);
-  return inputFile && { inputFile: { ...inputFile, name }, layout: countLayout(flags) };
 }
 
 /** Says that nothing is left to do. @throws CliError with the exit code of the run. */

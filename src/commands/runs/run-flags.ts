@@ -20,7 +20,7 @@ const writing = { group: 'Writing flags:' };
 const inputFlags = {
   map: values(
     '--map <field=column>',
-    'column that holds a field under another name, such as petId=SKU; its number without a header',
+    'column that holds a field under another name, such as petId=SKU',
     input,
   ),
   thousands: choice(
@@ -93,10 +93,10 @@ function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Fl
 export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...sessionFlags, ...rejectsFlag };
 const { relative, delivery, createMissing } = intentFlags;
 export const diffFlags = { ...inputFlags, relative, delivery, createMissing };
-const { map, skipInvalid, shard } = inputFlags;
+const { skipInvalid, shard } = inputFlags;
 const { maxChanges } = guardFlags;
 /** The flags of a create, an update or a delete from a file. */
-export const fileFlags = inTopic({ map, skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag });
+export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag });
 export const editFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });
 /** The flags of a resume and an undo. */
 export const resumeFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });

@@ -23,8 +23,6 @@ interface RunInput {
   readonly kind: RunKind;
   readonly noun: NounName;
   readonly input: RowInput<IntentRow>;
-  /** Reads the input again for the columns of the rejects. Undefined if the input cannot be read again. */
-  readonly layout?: RowLayout<InputRow>;
   readonly runFlags: RunFlags;
 }
 
@@ -44,10 +42,10 @@ export async function readIntents<Row extends InputRow>(
 /** Makes a run of an input. */
 export async function toRun(
   context: Context,
-  { kind, noun, input, layout, runFlags }: RunInput,
+  { kind, noun, input, runFlags }: RunInput,
   flags: ApplyFlags,
 ): Promise<Run> {
-  const { inputFile, format, rows, invalid, skipped } = input;
+  const { file, format, rows, invalid, skipped, originals } = input;
   const header: RunHeader = {
     kind,
     noun,
@@ -55,8 +53,8 @@ export async function toRun(
     profile: context.settings.profile?.value ?? null,
     format,
     flags: runFlags,
-    name: inputFile.name,
-    file: inputFile.path ?? null,
+    name: file.name,
+    file: file.path ?? null,
     undoes: null,
     delivery: flags.delivery ?? null,
     pace: runPace(context),
@@ -65,7 +63,7 @@ export async function toRun(
     skipped,
   };
   const newRows = rows.map(({ line, id, intent }): Row => ({ line, id, intent, state: newState }));
-  return createRun(header, newRows, { invalid: [...invalid], input: layout && { inputFile, layout } });
+  return createRun(header, newRows, { invalid: [...invalid], originals });
 }
 
 /** Plans a run, asks, writes and reports. A diff or a dry run only shows the plan. */

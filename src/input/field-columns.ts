@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import type { Problem } from './record.ts';
+
+/** A field that a command reads from the records of an input. */
+export interface InputField {
+  /** Its name in the values of a record. */
+  readonly name: string;
+  /** The names that its column may have. */
+  readonly columns: readonly string[];
+  /** Whether every record must have its column. */
+  readonly isRequired?: boolean;
+}
+
+/** What a command knows about the columns of a table, and about the keys of JSON objects. */
+export interface ColumnRules {
+  readonly fields: readonly InputField[];
+  /** What other columns are called in the error about them: `pets have no such field`. Undefined if they are ignored. */
+  readonly refusal?: string;
+  /** A hint at a column that is missing. */
+  readonly missingHint?: (names: readonly string[]) => string | undefined;
+}
+
+/** The columns that a file of rejects adds to a row. Every command ignores them. */
+export const rejectColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
+/** The column for a rejected JSON record that is not an object. */
+export const textColumn = '_text';
+
+export function isRejectColumn(name: string): boolean {
+  const column = name.trim();
+  return column === textColumn || rejectColumns.some((candidate) => candidate === column);
+}
+
+/** Removes the differences between column names that do not count: case, spaces and underscores. */
+export function normaliseName(name: string): string {
+  return name.toLowerCase().replace(/[\s_]/g, '');
+}
+
+/** Finds the field of a column: by its name, else by a name that differs only in case, spaces and underscores. */
+function fieldOf(column: string, { fields }: ColumnRules): InputField | undefined {
+  const normalised = normaliseName(column);
+  return (
+    fields.find(({ columns }) => columns.includes(column.trim())) ??
+    fields.find(({ columns }) => columns.some((name) => normaliseName(name) === normalised))
+  );
+}
+
+/** Whether a command reads a column of this name. */
+export function isColumn(name: string, rules: ColumnRules): boolean {
+  return isRejectColumn(name) || fieldOf(name, rules) !== undefined;
+}
+
+/** The name of the field that each column has; undefined for a column that is ignored. */
+export type FieldNames = readonly (string | undefined)[];
+
+/** Finds the field of each column, or says which column is missing, is there twice, or is none. */
+export function findFields(columns: readonly string[], rules: ColumnRules): FieldNames | Problem {
+  const names: (string | undefined)[] = [];
+  for (const column of columns) {
+    const field = isRejectColumn(column) ? undefined : fieldOf(column, rules);
+    if (!field && rules.refusal !== undefined && !isRejectColumn(column))
+      return {
+        message: `column '${column}': ${rules.refusal}`,
+        hint: columns.some((name) => isColumn(name, rules))
+          ? undefined
+          : 'CSV and TSV begin with a header; JSON and JSON lines are read too',
+      };
+    const first = field ? columns[names.indexOf(field.name)] : undefined;
+    if (field && first !== undefined)
+      return {
+        message:
+          normaliseName(first) === normaliseName(column)
+            ? `duplicate column '${column}'`
+            : `the columns ${first} and ${column} may both be ${field.name}`,
+      };
+    names.push(field?.name);
+  }
+  const missing = rules.fields.find(({ name, isRequired }) => isRequired && !names.includes(name));
+  if (!missing) return names;
+  const [name, ...synonyms] = missing.columns;
+  const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
+  const found = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
+  return { message: `no column ${name}${others}; ${found}`, hint: rules.missingHint?.(columns) };
+}
+
+/** Finds a list of objects with columns of ours within an object, and returns the path of jq to it: `.data.items`. */
+export function findRecords(value: JsonValue, rules: ColumnRules): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const path = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.[${JSON.stringify(name)}]`;
+    const isList = Array.isArray(inner) && inner.length > 0 && inner.every(isJsonObject);
+    if (isList && inner.every((item) => Object.keys(item).some((key) => isColumn(key, rules)))) return path;
+    const innerPath = findRecords(inner, rules);
+    if (innerPath !== undefined) return path + innerPath;
+  }
+  return undefined;
+}
