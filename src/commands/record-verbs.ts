@@ -134,7 +134,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
     edit: verb({
       name: 'edit',
       summary: `Edit ${singularWithArticle} as YAML in an editor`,
-      description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
+      description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened once more with the reason on top. Text that is not sent is kept in a file.`,
       operation: operations.update,
       write: true,
       examples: examples.edit,

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Notices } from '../output/notices.ts';
-import { CliError, InterruptedError, messageOf, type Signal, UsageError } from '../process/errors.ts';
+import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
-import { fileError, systemCode } from '../process/system-error.ts';
+import { fileError } from '../process/system-error.ts';
 import { sanitizeExcept, shellWord } from '../process/text.ts';
 
 /**
@@ -59,8 +59,7 @@ interface EditorContext extends Pick<Notices, 'print' | 'warn'> {
  * Lets a person change a text in an editor, and sends its value. The text is in a file that only its owner may read. If
  * the value was not sent, the file stays, and a message names it.
  *
- * @throws UsageError if a text that is not valid is saved a second time without a change, or the last of ten texts is not
- *   valid; and the errors of `send`.
+ * @throws UsageError if the text is not valid when it is saved for the second time; and the errors of `send`.
  */
 export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
@@ -77,19 +76,15 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
     }
     await rm(folder, { recursive: true, force: true }).catch(() => {});
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    if (!(error instanceof CliError) || !existsSync(path)) throw error;
     const { addition } = error.details;
-    if (!existsSync(path)) throw error;
     throw error.with({ addition: addition === undefined ? fileNote : `${addition}; ${fileNote}` });
   }
 }
 
-/** How often the editor opens. An editor that is a program may make another invalid text each time. */
-const maxOpenings = 10;
-
 /**
- * Opens the editor until the saved text is valid, and returns its value. Undefined if the text is saved unchanged or
- * empty. After an error the editor opens again with the reason on top.
+ * Opens the editor, and after a text that is not valid once more, with the reason on top. Returns the value of the text;
+ * undefined if it is saved unchanged or empty.
  */
 async function editUntilValid<Value>(
   context: EditorContext,
@@ -97,64 +92,37 @@ async function editUntilValid<Value>(
   { editor, task, usage, originalText, parse }: Editing<Value>,
 ): Promise<Value | undefined> {
   let text = originalText;
-  let problem: string | undefined;
-  for (let openings = 1; ; openings += 1) {
-    const reason = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
-    const savedText = await edit(context, { editor, path, task, header: `${reason}${usage}`, text });
-    if (savedText.trim() === '' || savedText.trimEnd() === originalText.trimEnd()) return undefined;
-    if (problem !== undefined && savedText.trimEnd() === text.trimEnd()) throw invalidError(task, problem);
-    text = savedText;
+  let reason = '';
+  for (;;) {
+    const header = reason + usage;
+    await writeText(path, header + text);
     try {
-      return await parse(savedText);
+      await runEditor(context, `${editor} ${quotePath(path, context.io.platform)}`);
+    } finally {
+      const saved = await readFile(path, 'utf8').catch((error) => {
+        throw fileError('read', path, error);
+      });
+      text = withoutHeader(saved, header);
+      // Without the header the program can read the file that is kept.
+      await writeText(path, text);
+    }
+    if (text.trim() === '' || text.trimEnd() === originalText.trimEnd()) return undefined;
+    try {
+      return await parse(text);
     } catch (error) {
-      problem = sanitizeExcept(messageOf(error), '\n');
-      if (openings === maxOpenings) throw invalidError(task, problem);
+      const problem = sanitizeExcept(messageOf(error), '\n');
+      const [firstLine = ''] = problem.split('\n');
+      if (reason !== '')
+        throw new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, undefined, 'invalid_input');
+      reason = `${problem.replace(/^/gm, '# error: ')}\n`;
     }
   }
 }
 
-function invalidError(task: string, problem: string): UsageError {
-  const [firstLine = ''] = problem.split('\n');
-  return new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, undefined, 'invalid_input');
-}
-
-/** A text in the file of an editor. */
-interface Draft extends Pick<Editing<unknown>, 'editor' | 'task'> {
-  readonly path: string;
-  /** The comment lines above the text. */
-  readonly header: string;
-  readonly text: string;
-}
-
-/**
- * Writes a text into the file, runs the editor until it ends, and returns the saved text without the header. The header is
- * removed from the file too, so that `--from` can read it. If the editor removes the file, the file gets the text again.
- *
- * @throws CliError `failed` if the editor fails, or removes the file.
- */
-async function edit(
-  { io, interrupts }: EditorContext,
-  { editor, path, task, header, text }: Draft,
-): Promise<string> {
-  const fail = (verb: string) => (error: Error) => {
-    throw fileError(verb, path, error);
-  };
-  const write = (content: string) => writeFile(path, content, { mode: 0o600 }).catch(fail('write'));
-  await write(header + text);
-  let savedText: string | undefined;
-  try {
-    await runEditor(io, `${editor} ${quotePath(path, io.platform)}`, interrupts);
-  } finally {
-    savedText = await readFile(path, 'utf8').then(
-      (content) => withoutHeader(content, header),
-      (error) => (systemCode(error) === 'ENOENT' ? undefined : fail('read')(error)),
-    );
-    if (savedText === undefined) await mkdir(dirname(path), { recursive: true }).catch(fail('write'));
-    await write(savedText ?? text);
-  }
-  if (savedText === undefined)
-    throw new CliError('failed', `${task}: the editor removed the file, so nothing was sent`);
-  return savedText;
+async function writeText(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { mode: 0o600 }).catch((error) => {
+    throw fileError('write', path, error);
+  });
 }
 
 /** Removes the header from a text. If the header was changed, all comments at the top go. */
@@ -166,22 +134,24 @@ function quotePath(path: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `"${path}"` : shellWord(path);
 }
 
+/** The signals that end the editor and this command. A shell ends with 128 and the number of the signal. */
+const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Runs a command line in a shell, because the variable may hold arguments: `code --wait`. */
-async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<void> {
+async function runEditor({ io, interrupts }: EditorContext, line: string): Promise<void> {
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
-  let endingSignal: Signal | undefined;
-  // The terminal sends Ctrl-C to the editor too, for which it is an ordinary key.
+  // The terminal sends Ctrl-C to the editor too, for which it may be an ordinary key.
   const release = interrupts.takeOver((signal) => {
-    if (signal === 'SIGINT') return;
-    endingSignal = signal;
-    child.kill(signal);
+    if (signal !== 'SIGINT') child.kill(signal);
   });
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.on('error', reject).on('close', resolve);
+    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+      child.on('error', reject).on('close', (...end) => resolve(end));
     });
-    if (endingSignal) throw new InterruptedError(endingSignal);
-    if (code !== 0) throw new CliError('failed', `${line}: the editor ended with code ${code ?? 'none'}`);
+    const endSignal = endSignals.find((each) => signal === each || code === 128 + constants.signals[each]);
+    if (endSignal) throw new InterruptedError(endSignal);
+    if (code !== 0)
+      throw new CliError('failed', `${line}: the editor ended with ${signal ?? `code ${code}`}`);
   } finally {
     release();
   }
