@@ -75,6 +75,8 @@ async function runCheck<Context>(
     const isCutOff = stopReason !== undefined && !(error instanceof FindingError);
     return isCutOff ? skip(stopReason) : findingOfError(error);
   });
-  const run = { elapsedMs: monotonicMs() - startedMs, findings: [findings].flat(), attempts };
+  const all = [findings].flat();
+  if (check.isOptional && all.every(({ state }) => state === 'skip')) return undefined;
+  const run = { elapsedMs: monotonicMs() - startedMs, findings: all, attempts };
   return resultOf(check, run, mask);
 }

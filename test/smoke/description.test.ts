@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import type { HttpResponse } from '../../src/api/http.ts';
 import { bindTo, configured, type Description, smoke, smokeOf } from './run.ts';
-import { changing, on, refusal, startService, withBody } from './service.ts';
+import {
+  type Change,
+  changing,
+  on,
+  refusal,
+  refusing,
+  startService,
+  withBody,
+  withHeaders,
+} from './service.ts';
 
 describe.concurrent('what a description says, and what it does not', () => {
   test('operations that are not bound are listed as skipped, with the reason', async () => {
@@ -17,15 +27,57 @@ describe.concurrent('what a description says, and what it does not', () => {
     }
   });
 
-  test('a refusal that the description does not list is a warning, a 5xx a failure', async () => {
-    const wrong = (status: number) => on(/not-a-number/, (answer) => refusal(answer, status));
-    const soft = await smokeOf(wrong(422), ['--only', 'error']);
-    expect(soft.code).toBe(0);
-    expect(soft.check('error/bad-request')).toMatchObject({
-      result: 'warn',
-      reason: 'answered 422 Unprocessable Entity, which the description does not have',
-    });
-    expect((await smokeOf(wrong(500), ['--only', 'error'])).ids('fail')).toEqual(['error/bad-request']);
+  const deprecation = '@1735689600';
+  const sunset = 'Thu, 02 Jan 2025 00:00:00 GMT';
+  test.each<[id: string, reason: RegExp, spoil: Change]>([
+    [
+      'op/listCategories',
+      /^the next page repeats records of the page before$/,
+      on(
+        /^\/categories\?.*after=/,
+        changing((json: object[]) => [{ ...json[0], id: 1 }, ...json.slice(1)]),
+      ),
+    ],
+    [
+      'op/listInventory',
+      /^the filter status=\w+ finds nothing, although listInventory shows a record with it$/,
+      on(/^\/store\/inventory\?.*status=/, (answer) => withBody(answer, [])),
+    ],
+    [
+      'lifecycle/listCategories',
+      /^deprecated by its header, not by the description$/,
+      on('/categories', (answer) => withHeaders(answer, { deprecation })),
+    ],
+    [
+      'lifecycle/getPet',
+      /^deprecated by the description, not by a header$/,
+      on('/pets/1', (answer) => withHeaders(answer, { deprecation: undefined, sunset: undefined })),
+    ],
+    [
+      'lifecycle/getPet',
+      /^its sunset passed on 2025-01-02$/,
+      on('/pets/1', (answer) => withHeaders(answer, { sunset })),
+    ],
+  ])('a suspicion is a warning of %s: %s', async (id, reason, spoil) => {
+    const run = await smokeOf(spoil, ['--only', id]);
+    expect(run.code).toBe(0);
+    expect(run.check(id)).toMatchObject({ result: 'warn', reason: expect.stringMatching(reason) });
+  });
+
+  test('an error of another shape is a warning for a bound service, a 5xx a failure', async () => {
+    const wrong = (status: number) =>
+      on(/^\/categories\/(1006|not-a-number)$/, (answer) => ({
+        ...withBody(answer, { detail: 'Not found.' }),
+        status,
+      }));
+    await using service = await startService({ spoil: wrong(404) });
+    const bound = await smoke(service.url, ['--only', 'error'], { env: await bindTo(service.url, () => {}) });
+    expect(bound.code).toBe(0);
+    expect(bound.ids('warn')).toEqual(['error/not-found', 'error/bad-request']);
+    expect(bound.check('error/not-found').reason).toMatch(/lacks the field/);
+    const unbound = await smokeOf(wrong(404), ['--only', 'error']);
+    expect(unbound.ids('fail')).toEqual(['error/not-found', 'error/bad-request']);
+    expect((await smokeOf(wrong(500), ['--only', 'error'])).ids('fail')).toHaveLength(2);
   });
 
   test('a GET of the description that is none of ours is listed as skipped, by its operationId or its path', async () => {
@@ -72,17 +124,18 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(run.check('op/listPets').reason).toMatch(/^the body is not a Pet: \/\d must be an object$/);
   });
 
-  test('a documented 400 for a very large id is no failure: smaller ids are tried', async () => {
-    const isUnsafe = (target: string) => !Number.isSafeInteger(Number(target.split('/').at(-1)));
-    const spoil = on(/^\/categories\/\d+$/, (answer, { target }) =>
-      isUnsafe(target) ? refusal(answer, 400) : answer,
-    );
-    const run = await smokeOf(spoil, ['--only', 'error']);
-    expect(run.code).toBe(0);
-    expect(run.check('error/not-found').reason).toBe('404 Not Found');
-    const small = on(/^\/categories\/\d{5,}$/, (answer) => refusal(answer, 400));
-    expect((await smokeOf(small, ['--only', 'error'])).code).toBe(0);
-    const never = on(/^\/categories\/\d{3,}$/, (answer) => refusal(answer, 400));
+  test('an id that the service refuses as too large, or knows from another page, is followed by 2147483647', async () => {
+    const asked = (spoil: Change) => smokeOf(on('/categories/1006', spoil), ['--only', 'error']);
+    for (const spoil of [
+      refusing(400),
+      (answer: HttpResponse) => ({ ...withBody(answer, { id: 1006, name: 'Cats' }), status: 200 }),
+    ]) {
+      const run = await asked(spoil);
+      expect(run.code).toBe(0);
+      expect(run.check('error/not-found').reason).toBe('404 Not Found');
+      expect(run.requests.map(({ target }) => target)).toContain('/categories/2147483647');
+    }
+    const never = on(/^\/categories\/\d{3,}$/, refusing(400));
     const refused = await smokeOf(never, ['--only', 'error']);
     expect(refused.check('error/not-found').reason).toBe('answered 400 Bad Request');
   });

@@ -62,19 +62,10 @@ const changingList = (change: (json: object[]) => unknown) => changing(change);
 /** Faults of lists as lists. */
 const ofList: Faults = {
   'the list has an id twice': changingList((json) => [...json.slice(0, 1), ...json]),
-  'the list is not ordered by id': changingList((json) => json.toReversed()),
-  'the next link points at its own page': (answer, { target }) =>
+  'the next link gives the same records again': (answer, { target }) =>
     withHeaders(answer, { link: `<${target}#next>; rel="next"` }),
   'the next link leaves the service': having({ link: '<http://elsewhere.example/pets>; rel="next"' }),
   'the next link is not a URL': having({ link: '<http://[>; rel="next"' }),
-  'records are missing between two pages': on(
-    /after=/,
-    changingList((json) => json.slice(1)),
-  ),
-  'the next page repeats records of the page before': on(
-    /after=/,
-    changingList(([first = {}, ...rest]) => [{ ...first, [idOf(first)]: 1 }, first, ...rest]),
-  ),
 };
 
 type Row = readonly [place: string, line: string, spoil: Change, exitCode?: number];
@@ -106,8 +97,7 @@ const differing = Object.entries({
   ],
 );
 
-const unknownId = (change: Change) => on(/^\/categories\/9\d+$/, change);
-const deprecation = '@1735689600';
+const unknownId = (change: Change) => on(/^\/categories\/\d{4,}$/, change);
 const sunset = 'Wed, 31 Dec 2098 00:00:00 GMT';
 
 const others: Faults = {
@@ -128,24 +118,10 @@ const others: Faults = {
     status: 200,
   })),
   'op/getCategory: answered 429 Too Many Requests': on('/categories/1', refusing(429)),
-  'lifecycle/listCategories: deprecated by its header, not by the description': on(
-    '/categories',
-    having({ deprecation }),
-  ),
-  'lifecycle/listCategories: a Sunset header on an operation': on('/categories', having({ sunset })),
-  'lifecycle/getPet: the Deprecation header is malformed': on('/pets/1', having({ deprecation: 'soon' })),
-  'lifecycle/getPet: Sunset is before Deprecation': on(
-    '/pets/1',
-    having({ deprecation, sunset: 'Tue, 31 Dec 2024 00:00:00 GMT' }),
-  ),
   'op/listPets: the filter status=available: answered 500': on(/^\/pets\?.*status=/, refusing(500)),
   'op/listOrders: the filter petId=\\d+ lets other records through': on(
     /^\/store\/orders\?.*petId=/,
     changingList(() => [{ id: 1, petId: 99, quantity: 1, complete: true }]),
-  ),
-  'op/listInventory: the filter status=\\w+ finds nothing, although listInventory shows': on(
-    /^\/store\/inventory\?.*status=/,
-    saying([]),
   ),
   'op/getPet: answered 410 Gone, and listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
     withHeaders(refusal(answer, 410), { sunset }),

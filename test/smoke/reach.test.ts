@@ -200,11 +200,11 @@ describe('tls', () => {
 
 describe('auth', () => {
   test.each<[title: string, withoutToken: Change, reason: RegExp]>([
-    ['lets anybody in', (answer) => answer, /^let in with (no|a wrong) credential: listPets, getPet, /],
+    ['lets anybody in', (answer) => answer, /^let in with no credential: listPets, getPet, /],
     [
       'breaks without one',
       (answer) => refusal(answer, 500),
-      /^answered 500 Internal Server Error with (no|a wrong) credential: listPets, /,
+      /^answered 500 Internal Server Error with no credential: listPets, /,
     ],
     [
       'redirects to a login',
@@ -212,12 +212,12 @@ describe('auth', () => {
         target === '/login'
           ? { ...answer, status: 200 }
           : { ...withHeaders(answer, { location: '/login' }), status: 302 },
-      /^redirected to .*\/login with (no|a wrong) credential: listPets, /,
+      /^redirected to .*\/login with no credential: listPets, /,
     ],
     [
       'lets anybody read orders',
       (answer, { target }) => (target.startsWith('/store/orders') ? answer : refusal(answer, 401)),
-      /^let in with (no|a wrong) credential: listOrders, getOrder$/,
+      /^let in with no credential: listOrders, getOrder$/,
     ],
   ])('a service that declares security and %s fails auth', async (_, withoutToken, reason) => {
     await using service = await startService({
@@ -228,8 +228,8 @@ describe('auth', () => {
     const env = { ...(await bindTo(service.url, requireToken)), ...token };
     const run = await smoke(service.url, ['--only', 'auth'], { env });
     expect(run.code).toBe(7);
-    expect(run.ids('fail')).toEqual(['auth/missing', 'auth/wrong']);
-    for (const id of run.ids('fail')) expect(run.check(id).reason).toMatch(reason);
+    expect(run.ids('fail')).toEqual(['auth/missing']);
+    expect(run.check('auth/missing').reason).toMatch(reason);
   });
 
   test('each operation is asked without the credential at its own place', async () => {
@@ -255,8 +255,7 @@ describe('auth', () => {
     const token = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
     const run = await smoke(service.url, [], { env: { ...env, ...token } });
     expect(run.ids('fail')).toEqual([]);
-    for (const id of ['auth/missing', 'auth/wrong'])
-      expect(run.check(id)).toMatchObject({ result: 'pass', reason: '401 or 403 at 8 operations' });
+    expect(run.check('auth/missing').reason).toBe('401 or 403 at 8 operations');
   });
 
   test('a service that answers without the given token is a warning', async () => {
@@ -270,7 +269,7 @@ describe('auth', () => {
     });
   });
 
-  test('a key in the query is sent, left out and falsified, and is in no report', async () => {
+  test('a key in the query is sent and left out, and is in no report', async () => {
     await using service = await startService({
       spoil: (answer, { target }) =>
         new URL(target, 'http://any').searchParams.get('k') === 'right key' ? answer : refusal(answer, 401),
@@ -282,7 +281,6 @@ describe('auth', () => {
     const run = await smoke(service.url, ['--write', '-v'], { env: { ...env, ...token } });
     expect(run.code).toBe(0);
     expect(run.check('auth/missing')).toMatchObject({ result: 'pass', reason: '401 or 403 at 8 operations' });
-    expect(run.check('auth/wrong')).toMatchObject({ result: 'pass' });
     expect(JSON.stringify(run) + run.stderr).not.toMatch(/right.{1,3}key/);
   });
 
