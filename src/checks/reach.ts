@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
+import { hintOf } from '../client/hints.ts';
 import {
   type Handshake,
   openConnection,
   performHandshake,
   resolveHost,
 } from '../client/transport/sockets.ts';
-import { isPlainHttpError, transportError } from '../client/transport/transport-error.ts';
+import { transportError } from '../client/transport/transport-error.ts';
 import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
 import type { Check, CheckContext } from './check.ts';
@@ -27,9 +28,11 @@ export async function checkDns({ address, signal }: SocketContext): Promise<Find
     return pass(`${host} is ${addresses.slice(0, 4).join(', ')}${addresses.length > 4 ? ', …' : ''}`);
   } catch (error) {
     signal.throwIfAborted();
-    const { message, details } = transportError(error as Error);
-    const hint = details.hint ?? 'is the host of the base URL right?';
-    return fail(`${host} has no address: ${message}`, { hint, exitCode });
+    const { message } = transportError(error as Error);
+    return fail(`${host} has no address: ${message}`, {
+      hint: 'is the host of the base URL right?',
+      exitCode,
+    });
   }
 }
 
@@ -61,29 +64,22 @@ async function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<
     return judge(await performHandshake(address, signal), context);
   } catch (error) {
     signal.throwIfAborted();
-    const { message, details } = transportError(error as Error, { namesPlace: false });
-    const isPlainHttp = isPlainHttpError(error as Error);
-    const hint = details.hint ?? (isPlainHttp ? 'is the base URL http:// instead?' : undefined);
-    return fail(`the TLS handshake failed: ${message}`, { hint, exitCode, isLasting: true });
+    const failure = transportError(error as Error, { namesPlace: false });
+    return fail(`the TLS handshake failed: ${failure.message}`, {
+      expected: `a certificate for ${address.host} that is trusted`,
+      hint: hintOf({ error: failure }),
+      exitCode,
+      isLasting: true,
+    });
   }
 }
 
 /** The checks of a handshake, in their order: the date of a certificate means nothing without trust. */
 export const tlsChecks: readonly Check[] = [
-  { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context, judgeTrust) },
+  { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context, () => pass('trusted')) },
   { id: 'tls/protocol', isPrerequisite: true, run: (context) => checkTls(context, judgeProtocol) },
   { id: 'tls/expiry', run: (context) => checkTls(context, judgeExpiry) },
 ];
-
-function judgeTrust({ fault, hint }: Handshake, { address: { host } }: SocketContext): Finding {
-  if (!fault) return pass('trusted');
-  return fail(fault, {
-    expected: `a certificate for ${host} that is trusted`,
-    hint,
-    exitCode,
-    isLasting: true,
-  });
-}
 
 function judgeProtocol({ protocol }: Handshake): Finding {
   if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') return pass(protocol);

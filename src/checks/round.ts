@@ -3,7 +3,7 @@ import { type HttpHeaders, headerValue, requestIdOf, withoutParameters } from '.
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
 import type { RawResponse } from '../client/client.ts';
-import { isMarkup, readMarkup } from '../client/markup.ts';
+import { titleOr } from '../client/error-body.ts';
 import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
@@ -125,9 +125,9 @@ export function faultOf(answer: CheckAnswer, reason: string, details: Details = 
   });
 }
 
-/** Returns the text of an answer; of a web page its title, or else its visible text. */
+/** Returns the text of an answer; of a web page its title. */
 export function wordsOf({ text }: RawAnswer): string {
-  return isMarkup(text) ? readMarkup(text) : text;
+  return titleOr(text);
 }
 
 /** Returns the GET operations, in the order of the contract. */

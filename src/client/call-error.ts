@@ -3,8 +3,8 @@ import { CliError, type ErrorDetails, type ErrorKind } from '../process/errors.t
 import { answerRule, isIdempotent, mayHaveBeenApplied, statusRule } from './answers.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
-import { hintOfReason, hintOfStatus } from './call-hint.ts';
 import { type Author, readErrorBody } from './error-body.ts';
+import { hintOf } from './hints.ts';
 import { isSuccess } from './read-answer.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 
@@ -24,19 +24,21 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
     );
   const { author, why, code, message } = readErrorBody(response, call.client.secrets.mask, call.operation);
   const kind = kindOf(call, status, author);
-  return new CliError(
-    kind,
-    withCircumstances(`${leadOf(call, status, author)}${why}`, call, attempts, author),
-    {
-      ...callDetails(call, attempts),
-      status,
+  return new CliError(kind, withCircumstances(why, call, attempts, author), {
+    ...callDetails(call, attempts),
+    status,
+    author,
+    code,
+    serviceMessage: message,
+    hint: hintOf({
+      call,
+      response,
       author,
-      code,
-      serviceMessage: message,
-      hint: hintOfStatus(call, attempts, { response, author, kind }),
-      retryable: statusRule(status, author).again !== 'never' && isSafeAgain(call, attempts),
-    },
-  );
+      kind,
+      mayBeApplied: mayHaveBeenApplied(call.request.method, attempts),
+    }),
+    retryable: statusRule(status, author).again !== 'never' && isSafeAgain(call, attempts),
+  });
 }
 
 function kindOf(call: Call, status: number, author: Author): ErrorKind {
@@ -58,13 +60,6 @@ function isAboutRecord({ operation, request }: Call, author: Author): boolean {
   return author === 'service' || (author === 'unknown' && isSafeMethod(request.method));
 }
 
-/** Returns what an error of a gateway means for the user, the beginning of a message. Empty for any other error. */
-function leadOf({ request: { method } }: Call, status: number, author: Author): string {
-  if (author !== 'gateway') return '';
-  if (isMissing(status)) return 'nothing at this address answers for it: ';
-  return status === 403 ? `a rule of a gateway seems to refuse ${method}: ` : '';
-}
-
 /**
  * Adds the request, the attempts and a hint to the error of a call without a valid answer.
  *
@@ -79,7 +74,7 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
     ...callDetails(call, attempts),
     reason,
     status,
-    hint: details.hint ?? hintOfReason(reason, call, status !== undefined),
+    hint: details.hint ?? hintOf({ call, error: thrown }),
     retryable: answerRule({ isSent: true, error: thrown }).again !== 'never' && isSafeAgain(call, attempts),
     cause: thrown,
   });

@@ -1,10 +1,8 @@
 import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
-import { inputFaults } from './input-faults.ts';
-import { isMarkup, readMarkup } from './markup.ts';
 import { encodingOf } from './transport/response.ts';
 
 // This file reads the body of an error: whose answer it is, and what it says.
@@ -60,6 +58,8 @@ export function readErrorBody(response: HttpResponse, mask: Mask, operation?: Op
   const type = headerValue(headers, 'content-type');
   const value = author === 'service' ? tryJson(body) : undefined;
   const words = messageIn(value);
+  if (words === undefined && isJsonObject(value) && typeof value.message === 'string')
+    return { author, why: `the answer is ${status}, with no reason given`, code: codeIn(value) };
   if (words !== undefined) {
     const message = oneLine(mask(words));
     const code = codeIn(value);
@@ -67,9 +67,7 @@ export function readErrorBody(response: HttpResponse, mask: Mask, operation?: Op
   }
   const what = type === undefined ? 'no content type' : withoutParameters(type);
   if (what === 'text/plain') return { author, why: beginningOf(body, mask) };
-  const squid = headerValue(headers, 'x-squid-error');
-  const reason = squid === undefined ? '' : ` (${mask(squid)})`;
-  return { author, why: `the answer is ${status} with ${what}: ${beginningOf(body, mask)}${reason}` };
+  return { author, why: `the answer is ${status} with ${what}: ${beginningOf(body, mask)}` };
 }
 
 function tryJson(body: HttpResponse['body']): JsonValue | undefined {
@@ -85,10 +83,68 @@ export function messageIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
   const { message, detail, error_description, title, error, errors } = value;
+  const inner = isWords(message) && /^\s*[[{]/.test(message) ? tryJson(message) : undefined;
+  if (inner !== undefined) return messageIn({ ...value, message: inner });
   const words = [message, detail, error_description, title, error].find(isWords);
   const faults = inputFaults(value);
-  if (faults === undefined) return words ?? messageIn(error) ?? messageIn(errors);
+  if (faults === undefined) return words ?? messageIn(error) ?? messageIn(errors) ?? messageIn(message);
   return words === undefined || faults.includes(words) ? faults : `${words.replace(/[.:]$/, '')}: ${faults}`;
+}
+
+/**
+ * Frameworks put what is wrong with a request into a list, next to a title that says nothing: ASP.NET and Laravel `errors` by
+ * field, Spring `errors`, Quarkus and API Platform `violations`, FastAPI `detail`, NestJS `message`, RFC 9457
+ * `invalid-params`, zod `issues`. Django has only the lists, by field.
+ */
+const faultLists = [
+  'errors',
+  'violations',
+  'invalid-params',
+  'invalidParams',
+  'issues',
+  'detail',
+  'details',
+  'message',
+];
+/** The most faults that a message names. */
+const maxFaults = 5;
+
+/** Lists what a body says is wrong with the request, as one text: `name: must not be blank; age: must be at least 1`. */
+function inputFaults(value: JsonObject): string | undefined {
+  const isFields = Object.entries(value).every(
+    ([name, list]) => !faultLists.includes(name) && Array.isArray(list) && list.every(isWords),
+  );
+  const texts = [
+    ...new Set(isFields ? faultsIn(value) : faultLists.flatMap((name) => faultsIn(value[name]))),
+  ];
+  if (texts.length === 0) return undefined;
+  const rest = texts.length > maxFaults ? [`and ${texts.length - maxFaults} more`] : [];
+  return [...texts.slice(0, maxFaults), ...rest].join('; ');
+}
+
+function faultsIn(list: JsonValue | undefined): string[] {
+  if (Array.isArray(list)) return list.flatMap((item) => (isWords(item) ? [item] : faultOf(item)));
+  if (!isJsonObject(list)) return [];
+  return Object.entries(list).flatMap(([field, reasons]) =>
+    [reasons].flat().flatMap((reason) => (isWords(reason) ? [named(field, reason)] : [])),
+  );
+}
+
+function faultOf(item: JsonValue): string[] {
+  if (!isJsonObject(item)) return [];
+  const { field, name, propertyPath, path, loc, source } = item;
+  const { message, defaultMessage, msg, reason, detail, title } = item;
+  const place = [loc, path].find(Array.isArray)?.filter((part) => part !== 'body');
+  const pointer = isJsonObject(source) ? source.pointer : undefined;
+  const fieldName = [field, propertyPath, path, name, place?.join('.'), pointer].find(isWords);
+  const text = [message, defaultMessage, msg, reason, detail, title].find(isWords);
+  return text === undefined ? [] : [named(fieldName, text)];
+}
+
+/** Puts the name of a field before a reason that does not name it. */
+function named(field: string | undefined, reason: string): string {
+  const isNamed = field === undefined || reason.toLowerCase().includes(field.toLowerCase());
+  return isNamed ? reason.trim() : `${field}: ${reason.trim()}`;
 }
 
 function codeIn(value: JsonValue | undefined): string | undefined {
@@ -105,13 +161,14 @@ function oneLine(text: string, most = 1000): string {
   return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
-/**
- * Returns the beginning of a body as one line, or of a page its title or its text. Bytes that are not UTF-8 become
- * replacement characters.
- */
+/** Returns the title of a page, or the beginning of any other body, as one line. Bytes that are not UTF-8 become replacement characters. */
 export function beginningOf(body: HttpResponse['body'], mask: Mask): string {
-  const text = bodyText(body.slice(0, 64 * 1024));
-  return oneLine(mask(isMarkup(text) ? readMarkup(text) : text), 200);
+  return oneLine(mask(titleOr(bodyText(body.slice(0, 64 * 1024)))), 200);
+}
+
+/** Returns the title of a page, or another text as it is. */
+export function titleOr(text: string): string {
+  return /^\s*</.test(text) ? (/<title[^<>]*>([^<]*[^<\s][^<]*)/i.exec(text)?.[1] ?? text) : text;
 }
 
 export function isJsonType(type: string | undefined): boolean {

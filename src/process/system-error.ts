@@ -34,10 +34,29 @@ export function isMissing(error: unknown): boolean {
  * `ENOSPC: no space left on device, write` becomes `no space left on device`.
  */
 export function systemReason(error: unknown, activity: Activity = 'file'): string {
+  if (systemCode(error) === 'ERR_ACCESS_DENIED') return deniedReason(error as DeniedError);
   const reason = reasons[systemCode(error) ?? '']?.[activity];
   if (reason !== undefined) return reason;
   const message = messageOf(error);
   return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;
+}
+
+/** An error of Node's permission model. */
+interface DeniedError extends Error {
+  readonly permission?: string;
+}
+
+const permissionFlags: Readonly<Record<string, string>> = {
+  Net: '--allow-net',
+  FileSystemRead: '--allow-fs-read',
+  FileSystemWrite: '--allow-fs-write',
+  ChildProcess: '--allow-child-process',
+};
+
+/** @see https://nodejs.org/api/permissions.html */
+function deniedReason({ permission = '' }: DeniedError): string {
+  const flag = permissionFlags[permission];
+  return `the permissions of this Node do not allow it${flag === undefined ? '' : `: it needs ${flag}`}`;
 }
 
 /** Makes the error `<what failed> <path>: <reason>`. */

@@ -211,6 +211,12 @@ export const cases: readonly Case[] = [
     const answered = mode.answers({ status: code, body, headers: { 'content-type': type } });
     return set(`refuses with ${type} of its own`, answered, says, { exit });
   }),
+  set(
+    'refuses with an empty message',
+    mode.answersJson({ message: '' }, { status: 400 }),
+    /the answer is 400, with no reason given \(/,
+    { exit: 1 },
+  ),
   set('refuses with nothing', mode.status(404), maybe),
   set('refuses with an endless body', mode.always(mode.endless(404)), maybe),
   list(
@@ -322,7 +328,7 @@ export const cases: readonly Case[] = [
   list(
     'shows the certificate of another',
     mode.secure({ trusted: true, host: 'a.example' }),
-    /certificate is not for 127.0.0.1, but for a.example/,
+    /TLS: Hostname\/IP does not match certificate's altnames/,
     unseen,
   ),
   list('wants a client certificate, and gets it', mode.secure({ trusted: true, client: 'shown' })),
@@ -332,7 +338,12 @@ export const cases: readonly Case[] = [
     /^error: /,
     unsent,
   ),
-  list('speaks plain http where TLS is expected', mode.plainForTls, /TLS: .*plain http/, unseen),
+  list(
+    'speaks plain http where TLS is expected',
+    mode.plainForTls,
+    /TLS: wrong version number .*\nhint: is the base URL http/,
+    unseen,
+  ),
 
   // Proxies. The services behind them do not exist: only the proxy can answer for them.
   list('is a proxy that forwards http', mode.proxied('http', mode.always(mode.wellBehaved))),

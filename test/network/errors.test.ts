@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { hintOf } from '../../src/client/hints.ts';
 import { transportError } from '../../src/client/transport/transport-error.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
@@ -107,11 +108,31 @@ test.each([
 });
 
 test.each([
-  ['CERT_NOT_YET_VALID', 'certificate is not yet valid'],
-  ['CERT_HAS_EXPIRED', 'certificate has expired'],
-])('%s names the time of the clock here', (code, why) => {
-  const { message } = transportError(Object.assign(new Error(why), { code }));
-  expect(message).toMatch(
-    new RegExp(`^TLS: the ${why}; the clock here says \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ$`),
+  [
+    'CERT_NOT_YET_VALID',
+    'certificate is not yet valid',
+    /^the clock here says \d{4}-\d\d-\d\dT\d\d:\d\dZ: is it right\?$/,
+  ],
+  ['CERT_HAS_EXPIRED', 'certificate has expired', /^the clock here says/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', /PETSTORE_CA_CERT=<file>/],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'certificate required', /PETSTORE_CLIENT_CERT=<file>/],
+])('the hint of %s', (code, why, hint) => {
+  const error = transportError(Object.assign(new Error(why), { code }));
+  expect(error.message).toBe(`TLS: ${why}`);
+  expect(hintOf({ error })).toMatch(hint);
+});
+
+test.each([
+  ['node:http', { rawPacket: Buffer.from([0, 0, 18, 4, 0, 0, 0, 0, 0]) }],
+  ['undici', { data: '\0\0\x12\x04\0\0\0\0\0' }],
+])('a service that sends frames of HTTP/2 over %s is told so', (_, bytes) => {
+  const error = Object.assign(new Error('Parse Error'), { code: 'HPE_INVALID_CONSTANT', ...bytes });
+  expect(transportError(error).message).toBe('the service speaks only HTTP/2');
+});
+
+test('a connection that the permission model of Node forbids names the flag', () => {
+  const error = Object.assign(new Error('restricted'), { code: 'ERR_ACCESS_DENIED', permission: 'Net' });
+  expect(transportError(error).message).toBe(
+    'the permissions of this Node do not allow it: it needs --allow-net',
   );
 });

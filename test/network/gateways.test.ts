@@ -14,11 +14,6 @@ const html = { 'content-type': 'text/html' };
 const pages = {
   nginx: (title: string) =>
     `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>\r\n`,
-  apache: (title: string, text: string) =>
-    `<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">\n<html><head>\n<title>${title}</title>\n</head><body>\n<h1>${title.slice(4)}</h1>\n<p>${text}</p>\n</body></html>\n`,
-  haproxy: (title: string, text: string) => `<html><body><h1>${title}</h1>\n${text}\n</body></html>\n`,
-  lighttpd: (title: string) =>
-    `<?xml version="1.0" encoding="iso-8859-1"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN"\n         "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en" lang="en">\n <head>\n  <title>${title}</title>\n </head>\n <body>\n  <h1>${title}</h1>\n </body>\n</html>\n`,
 };
 
 /** Runs a command against a server that answers everything in this way. */
@@ -28,42 +23,23 @@ async function run(line: string, reply: Answer, env: Readonly<Record<string, str
   return await runCli([...words, '--base-url', server.url], { env });
 }
 
-describe('a page is shown by its title, or else by its text:', () => {
-  test.each([
-    ['nginx', 502, pages.nginx('502 Bad Gateway'), '502 Bad Gateway'],
-    ['Apache', 503, pages.apache('503 Service Unavailable', 'down'), '503 Service Unavailable'],
-    ['lighttpd', 503, pages.lighttpd('503 Service Unavailable'), '503 Service Unavailable'],
-    [
-      'HAProxy',
-      503,
-      pages.haproxy('503 Service Unavailable', 'No server is available to handle this request.'),
-      '503 Service Unavailable No server is available to handle this request.',
-    ],
-    [
-      'markup with a script',
-      500,
-      '<script>a < b</script><p>Tom &amp; J&eacute;r&#x6f;me</p>',
-      'Tom & J&eacute;rome',
-    ],
-  ])('%s', async (_, status, body, text) => {
-    const { code, stderr } = await run('categories list', { status, headers: html, body });
-    expect(code).toBe(6);
-    expect(stderr).toContain(`error: the answer is ${status} with text/html: ${text} (GET `);
-  });
+test.each([
+  ['nginx', 502, pages.nginx('502 Bad Gateway'), '502 Bad Gateway'],
+  [
+    'a page without a title',
+    503,
+    '<html><body><h1>503 Service Unavailable</h1>\nNo server is available.',
+    '<html><body><h1>503 Service Unavailable</h1> No server is available.',
+  ],
+])('a page is shown by its title, or else by its beginning: %s', async (_, status, body, text) => {
+  const { code, stderr } = await run('categories list', { status, headers: html, body });
+  expect(code).toBe(6);
+  expect(stderr).toContain(`error: the answer is ${status} with text/html: ${text} (GET `);
+});
 
-  test('Squid, with its own word for the error', async () => {
-    const { stderr } = await run('categories list', {
-      status: 503,
-      headers: { 'content-type': 'text/html;charset=utf-8', 'x-squid-error': 'ERR_DNS_FAIL 0' },
-      body: '<!DOCTYPE html>\n<html><head>\n<title>ERROR: The requested URL could not be retrieved</title>',
-    });
-    expect(stderr).toContain('ERROR: The requested URL could not be retrieved (ERR_DNS_FAIL 0)');
-  });
-
-  test('a page with 64 KB of tags that do not end, in linear time', async () => {
-    for (const tag of ['<title', '<script>', '<!--', '&#'])
-      await run('categories list', { status: 500, headers: html, body: tag.repeat(65_000 / tag.length) });
-  });
+test('a page with 64 KB of tags that do not end is shown in linear time', async () => {
+  for (const tag of ['<title', '<script>', '<!--', '&#'])
+    await run('categories list', { status: 500, headers: html, body: tag.repeat(65_000 / tag.length) });
 });
 
 describe('a 404 that is not the service’s own', () => {
@@ -76,19 +52,14 @@ describe('a 404 that is not the service’s own', () => {
   };
 
   test.each([
-    ['orders get 9', plain, 6, 'nothing at this address answers for it: 404 page not found (GET'],
-    [
-      'orders get 9',
-      page,
-      6,
-      'nothing at this address answers for it: the answer is 404 with text/html: 404 Not',
-    ],
-    ['orders get 9', { ...page, status: 410 }, 6, 'nothing at this address answers for it'],
-    ['api request GET /store/orders/9', page, 6, 'nothing at this address answers for it'],
-    ['orders list', page, 6, 'nothing at this address answers for it'],
+    ['orders get 9', plain, 6, '404 page not found (GET'],
+    ['orders get 9', page, 6, 'the answer is 404 with text/html: 404 Not'],
+    ['orders get 9', { ...page, status: 410 }, 6, 'is the base URL right?'],
+    ['api request GET /store/orders/9', page, 6, 'is the base URL right?'],
+    ['orders list', page, 6, 'is the base URL right?'],
     ['orders get 9', json, 5, 'no order 9'],
     ['orders get 9', { status: 404 }, 5, 'the answer is 404, with no reason given'],
-    ['pets get 9', page, 6, 'nothing at this address answers for it'],
+    ['pets get 9', page, 6, 'is the base URL right?'],
   ])('says nothing about a record: %s, case %#', async (line, reply, code, says) => {
     const result = await run(line, reply);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(says) });
@@ -99,7 +70,7 @@ describe('a 403 page', () => {
   const modSecurity = {
     status: 403,
     headers: { 'content-type': 'text/html; charset=iso-8859-1' },
-    body: pages.apache('403 Forbidden', "You don't have permission to access this resource."),
+    body: pages.nginx('403 Forbidden'),
   };
 
   test.each(['inventory set 1 5', 'api request PUT /x', 'categories list'])(
@@ -108,10 +79,8 @@ describe('a 403 page', () => {
       const { code, stderr } = await run(line, modSecurity);
       const method = line === 'categories list' ? 'GET' : 'PUT';
       expect(code).toBe(6);
-      expect(stderr).toContain(
-        `a rule of a gateway seems to refuse ${method}: the answer is 403 with text/html: 403 Forbidden`,
-      );
-      expect(stderr).toContain('hint: look at the rules of what stands before the service');
+      expect(stderr).toContain('the answer is 403 with text/html: 403 Forbidden');
+      expect(stderr).toContain(`hint: a rule of what stands before the service may refuse ${method}`);
       expect(stderr).not.toContain('token');
     },
   );
@@ -135,14 +104,13 @@ test('a 403 page in answer to the first write of a run stops the run', async () 
   const apply = await runCli(['inventory', 'apply', file, '--yes', '--base-url', server.url], { env });
   expect(apply).toMatchObject({
     code: 6,
-    stderr: expect.stringContaining('a rule of a gateway seems to refuse PUT'),
+    stderr: expect.stringContaining('the answer is 403 with text/html: 403 Forbidden'),
   });
   expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
 });
 
-describe('the words of a gateway that have a remedy get it as a hint:', () => {
-  const secure = 'begin the base URL with https://';
-  const certificate = 'client-cert (PETSTORE_CLIENT_CERT=<file>)';
+describe('a failure that has a remedy gets it as a hint:', () => {
+  const secure = 'if the port speaks TLS, begin the base URL with https://';
   const basic = 'set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic)';
   const loginPage = { status: 401, headers: { ...html, 'www-authenticate': 'Basic realm="shop"' } };
   const bad = (body: string) => ({ status: 400, headers: html, body });
@@ -152,21 +120,6 @@ describe('the words of a gateway that have a remedy get it as a hint:', () => {
       'plain http to TLS, nginx',
       bad(pages.nginx('400 The plain HTTP request was sent to HTTPS port')),
       secure,
-    ],
-    [
-      'plain http to TLS, Apache',
-      bad(pages.apache('400 Bad Request', "You're speaking plain HTTP to an SSL-enabled server port.<br />")),
-      secure,
-    ],
-    [
-      'plain http to TLS, Caddy',
-      { status: 400, body: 'Client sent an HTTP request to an HTTPS server.\n' },
-      secure,
-    ],
-    [
-      'no client certificate, nginx',
-      bad(pages.nginx('400 No required SSL certificate was sent')),
-      certificate,
     ],
     ['Basic, nginx', loginPage, basic],
   ])('%s', async (_, reply, hint) => {
@@ -186,7 +139,7 @@ describe('the words of a gateway that have a remedy get it as a hint:', () => {
 
   test.each([
     ['nginx', bad(pages.nginx('400 Request Header Or Cookie Too Large'))],
-    ['lighttpd', { status: 431, headers: html, body: pages.lighttpd('431 Request Header Fields Too Large') }],
+    ['lighttpd', { status: 431, headers: html, body: '<title>431</title>' }],
     ['Varnish', { status: 400 }],
   ])('headers that are too large, %s', async (_, reply) => {
     const large = { PETSTORE_TOKEN: 'x'.repeat(10_000) };

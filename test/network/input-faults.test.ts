@@ -56,6 +56,21 @@ test.each<[framework: string, body: JsonValue, message: string]>([
     { errors: [{ title: 'Invalid', detail: 'is too short', source: { pointer: '/name' } }] },
     '/name: is too short',
   ],
+  [
+    'zod, as a text within message',
+    { message: JSON.stringify([{ code: 'too_small', path: ['category', 'id'], message: 'Required' }]) },
+    'category.id: Required',
+  ],
+  [
+    'zod, within error',
+    { success: false, error: { name: 'ZodError', issues: [{ path: ['name'], message: 'Required' }] } },
+    'name: Required',
+  ],
+  [
+    'Django REST framework',
+    { category: ['This field is required.'], name: ['Too long.', 'Not unique.'] },
+    'category: This field is required.; name: Too long.; name: Not unique.',
+  ],
   ['a list of texts', { message: 'no', errors: ['a', 'b', 'a'] }, 'no: a; b'],
   ['many', { errors: ['1', '2', '3', '4', '5', '6', '7'] }, '1; 2; 3; 4; 5; and 2 more'],
   ['one error with a message', { errors: [{ message: 'it is taken' }] }, 'it is taken'],

@@ -124,7 +124,7 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     'a page of a gateway',
     { status: 404, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
     7,
-    /404 Not Found: nothing at this address answers for it: .*text\/html: hi; no token was sent/,
+    /404 Not Found: .*text\/html: <p>hi; no token was sent/,
   ],
 ];
 

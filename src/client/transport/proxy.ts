@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
 import { type CliError, InputError, unansweredError } from '../../process/errors.ts';
-import { transportError, trustHint } from './transport-error.ts';
+import { transportError } from './transport-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -97,11 +97,7 @@ export function proxyFailure({ source, label, authorization }: HttpProxy, error:
   }
   const { message, details } = transportError(error);
   const { reason } = details;
-  if (reason === 'tls')
-    return unansweredError('tls', `${message}, through ${name}`, {
-      hint: `the certificate may be that of the proxy: ${trustHint}`,
-      cause: error,
-    });
+  if (reason === 'tls') return unansweredError('tls', `${message}, through ${name}`, { cause: error });
   if (reason === 'invalid-response')
     return unansweredError('proxy', `${name} does not answer like an http proxy`, { retryable: false });
   return unansweredError('proxy', `${name} failed: ${message}`, { cause: error });

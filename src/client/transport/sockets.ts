@@ -1,16 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
-import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import { bareHost, embeddedOrigin, reachableHost } from '../../api/http.ts';
 import { withinLimits } from '../../process/deadline.ts';
 import { unansweredError } from '../../process/errors.ts';
 import type { Io } from '../../process/io.ts';
-import { systemCode } from '../../process/system-error.ts';
 import { durationText } from '../../process/text.ts';
 import { findProxy, portOf } from './proxy.ts';
 import { createTlsContext, type TlsFiles } from './tls.ts';
-import { trustHint } from './transport-error.ts';
 
 /** The address of a service, and how its sockets are opened. */
 export interface SocketAddress {
@@ -57,19 +55,15 @@ export async function openConnection(address: SocketAddress, signal: AbortSignal
   await within(address, signal, once(socket, 'connect')).finally(() => socket.destroy());
 }
 
-/** The result of a TLS handshake. */
+/** The result of a TLS handshake whose certificate is trusted. */
 export interface Handshake {
-  /** The reason why the certificate is not trusted, a clause; undefined if it is trusted. */
-  readonly fault: string | undefined;
-  /** A remedy for the fault, one clause. */
-  readonly hint: string | undefined;
   /** The date when the certificate expires; undefined if the service sent none. */
   readonly validTo: Date | undefined;
   /** Such as `TLSv1.3`. */
   readonly protocol: string;
 }
 
-/** Performs a TLS handshake. Offers old versions of TLS too and accepts every certificate, so that it sees what is wrong. */
+/** Performs a TLS handshake. Offers old versions of TLS too, so that it sees which one the service speaks. */
 export async function performHandshake(address: SocketAddress, signal: AbortSignal): Promise<Handshake> {
   const { host, port, tls, env } = address;
   const socket = connectTls({
@@ -78,13 +72,12 @@ export async function performHandshake(address: SocketAddress, signal: AbortSign
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     secureContext: createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
-    rejectUnauthorized: false,
   });
   try {
     await within(address, signal, once(socket, 'secureConnect'));
     const { valid_to: validTo } = socket.getPeerCertificate();
     const protocol = socket.getProtocol() ?? 'an unknown protocol';
-    return { ...faultOf(socket), validTo: validTo ? new Date(validTo) : undefined, protocol };
+    return { validTo: validTo ? new Date(validTo) : undefined, protocol };
   } finally {
     socket.on('error', () => {}).destroy();
   }
@@ -98,35 +91,4 @@ function within<Value>(
 ): Promise<Value> {
   const timedOut = () => unansweredError('timeout', `no answer within ${durationText(timeoutMs)}`);
   return withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, () => work);
-}
-
-const certificateFaults: Readonly<Record<string, readonly [fault: string, hint?: string]>> = {
-  CERT_HAS_EXPIRED: ['the certificate has expired', 'renew the certificate'],
-  CERT_NOT_YET_VALID: ['the certificate is not valid yet'],
-  CERT_REVOKED: ['the certificate was revoked'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trustHint],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another host'],
-};
-
-function faultOf(socket: TLSSocket): Pick<Handshake, 'fault' | 'hint'> {
-  const { authorized, authorizationError: error } = socket as {
-    authorized: boolean;
-    authorizationError: unknown;
-  };
-  if (authorized) return { fault: undefined, hint: undefined };
-  const code = String(error instanceof Error ? (systemCode(error) ?? error.message) : error);
-  if (/^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|^SELF_SIGNED_CERT_IN_CHAIN/.test(code))
-    return {
-      fault: `the chain ends at "${rootName(socket.getPeerCertificate(true))}", which this machine does not trust (${code})`,
-      hint: `let the service send the whole chain; ${trustHint}`,
-    };
-  const [fault, hint] = certificateFaults[code] ?? [];
-  return { fault: fault === undefined ? code : `${fault} (${code})`, hint };
-}
-
-/** Returns the name of the authority that signed the last certificate of the chain. */
-function rootName(certificate: DetailedPeerCertificate): string {
-  const { issuer, issuerCertificate } = certificate;
-  if (issuerCertificate && issuerCertificate !== certificate) return rootName(issuerCertificate);
-  return [issuer?.CN ?? issuer?.O ?? 'an authority without a name'].flat().join(', ');
 }
