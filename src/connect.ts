@@ -91,11 +91,11 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
 }
 
 /**
- * Makes the observer of a client, which keeps notices for the end of the command. The first answer of an operation tells its
- * life cycle; an answer with a status of 500 or above does not count.
+ * Makes the observer of a client. The first answer of an operation tells whether it is deprecated or may change; an answer
+ * with a status of 500 or above does not count.
  */
 function createObserver(
-  { lifecycle, warn, now }: Context,
+  { mention, warn }: Context,
   show: (event: ClientEvent) => void,
 ): (event: ClientEvent) => void {
   const read = new Set<OperationId>();
@@ -105,7 +105,8 @@ function createObserver(
     if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);
-    lifecycle.set(operation.id, describeLifecycle(operation, response.headers, now()));
+    const notice = describeLifecycle(operation, response.headers);
+    if (notice) void mention(`note: ${notice}`);
   };
 }
 

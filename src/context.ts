@@ -31,7 +31,7 @@ export interface Runtime {
 }
 
 /** Everything that a command works with. A part that takes time to open is opened on its first use, and only once. */
-export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn' | 'mention' | 'lifecycle'> {
+export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn' | 'mention'> {
   /** The flags of the command line, parsed. */
   readonly flags: GlobalFlags;
   readonly settings: Settings;

@@ -31,8 +31,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     // A completion must not disturb the line that the user types.
     isQuiet: settings.get('quiet') || name === '',
     hasJsonErrors,
-    reader: (flags.verbose ?? 0) > 0 ? 'verbose' : io.stderr.isTerminal && !io.env.CI ? 'person' : 'log',
-    commandName: name,
+    showsMentions: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
   const { context, exitCode, close } = openContext(runtime, { flags, settings, notices, defaultFormat });
   const running = commandLine.run(context);

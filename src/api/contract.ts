@@ -5,7 +5,7 @@
 // - nouns.ts, schemas.ts, values.ts: the nouns, the shapes of their records, and the rules for single values
 // - contract.ts: the operations of the table that one service offers
 // - openapi.ts: the table as an OpenAPI document
-// - lifecycle.ts: notices about operations that end or may change
+// - lifecycle.ts: says which operations end or may change
 // - http.ts: the requests and responses that the client and the server exchange
 
 import { UsageError } from '../process/errors.ts';

@@ -30,77 +30,26 @@ export function readLifecycle(headers: HttpHeaders): Lifecycle {
   };
 }
 
-/** A notice about an operation. Its texts are clauses, such as `ends on 2027-12-31, in 305 days`, or undefined. */
-export interface LifecycleNotice {
-  readonly deprecation: string | undefined;
-  readonly stability: string | undefined;
-  /** Whether the operation ends in 90 days or less, or was to end before. */
-  readonly isEnding: boolean;
-}
-
-/** The time before the end of an operation in which people are told of it. */
-const noticeDays = 90;
-
 /**
- * Makes the notice about an operation from its description and the headers of its answer. Headers take
- * precedence. Malformed headers are ignored.
+ * Says that an operation is deprecated or may change, from its description and the headers of its answer: `getPet is deprecated
+ * as of 2026-01-01 and ends on 2030-01-01`. Headers take precedence; malformed ones are ignored. Undefined for a stable
+ * operation that stays.
  */
-export function describeLifecycle(operation: Operation, headers: HttpHeaders, now: Date): LifecycleNotice {
-  const { stability } = operation;
-  const { deprecation, until } = describeDeprecation(operation, headers, now);
-  return {
-    deprecation,
-    stability: stability === 'stable' ? undefined : `is ${stability} and may change`,
-    isEnding: until !== undefined && daysUntil(until, now) <= noticeDays,
-  };
-}
-
-/**
- * Makes the warnings about the endpoints that a command used: one line about deprecated endpoints, such as
- * `warning: pets get uses an endpoint that ends on 2027-12-31, in 305 days`, and one line about beta or
- * experimental endpoints.
- *
- * @param command as the user typed it, such as `pets get`.
- */
-export function lifecycleLines(command: string, notices: Iterable<LifecycleNotice>): string[] {
-  const list = [...notices];
-  return (['deprecation', 'stability'] as const).flatMap((subject) => {
-    const clauses = [...new Set(list.flatMap((notice) => notice[subject] ?? []))];
-    if (clauses.length === 0) return [];
-    return [`warning: ${command} uses an endpoint that ${clauses.join(', and one that ')}`];
-  });
-}
-
-function describeDeprecation(
-  operation: Operation,
-  headers: HttpHeaders,
-  now: Date,
-): { readonly deprecation?: string; readonly until?: Date | undefined } {
+export function describeLifecycle(operation: Operation, headers: HttpHeaders): string | undefined {
   const { deprecation, sunset, link } = readLifecycle(headers);
   const since = deprecation?.date;
-  const until = sunset?.date ?? dateOf(operation.sunset);
-  const isDeprecated = operation.isDeprecated || deprecation?.isDraftForm === true || since !== undefined;
-  if (!isDeprecated && !sunset?.date) return {};
-  const announced = since && since > now ? `will be deprecated on ${dayOf(since)}` : undefined;
-  const begun = since && !announced ? `deprecated since ${dayOf(since)}` : undefined;
-  const end = until && describeEnd(until, now);
-  const clause = [announced, end].filter(Boolean).join(' and ') || `is ${begun ?? 'deprecated'}`;
-  const details = [end && begun, isDeprecated && link && `see ${link}`].filter(Boolean);
-  return { deprecation: details.length === 0 ? clause : `${clause} (${details.join('; ')})`, until };
-}
-
-function describeEnd(until: Date, now: Date): string {
-  const days = daysUntil(until, now);
-  const count = `${Math.abs(days)} ${Math.abs(days) === 1 ? 'day' : 'days'}`;
-  if (until <= now) return `was to end on ${dayOf(until)}, ${days === 0 ? 'today' : `${count} ago`}`;
-  return `ends on ${dayOf(until)}, ${days === 0 ? 'today' : `in ${count}`}`;
-}
-
-const dayMs = 86_400_000;
-
-/** Counts the days between two moments by their dates in UTC; below 0 if the first one is over. */
-function daysUntil(moment: Date, now: Date): number {
-  return Math.round((Date.parse(dayOf(moment)) - Date.parse(dayOf(now))) / dayMs);
+  const until =
+    sunset?.date ?? (operation.sunset === undefined ? undefined : validDate(Date.parse(operation.sunset)));
+  const isDeprecated =
+    operation.isDeprecated || deprecation?.isDraftForm || since !== undefined || sunset?.date !== undefined;
+  const { stability } = operation;
+  const clauses = [
+    isDeprecated && `is deprecated${since ? ` as of ${dayOf(since)}` : ''}`,
+    isDeprecated && until && `ends on ${dayOf(until)}`,
+    stability !== 'stable' && `is ${stability} and may change`,
+  ].filter((clause) => typeof clause === 'string');
+  if (clauses.length === 0) return undefined;
+  return `${operation.id} ${clauses.join(' and ')}${isDeprecated && link ? ` (see ${link})` : ''}`;
 }
 
 function readDeprecation(text: string): HeaderDate {
@@ -124,10 +73,6 @@ function httpDate(text: string): Date | undefined {
 function readLink(header: string | undefined): string | undefined {
   const target = linkTarget(header, 'deprecation', 'sunset');
   return target !== undefined && /^https?:/.test(target) ? target : undefined;
-}
-
-function dateOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : validDate(Date.parse(text));
 }
 
 function validDate(ms: number): Date | undefined {

@@ -1,5 +1,3 @@
-import { type LifecycleNotice, lifecycleLines } from '../api/lifecycle.ts';
-import type { OperationId } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 
@@ -22,11 +20,9 @@ export interface Notices {
    * script it would come each time. The error object of JSON carries it.
    */
   mention(line: string): Promise<void>;
-  /** Life cycle notices (deprecation, stability) of the operations that this command used. */
-  readonly lifecycle: Map<OperationId, LifecycleNotice>;
-  /** Removes and returns the kept notices and the life cycle notices, one line each. The list is empty with --quiet. */
+  /** Removes and returns the mentions and the kept notices. The list is empty with --quiet. */
   take(): string[];
-  /** Prints the kept notices, and those of the life cycle that the reader wants. */
+  /** Prints the kept notices. */
   printAll(): Promise<void>;
 }
 
@@ -35,31 +31,14 @@ interface NoticesOptions {
   readonly isQuiet: boolean;
   /** Whether an error is printed as JSON. */
   readonly hasJsonErrors: boolean;
-  /**
-   * Who reads stderr. With -v (`verbose`) mentions and all life cycle notices are shown; to a `person` at a terminal, outside
-   * of CI, mentions and the notices about operations that end soon; in a `log` neither.
-   */
-  readonly reader: 'verbose' | 'person' | 'log';
-  /** The words of the command, such as `pets get`. */
-  readonly commandName: string;
+  /** Whether mentions are shown: with -v, and on a terminal outside of CI. */
+  readonly showsMentions: boolean;
 }
 
 export function createNotices(options: NoticesOptions): Notices {
-  const { io, isQuiet, hasJsonErrors, reader, commandName } = options;
-  const showsMentions = reader !== 'log';
+  const { io, isQuiet, hasJsonErrors, showsMentions } = options;
   const keptNotices: string[] = [];
   const mentions = new Set<string>();
-  const lifecycle = new Map<OperationId, LifecycleNotice>();
-  const takeLifecycle = (wanted: NoticesOptions['reader']) => {
-    const notices = [...lifecycle.values()];
-    lifecycle.clear();
-    if (wanted === 'verbose') return lifecycleLines(commandName, notices);
-    const ending = wanted === 'person' ? notices.filter(({ isEnding }) => isEnding) : [];
-    return lifecycleLines(
-      commandName,
-      ending.map((notice) => ({ ...notice, stability: undefined })),
-    );
-  };
   const tell = (line: string) => io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
   const print = async (line: string) => {
     if (!isQuiet) await tell(line);
@@ -76,15 +55,13 @@ export function createNotices(options: NoticesOptions): Notices {
       mentions.add(line);
       if (showsMentions && !hasJsonErrors) await print(line);
     },
-    lifecycle,
     take() {
-      const lines = [...mentions, ...keptNotices.splice(0), ...takeLifecycle('verbose')];
+      const lines = [...mentions, ...keptNotices.splice(0)];
       return isQuiet ? [] : lines;
     },
     async printAll() {
       if (showsMentions && hasJsonErrors) for (const line of mentions) await print(line);
       for (const line of keptNotices.splice(0)) await print(line);
-      for (const line of takeLifecycle(reader)) await print(line);
     },
   };
 }

@@ -73,8 +73,8 @@ test('the error carries the notices of the command as warnings and is alone on s
     { body: [] },
   );
   expect(warnings).toEqual([
+    'getPet is deprecated',
     expect.stringContaining('looking through listPets instead'),
-    'pets get uses an endpoint that is deprecated',
   ]);
 });
 

@@ -70,23 +70,19 @@ test('a service gets no request that lacks what it requires, and its bounds are 
   expect(service.calls().filter((call) => calls.includes(call))).toEqual(calls);
 });
 
-test('deprecated and beta operations cause one warning, from the description or the headers', async () => {
+test('deprecated and beta operations cause one note, from the description or the headers', async () => {
   await using service = await warehouseServer();
   const { run } = await bindTo(service, warehouse);
-  const warningsOf = async (line: string) => (await run(`${line} -v`)).stderr.match(/^warning: .*$/gm);
-  expect(await warningsOf('pets get 7')).toEqual([
-    expect.stringMatching(/^warning: pets get uses an endpoint that ends on 2030-06-30, in \d+ days$/),
-  ]);
-  expect(await warningsOf('pets get 7 -q')).toBeNull();
-  expect(await warningsOf('inventory set 7 5')).toEqual([
-    'warning: inventory set uses an endpoint that is beta and may change',
-  ]);
+  const notesOf = async (line: string) => (await run(`${line} -v`)).stderr.match(/^note: .*$/gm);
+  expect(await notesOf('pets get 7')).toEqual(['note: getPet is deprecated and ends on 2030-06-30']);
+  expect(await notesOf('pets get 7 -q')).toBeNull();
+  expect(await notesOf('inventory set 7 5')).toEqual(['note: updateInventory is beta and may change']);
   await using other = await warehouseServer({
     deprecation: '@1767225600',
     sunset: 'Tue, 01 Jan 2030 00:00:00 GMT',
   });
   expect((await (await bindTo(other, warehouse)).run('pets get 7 -v')).stderr).toMatch(
-    /^warning: pets get uses an endpoint that ends on 2030-01-01, in \d+ days \(deprecated since 2026-01-01\)\n$/m,
+    /^note: getPet is deprecated as of 2026-01-01 and ends on 2030-01-01$/m,
   );
 });
 

@@ -134,7 +134,7 @@ describe('the output', () => {
 
   test('warns of a deprecated operation', async () => {
     const run = await send(['GET', '/pets/1', '-v'], { body: {}, headers: { deprecation: 'true' } });
-    expect(run.stderr).toMatch(/^warning: api request uses an endpoint that is deprecated\n$/m);
+    expect(run.stderr).toMatch(/^note: getPet is deprecated$/m);
   });
 });
 

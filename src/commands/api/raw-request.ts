@@ -68,8 +68,8 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
       `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
     );
   const response = await client.request(request);
-  if (operation)
-    context.lifecycle.set(operation.id, describeLifecycle(operation, response.headers, context.now()));
+  const notice = operation && describeLifecycle(operation, response.headers);
+  if (notice) await context.mention(`note: ${notice}`);
   try {
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
