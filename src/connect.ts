@@ -32,8 +32,7 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
         resolvePaths(context.io).offlineStore,
       )
     : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
-  const serverOrigin = new URL(address).pathname === '/' ? new URL(address).origin : undefined;
-  return openClient(context, { baseUrl, serverOrigin, contract, ...extras, transport, use });
+  return openClient(context, { baseUrl, contract, ...extras, transport, use });
 }
 
 /**
@@ -61,7 +60,6 @@ export async function connectToDocuments(
 
 interface Connection extends RequestExtras {
   readonly baseUrl: string;
-  readonly serverOrigin?: string | undefined;
   readonly contract: Contract;
   readonly transport: Transport;
   readonly use: ClientUse;

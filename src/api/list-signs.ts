@@ -82,6 +82,17 @@ export function findListSign(
   return all.find(({ link }) => link !== undefined) ?? all[0];
 }
 
+/** Whether an answer says that the list has no more records than were read. A plain `count` may be that of the page. */
+export function statesWhole({ headers, envelope }: ListAnswer, count: number): boolean {
+  const fields = [...headerFields(headers), ...fieldsIn(envelope)];
+  const isReached = ({ name, value }: Field) =>
+    totals.has(name) && /total|found|hits|full/.test(name) && numberIn(value) === count;
+  return (
+    fields.some(isReached) ||
+    rangeSign(headerValue(headers, 'content-range'), { count, pages: 1 }) === 'whole'
+  );
+}
+
 /** A field that may say something about the pages. */
 interface Field {
   /** The name in messages. */

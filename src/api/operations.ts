@@ -23,8 +23,6 @@ export interface Operation {
   readonly method: Method;
   /** Template below the base URL, such as `/pets/{petId}`. */
   readonly path: string;
-  /** The path that takes the place of the contract's base path, if the operation has a server of its own. */
-  readonly basePath?: string | undefined;
   readonly tag: string;
   readonly summary: string;
   /** Additional information for documents and help. */
@@ -96,8 +94,8 @@ export interface Parameter {
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
   /**
-   * The service's default. If a request leaves the parameter out, the list has only the records with this
-   * value.
+   * The service's default, or the value of `--map`. If a request leaves the parameter out, the list has only the records with
+   * this value.
    */
   readonly serviceDefault?: string | undefined;
   /** Whether this project chose the parameter, so that a service may take it for something else. */
@@ -180,13 +178,8 @@ export type Paging =
   /** The program does not know how the pages follow each other. */
   | {
       readonly kind: 'unknown';
-      /**
-       * The parameter or the header that shows that there are pages. Undefined if the description has
-       * neither.
-       */
+      /** The parameter or the header that shows that there are pages. Undefined if the description has neither. */
       readonly by: string | undefined;
-      /** The parameter with which a list may begin after the record with an id. */
-      readonly after?: string | undefined;
     };
 
 /** The documented answer for one status. */

@@ -11,14 +11,7 @@ import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
 import { credentialPlaces } from './credential-places.ts';
 import type { Description } from './description.ts';
-import {
-  type DocumentOperation,
-  formatRoute,
-  mapFlag,
-  obstacleText,
-  operationsIn,
-  type Route,
-} from './document.ts';
+import { type DocumentOperation, formatRoute, obstacleText, operationsIn, type Route } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import { readWithin } from './parse-document.ts';
 import type { TableOperation } from './record-format.ts';
@@ -26,10 +19,9 @@ import { createResponseReader } from './responses.ts';
 
 // This folder turns the description of a service into a contract, once, in `api bind`. The steps:
 //
-// 1. description.ts reads the description with its references (references.ts), and document.ts lists its operations
-//    with their servers (servers.ts).
-// 2. match.ts finds our operations among them by their paths (path.ts, id-fields.ts) and schemas; words.ts has
-//    the words that count. fit.ts rejects an operation that the program cannot call. choice.ts reads --map.
+// 1. description.ts reads the description with its references (references.ts), and document.ts lists its operations.
+// 2. match.ts finds our operations among them by their paths (path-words.ts). fit.ts rejects an operation that the program cannot
+//    call. choice.ts reads --map.
 // 3. bound-operation.ts writes down each operation with the service's own parameters and pages
 //    (parameters.ts), field names (record-format.ts) and responses (responses.ts).
 
@@ -50,15 +42,14 @@ interface BindResult {
 /**
  * Finds the operations of the table in a description, and makes a contract from them.
  *
- * @param origin the origin that the contract is for.
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
  *   operation, if no operation has a field of `--map`, if a credential has an impossible place, or if the
  *   work takes too long.
  */
-export function bind(description: Description, maps: Maps, origin: string): BindResult {
+export function bind(description: Description, maps: Maps): BindResult {
   return readWithin(description.label, () => {
     const { document } = description;
-    const documentOperations = operationsIn(description, origin);
+    const documentOperations = operationsIn(description);
     const table = operationIds.map((id): TableOperation => {
       const operation = operations[id];
       return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
@@ -79,7 +70,7 @@ export function bind(description: Description, maps: Maps, origin: string): Bind
       const [operation] = match?.operations ?? [];
       if (operation && match?.state === 'bound')
         bound.set(id, toOperation(tableOperation, operation, match.why, document, responseReader));
-      else if (match) missing.set(id, toMissingReason(id, match));
+      else if (match) missing.set(id, toMissingReason(match));
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
@@ -117,7 +108,7 @@ function requireMappedField(bound: readonly Operation[], noun: NounName, field: 
   throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
 }
 
-function toMissingReason(id: OperationId, match: Match): MissingReason {
+function toMissingReason(match: Match): MissingReason {
   const {
     state,
     operations: [nearest],
@@ -125,7 +116,7 @@ function toMissingReason(id: OperationId, match: Match): MissingReason {
     remedy,
   } = match;
   if (!nearest) return { why, isMappable: false };
-  if (state === 'ambiguous') return { why: `${why}; choose with ${mapFlag(id, nearest)}`, isMappable: true };
+  if (state === 'ambiguous') return { why, isMappable: true };
   const clause = `${formatRoute(nearest)} does not fit: ${obstacleText(match)}`;
   return { why: clause, isMappable: remedy !== undefined };
 }

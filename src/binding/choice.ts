@@ -5,11 +5,10 @@ import {
   type DocumentParameter,
   formatRoute,
   obstacleText,
-  pathPattern,
   type Route,
 } from './document.ts';
 import { obstacleTo } from './fit.ts';
-import { isParameter } from './path.ts';
+import { isParameter } from './path-words.ts';
 import type { TableOperation } from './record-format.ts';
 
 /**
@@ -30,7 +29,7 @@ export function findOperationAt(
     .flatMap((candidate) => withFixedPath(candidate, path) ?? [])
     .sort((a, b) => Number(b.path === path) - Number(a.path === path))[0];
   if (!match) {
-    const near = documentOperations.filter((candidate) => pathPattern(candidate.path) === pathPattern(path));
+    const near = documentOperations.filter((candidate) => withFixedPath(candidate, path));
     const offered = (near.length > 0 ? near : documentOperations).slice(0, 8).map(formatRoute);
     throw new UsageError(
       `--map ${id}: the description has no ${formatRoute({ ...route, path })}`,

@@ -1,8 +1,7 @@
 import type { Method, OperationId } from '../api/operations.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
 import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
-import { ownServer } from './servers.ts';
 
 /** A parameter of an operation or of its path item. */
 export interface DocumentParameter {
@@ -40,20 +39,14 @@ export interface DocumentOperation {
   readonly operationObject: JsonObject;
   /** The Path Item Object of the document. */
   readonly pathItem: JsonObject;
-  /** The path of its own server, if that is another one of the same origin. */
-  readonly basePath?: string | undefined;
   /** The reason why the operation cannot be called, whatever it is. */
   readonly obstacle?: Obstacle | undefined;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/**
- * Lists the operations of a description, in the order of the document.
- *
- * @param origin the origin that is bound.
- */
-export function operationsIn(description: Description, origin: string): DocumentOperation[] {
+/** Lists the operations of a description, in the order of the document. */
+export function operationsIn(description: Description): DocumentOperation[] {
   const { document, schemaNames } = description;
   return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
@@ -74,7 +67,7 @@ export function operationsIn(description: Description, origin: string): Document
         responses,
         operationObject,
         pathItem,
-        ...ownServer([operationObject, pathItem], description, origin),
+        ...ownServer([operationObject, pathItem], document),
         ...danglingPart(
           [operationObject.parameters, pathItem.parameters, requestBody, responses],
           description,
@@ -82,6 +75,16 @@ export function operationsIn(description: Description, origin: string): Document
       };
     });
   });
+}
+
+/** Finds a server of an operation that is not that of the document. Its requests would go to another address. */
+function ownServer(
+  objects: readonly JsonObject[],
+  document: JsonObject,
+): Pick<DocumentOperation, 'obstacle'> {
+  const servers = objects.map((object) => listOf(object.servers)).find((list) => list.length > 0);
+  if (!servers || printJson(servers) === printJson(listOf(document.servers))) return {};
+  return { obstacle: { why: `it has a server of its own, ${objectOf(servers[0]).url}` } };
 }
 
 /** Finds a reference that leads nowhere in the parts of an operation. */
@@ -109,11 +112,6 @@ function danglingPart(
 /** Whether a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
 function isPath(path: string): boolean {
   return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
-}
-
-/** Removes the names of the parameters from a path, so that paths can be compared: `/pets/{}`. */
-export function pathPattern(path: string): string {
-  return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
 
 /** The reason why an operation of a document is not bound as an operation of the table. */
@@ -145,6 +143,14 @@ export function formatRoute({ method, path }: Route): string {
 /** Returns the flag that binds an operation, whatever the rules say: `--map listPets='GET /animals'`. */
 export function mapFlag(id: OperationId, route: Route): string {
   return `--map ${id}='${formatRoute(route)}'`;
+}
+
+/** Returns the route of an operation with the values that its parameters have: `GET /pets?sort=name`. */
+export function fixedRoute({ method, path, parameters }: DocumentOperation): Route {
+  const values = parameters.flatMap(({ name, fixedValue }) =>
+    fixedValue === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(fixedValue)}`],
+  );
+  return { method, path: values.length === 0 ? path : `${path}?${values.join('&')}` };
 }
 
 /** Lists the documented success statuses in ascending order. */

@@ -1,7 +1,8 @@
 import type { NounName } from '../api/operations.ts';
 import { withArticle } from '../process/text.ts';
-import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
-import { toParameters } from './parameters.ts';
+import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
+import { toParameters, withStatedValues } from './parameters.ts';
+import { singularWords } from './path-words.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -11,11 +12,20 @@ import {
   recordsIn,
   type TableOperation,
 } from './record-format.ts';
-import { objectOf, type Shape, shapeOf, statedText } from './schema.ts';
-import { addingWordIn } from './words.ts';
+import { objectOf, type Shape, shapeOf } from './schema.ts';
 
 // The parameters, the body and the answer of an operation show whether the program can call it as an operation of the table.
 // These rules hold for a route of --map too.
+
+/** Words that say that an operation adds to a count, or takes from it. Their endings vary: `added`, `adding`. */
+const addingStems =
+  'add|more|delta|differen|restock|replenish|receiv|reserv|deduct|consum|releas|adjust|increment|decrement|increas|decreas|sell|subtract|remov|transfer';
+const addingWord = new RegExp(`^(${addingStems})(e|s|d|ed|es|er|ing|ce|ment|ition|itional|ion|ation)?$`);
+
+/** Returns the word in a text that says that a count changes by a quantity, and is not set to it. */
+export function addingWordIn(text: string): string | undefined {
+  return singularWords(text).find((word) => addingWord.test(word));
+}
 
 /** Finds out why an operation, whatever its path, cannot be called as an operation of the table. */
 export function obstacleTo(
@@ -29,14 +39,12 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const { body, bodyTypes, parameters, obstacle } = operation;
   if (obstacle) return obstacle;
   const { id } = tableOperation;
-  const { unknownParameter } = toParameters(operation, id);
-  if (unknownParameter) {
-    const { in: place, name, schema } = unknownParameter;
-    const why = `it needs the ${place} parameter ${name}, which petstore has no value for`;
-    const text = statedText(schema);
-    if (place !== 'query' || text === undefined) return { why };
-    const path = `${operation.path}?${name}=${text}`;
-    return { why, remedy: `fix it with ${mapFlag(id, { method: operation.method, path })}` };
+  const [unknown] = toParameters(operation, id).unknownParameters;
+  if (unknown) {
+    const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
+    const stated = withStatedValues(operation, id);
+    const isStated = toParameters(stated, id).unknownParameters.length === 0;
+    return isStated ? { why, remedy: `fix it with ${mapFlag(id, fixedRoute(stated))}` } : { why };
   }
   const uuid = parameters.find(
     ({ in: place, schema }) => place === 'path' && objectOf(schema).format === 'uuid',
@@ -65,7 +73,8 @@ function obstacleInBody(tableOperation: TableOperation, shape: Shape): Obstacle 
 /** The fields that a body must take. An update of an entry has the id of its pet in the path or in the body. */
 function bodyKeys(noun: NounName, method: string): readonly string[] {
   if (noun === 'inventory') return method === 'POST' ? ['petId', 'quantity'] : ['quantity'];
-  return noun !== 'orders' && method === 'POST' ? ['name'] : [];
+  if (method !== 'POST') return [];
+  return noun === 'orders' ? ['petId'] : ['name'];
 }
 
 /**
@@ -89,6 +98,9 @@ function lackOf(
     const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
     return isSameType && !usedNames.has(name) && !isOther ? [name] : [];
   });
+  // `pet` is more likely the pet of an order than `user`.
+  const stem = field.replace(/Id$/, '').toLowerCase();
+  candidates.sort((a, b) => Number(b.toLowerCase().includes(stem)) - Number(a.toLowerCase().includes(stem)));
   const [name] = candidates;
   if (fields.length > 1 || name === undefined || obstacleInTypes(tableOperation, shape, label))
     return { why };

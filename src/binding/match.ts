@@ -1,27 +1,23 @@
 import { nouns } from '../api/nouns.ts';
-import type { NounName, OperationId } from '../api/operations.ts';
+import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
-import { type DocumentOperation, formatRoute, mapFlag, type Obstacle } from './document.ts';
-import { obstacleTo } from './fit.ts';
-import { idFieldsOf } from './id-fields.ts';
-import { type PathForm, readPath, splitPath } from './path.ts';
-import { type NounFacts, placeOf } from './place.ts';
-import { recordsIn, type TableOperation } from './record-format.ts';
-import { addingWordIn, consistsOf, nounOfSchema, settingWords, singularWords, synonyms } from './words.ts';
+import { type DocumentOperation, fixedRoute, formatRoute, mapFlag, type Obstacle } from './document.ts';
+import { addingWordIn, obstacleTo } from './fit.ts';
+import { withStatedValues } from './parameters.ts';
+import { compactName, mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
+import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-format.ts';
+import { type Shape, shapeOf } from './schema.ts';
 
-// The rules that find an operation of the table in a document. A wrong binding is worse than a missing
-// binding, because the binding decides what `delete` deletes. Everything that is bound is on a list:
+// The rule that finds an operation of the table in a document. A wrong binding is worse than a missing one, because the
+// binding decides what `delete` deletes.
 //
-// 1. Evidence: the schema has a name of the service's specification, or the path has the noun.
-// 2. Place: a list and a create are at a collection. Behind the noun there may be a word that selects nothing
-//    (`/pets/all`). An operation on one record is beside the list or the create, and its path ends with the
-//    record's own id.
-// 3. The records are ours: if the list or the get is refused because of its records, so are the writes.
-// 4. A count is set: by PUT, or by a PATCH whose words say so.
-// 5. If several operations fit, the operationId decides, or else none is bound.
+// - An operationId that is exactly ours is taken first. Else the path of a collection ends with the noun, the path of a
+//   record is that of the collection and the noun's id, and the method says what the operation does.
+// - What cannot be called, or has other records, is refused (fit.ts). So is a count that may be added to.
+// - If the list or the get is refused because of its records, so are the writes.
+// - If several operations fit equally, none is bound.
 //
-// If no operation fits, the nearest one is reported with its obstacle and, if typing it binds the operation,
-// with the --map flag.
+// If no operation fits, the nearest one is reported with its obstacle and, if typing it binds the operation, the --map flag.
 
 /** The search result for one operation of the table. */
 export interface Match {
@@ -40,13 +36,20 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 
 interface Candidate {
   readonly operation: DocumentOperation;
-  /** The reason why the operation may be the one of the table, a clause. */
-  readonly why: string;
-  /** Whether the schema of the operation has a name of the service's specification. */
-  readonly hasSchemaName: boolean;
-  /** Whether a word follows the noun in the path, as in `/pets/findByStatus`. */
-  readonly isSearch: boolean;
+  readonly isNamed: boolean;
   readonly obstacle?: Obstacle | undefined;
+}
+
+/** What is known of a noun when one of its operations is sought. */
+interface NounFacts {
+  /** The collections of its list and its create. Empty if neither is bound. */
+  readonly collections: readonly string[];
+  /** Whether several operations fit its list or its create. Their collection is then uncertain. */
+  readonly isTied: boolean;
+  /** The fields of its records and bodies, as compact names. */
+  readonly fields: ReadonlySet<string>;
+  /** Whether a schema says that its id is an integer. */
+  readonly hasIntegerId: boolean;
 }
 
 const missing: Match = { state: 'missing', operations: [], why: 'its description has none' };
@@ -66,40 +69,35 @@ export function matchOperations(
   for (const [id, operation] of chosen)
     matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
   for (const noun of Object.keys(nouns) as NounName[]) {
-    const tableOperations = table.filter((operation) => operation.noun === noun);
     const { list, create, get, update, delete: remove } = nouns[noun].operations;
-    const idFields = idFieldsOf(tableOperations, documentOperations);
-    const find = (id: OperationId) => {
+    const tableOperations = table.filter((operation) => operation.noun === noun);
+    const fields = fieldsOf(tableOperations, documentOperations);
+    for (const id of [list, create, get, update, remove]) {
       const tableOperation = tableOperations.find((operation) => operation.id === id);
-      if (!tableOperation || chosen.has(id)) return;
-      const facts = { idFields, ...collectionsOf([list, create], matches) };
+      if (!tableOperation || chosen.has(id)) continue;
+      const facts = { ...fields, ...collectionsOf([list, create], matches) };
       const candidates = documentOperations.flatMap(
         (operation) => toCandidate(tableOperation, operation, facts) ?? [],
       );
-      matches.set(id, choose(tableOperation, candidates));
-    };
-    for (const id of [list, create, get, update, remove]) find(id);
+      const match = choose(tableOperation, candidates);
+      matches.set(id, match === missing ? hintAt(tableOperation, documentOperations) : match);
+    }
     const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
-    if (!refusal) continue;
-    for (const id of [create, update, remove]) {
+    for (const id of refusal ? [create, update, remove] : []) {
       const [write] = matches.get(id)?.operations ?? [];
-      if (write && !chosen.has(id)) matches.set(id, refuseWrite(write, refusal));
+      if (!write || chosen.has(id)) continue;
+      const route = refusal?.operations.map(formatRoute).join();
+      const why = `its records are not ours (${route}: ${refusal?.why})`;
+      matches.set(id, { state: 'unbindable', operations: [write], why });
     }
   }
   return matches;
 }
 
-/** A write of records that are not ours stays unbound. */
-function refuseWrite(write: DocumentOperation, { operations: [read], why }: Match): Match {
-  const route = read ? formatRoute(read) : '';
-  return {
-    state: 'unbindable',
-    operations: [write],
-    why: `its records are not ours (${route}: ${why})`,
-  };
-}
-
-function collectionsOf(ids: readonly OperationId[], matches: Matches): Omit<NounFacts, 'idFields'> {
+function collectionsOf(
+  ids: readonly OperationId[],
+  matches: Matches,
+): Pick<NounFacts, 'collections' | 'isTied'> {
   const all = ids.map((id) => matches.get(id) ?? missing);
   const bound = all.flatMap(({ state, operations: [operation] }) =>
     state === 'bound' && operation ? [readPath(operation.path).collection] : [],
@@ -107,87 +105,164 @@ function collectionsOf(ids: readonly OperationId[], matches: Matches): Omit<Noun
   return { collections: bound, isTied: all.some(({ state }) => state === 'ambiguous') };
 }
 
+/** Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it. */
+function fieldsOf(
+  tableOperations: readonly TableOperation[],
+  documentOperations: readonly DocumentOperation[],
+): Pick<NounFacts, 'fields' | 'hasIntegerId'> {
+  const [first] = tableOperations;
+  if (!first) return { fields: new Set(), hasIntegerId: false };
+  const shapes = documentOperations.flatMap(({ path, body, answer }): Shape[] => {
+    const contents = tableOperations.flatMap(
+      (each) => (answer && recordsIn(each, answer.shape)?.shape) ?? [],
+    );
+    const isAbout = ({ names }: Shape) => names.some((name) => nounOfSchema(name) === first.noun);
+    return [...contents, ...(body ? [body.shape] : [])].filter(
+      (shape) => shape.kind === 'object' && (isAbout(shape) || readPath(path).noun === first.noun),
+    );
+  });
+  const idField = nouns[first.noun].idField;
+  return {
+    fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
+    hasIntegerId: shapes.some((shape) =>
+      isNumber(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')),
+    ),
+  };
+}
+
+function isNumber(schema: Parameters<typeof shapeOf>[0]): boolean {
+  return /^(integer|number)$/.test(shapeOf(schema).kind);
+}
+
+/** Makes a candidate of an operation whose operationId is ours, or whose path and method are those of the operation. */
 function toCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   facts: NounFacts,
 ): Candidate | undefined {
-  const { method } = tableOperation;
-  const isPatch = method === 'PUT' && operation.method === 'PATCH';
-  if (operation.method !== method && !isPatch) return undefined;
+  const { id, noun } = tableOperation;
+  const isNamed = operation.operationId === id;
   const form = readPath(operation.path);
-  const evidence = evidenceOf(tableOperation, operation, form, facts);
-  if (!evidence) return undefined;
-  const place = placeOf({ tableOperation, operation, form, facts, hasSchemaName: evidence.hasSchemaName });
+  const isPlaced = form.noun === noun || facts.collections.includes(form.collection);
+  if (!(isNamed || isPlaced) || form.isBelowNoun || !hasMethod(tableOperation, operation)) return undefined;
+  if (form.noun !== undefined && form.noun !== noun) return undefined;
+  if (isOfAnotherNoun(tableOperation, operation)) return undefined;
+  const place = placeOf(tableOperation, operation, form, facts, isNamed);
   if (!place) return undefined;
-  const placeObstacle = evidence.obstacle ?? place.obstacle;
   const callObstacle = obstacleTo(tableOperation, operation);
   // An operation with two obstacles is not even a near miss.
-  if (callObstacle && placeObstacle) return undefined;
-  const obstacle = callObstacle ?? placeObstacle ?? countObstacle(tableOperation, operation);
-  return { ...evidence, operation, isSearch: form.tail !== undefined, obstacle };
+  if (place.obstacle && obstacleTo(tableOperation, withStatedValues(operation, id))) return undefined;
+  const obstacle = place.obstacle ?? callObstacle ?? countObstacle(tableOperation, operation);
+  return { operation, isNamed, obstacle };
 }
 
-/** Finds the reason why an operation may be that of the table: the name of its schema, or else its path. */
-function evidenceOf(
+function hasMethod({ method }: TableOperation, operation: DocumentOperation): boolean {
+  return operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
+}
+
+/** Whether a schema has the name of another noun's, or a POST answers a list, as a search does. */
+function isOfAnotherNoun({ noun, method }: TableOperation, { body, answer }: DocumentOperation): boolean {
+  const names = [body, answer].flatMap((content) => content?.shape.names ?? []);
+  const isSearch = method === 'POST' && answer?.shape.kind === 'array';
+  return isSearch || names.some((name) => (nounOfSchema(name) ?? noun) !== noun);
+}
+
+/** Finds out whether an operation has the place that its kind has. Returns an obstacle if `--map` can say that it has. */
+function placeOf(
   tableOperation: TableOperation,
-  { body, answer, ...operation }: DocumentOperation,
-  { word, noun: nounOfPath, collection, isBelowNoun }: PathForm,
-  { collections }: NounFacts,
-): Pick<Candidate, 'why' | 'hasSchemaName' | 'obstacle'> | undefined {
-  const { noun, method, isList } = tableOperation;
-  if ((nounOfPath ?? noun) !== noun) return undefined;
-  // A POST that answers a list is a search or another action.
-  if (method === 'POST' && answer?.shape.kind === 'array') return undefined;
-  const record = answer && method === 'GET' ? recordsIn(tableOperation, answer.shape)?.shape : undefined;
-  const { names = [] } = (tableOperation.body ? body?.shape : record) ?? {};
-  const name = names.find((schemaName) => nounOfSchema(schemaName) === noun);
-  const verb = tableOperation.body ? 'takes' : isList ? 'answers an array of' : 'answers';
-  if (name !== undefined) return { why: `${verb} ${name}`, hasSchemaName: true };
-  const allNames = [body, answer].flatMap((content) => content?.shape.names ?? []);
-  if (allNames.some((schemaName) => (nounOfSchema(schemaName) ?? noun) !== noun)) return undefined;
-  if (isBelowNoun) return undefined;
-  const evidence = { why: `its path is about ${noun}`, hasSchemaName: false };
-  if (nounOfPath === noun || collections.includes(collection)) return evidence;
-  if (synonyms[singularWords(word).join(' ')] !== noun) return undefined;
-  const remedy = `if it is ${noun}, add ${mapFlag(tableOperation.id, operation)}`;
-  return { ...evidence, obstacle: { why: `${word} may be something else`, remedy } };
+  operation: DocumentOperation,
+  form: PathForm,
+  facts: NounFacts,
+  isNamed: boolean,
+): { readonly obstacle?: Obstacle } | undefined {
+  const { id, noun } = tableOperation;
+  const { list, create } = nouns[noun].operations;
+  const { tail, idName, outerNames, collection } = form;
+  const isOnRecord = id !== list && id !== create;
+  const byHand = (why: string) => ({ obstacle: { why, remedy: remedyFor(tableOperation, operation) } });
+  if (tail !== undefined && !isNamed && id !== list) return undefined;
+  if ((idName !== undefined && !isOnRecord) || (tail !== undefined && idName !== undefined)) return undefined;
+  if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
+  if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
+  if (isOnRecord && idName === undefined) {
+    // A PATCH of a collection may change all its records, and so may a PUT whose body has no id.
+    const hasId = operation.body !== undefined && isRecord(tableOperation, operation.body.shape);
+    return operation.method === 'PUT' && hasId && !hasTwoIds(noun, facts) ? besideList() : undefined;
+  }
+  if (idName !== undefined) {
+    const obstacle = idObstacle(tableOperation, operation, idName, facts);
+    if (obstacle) return { obstacle };
+  }
+  return id === list ? {} : besideList();
+
+  function besideList() {
+    if (facts.collections.includes(collection)) return {};
+    if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
+    if (facts.isTied && isOnRecord) return byHand('several paths may be that of its list');
+    const isAlone = !isOnRecord || isNounAlone(noun, form) || operation.path === operations[id].path;
+    return isNamed || isAlone ? {} : byHand('no list or create is beside it');
+  }
+}
+
+/** Finds out why the parameter at the end of a path is not, or may not be, the id by which the program names a record. */
+function idObstacle(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+  idName: string,
+  facts: NounFacts,
+): Obstacle | undefined {
+  const { noun } = tableOperation;
+  const compact = compactName(idName);
+  // An entry is found by its pet, and `{id}` may be an id of its own.
+  const names = noun === 'inventory' ? ['petid'] : ['id', compactName(nouns[noun].idName)];
+  if (!names.includes(compact) || (noun !== 'inventory' && hasTwoIds(noun, facts))) {
+    const why = `its ${idName} may be the id of something else`;
+    return facts.fields.has(compact) && !names.includes(compact)
+      ? { why: `its ${idName} is another field of the record, and not its id` }
+      : { why, remedy: remedyFor(tableOperation, operation) };
+  }
+  const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
+  const { kind } = shapeOf(parameter?.schema);
+  if (facts.hasIntegerId || !/^(string|boolean)$/.test(kind)) return undefined;
+  return { why: `its ${idName} is a ${kind}, not an integer`, isForeign: true };
+}
+
+/** Whether records have an `id` and a `petId`, so that either may be the one that a path or a body means. */
+function hasTwoIds(noun: NounName, { fields }: NounFacts): boolean {
+  return fields.has('id') && fields.has(compactName(nouns[noun].idName));
+}
+
+/** Returns the clause with the --map flag that binds an operation, whose outer parameters get a value. */
+function remedyFor({ id }: TableOperation, operation: DocumentOperation): string {
+  const { outerNames, idName } = readPath(operation.path);
+  const route = fixedRoute(withStatedValues(operation, id));
+  const fixed = takesId(id) && idName === undefined ? [] : outerNames;
+  const path = fixed.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
+  return `to bind it, add ${mapFlag(id, { ...route, path })}`;
 }
 
 /** Finds out why a count may not be set: an operation may add to it, or take from it. */
-function countObstacle(
-  { id, noun }: TableOperation,
-  { method, operationId = '', operationObject, body, path }: DocumentOperation,
-): Obstacle | undefined {
+function countObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
+  const { id, noun } = tableOperation;
+  const { method, operationId = '', operationObject, body } = operation;
   if (noun !== 'inventory' || !body) return undefined;
+  const { description } = { description: '', ...(body.shape.fields.get('quantity') as object) };
   const isCreate = id === 'createInventory';
-  const { summary } = operationObject;
-  const { description } = { description: undefined, ...(body.shape.fields.get('quantity') as object) };
-  const texts = isCreate ? [operationId.replace(/^add/i, '')] : [operationId, path, String(summary ?? '')];
-  const word = [...texts, String(description ?? '')].map(addingWordIn).find((text) => text !== undefined);
-  const remedy = `if it sets the count, add ${mapFlag(id, { method, path })}`;
+  const texts = isCreate ? [] : [operationId, String(operationObject.summary ?? '')];
+  const word = [...texts, String(description)].map(addingWordIn).find((text) => text !== undefined);
   if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
-  if (isCreate || method === 'PUT') return undefined;
-  const isSaid =
-    operationId === ''
-      ? body.shape.names.includes('InventoryUpdate')
-      : consistsOf(operationId, noun, settingWords);
-  return isSaid ? undefined : { why: 'it does not say that it sets the count', remedy };
+  if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
+  return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };
 }
 
-function choose(tableOperation: TableOperation, candidates: readonly Candidate[]): Match {
-  const { id, noun, method } = tableOperation;
-  const plain = candidates.filter(({ isSearch }) => !isSearch);
-  const fitting = plain.filter(({ obstacle }) => !obstacle);
-  const isForeign = plain.some(({ obstacle }) => obstacle?.isForeign);
-  const callable = fitting.length > 0 || isForeign ? fitting : candidates.filter(({ obstacle }) => !obstacle);
+function choose({ id, noun, method }: TableOperation, candidates: readonly Candidate[]): Match {
+  const fitting = candidates.filter(({ obstacle }) => !obstacle);
   const preferences: ((candidate: Candidate) => boolean)[] = [
-    ({ hasSchemaName }) => hasSchemaName,
-    ({ operation }) => isNounAlone(noun, operation.path),
+    ({ isNamed }) => isNamed,
+    ({ operation }) => isNounAlone(noun, readPath(operation.path)),
     ({ operation }) => operation.method === method,
-    ({ operation }) => sortedWords(operation.operationId) === sortedWords(id),
   ];
-  let remaining = callable;
+  let remaining = fitting;
   for (const isPreferred of preferences) {
     const preferred = remaining.filter(isPreferred);
     if (preferred.length > 0) remaining = preferred;
@@ -195,32 +270,62 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
   const [first] = remaining;
   if (!first) return nearMiss(candidates);
   const matching = remaining.map(({ operation }) => operation);
-  if (matching.length === 1) return { state: 'bound', operations: matching, why: first.why };
-  const why = `${matching.length} operations fit: ${joinFirst(matching.map(formatRoute), maxRoutes)}`;
-  return { state: 'ambiguous', operations: matching, why };
+  const why = first.isNamed ? 'its operationId is ours' : `its path is about ${noun}`;
+  if (matching.length === 1) return { state: 'bound', operations: matching, why };
+  const flags = joinFirst(
+    matching.map((operation) => mapFlag(id, operation)),
+    maxFlags,
+  );
+  return {
+    state: 'ambiguous',
+    operations: matching,
+    why: `${matching.length} operations fit equally: ${flags}`,
+  };
 }
 
-/** The largest number of routes in a message. */
-const maxRoutes = 8;
+/** The largest number of flags in a message. */
+const maxFlags = 8;
 
 /** Whether a collection is the noun alone. */
-function isNounAlone(noun: NounName, path: string): boolean {
-  const form = readPath(path);
-  return form.noun === noun && splitPath(form.collection).length === 1;
-}
-
-/** Sorts the words of an operationId, to compare two without regard to case, word order and plurals. */
-function sortedWords(operationId = ''): string {
-  return singularWords(operationId).sort().join(' ');
+function isNounAlone(noun: NounName, { noun: nounOfPath, collection }: PathForm): boolean {
+  return nounOfPath === noun && collection === `/${noun}`;
 }
 
 /** Reports the nearest of several operations that are not bound. */
 function nearMiss(candidates: readonly Candidate[]): Match {
-  const plain = candidates.filter(({ isSearch }) => !isSearch);
-  const nearest =
-    plain.find(({ obstacle }) => obstacle?.isForeign) ??
-    candidates.find(({ hasSchemaName }) => hasSchemaName) ??
-    candidates[0];
+  const nearest = candidates.find(({ obstacle }) => obstacle?.isForeign) ?? candidates[0];
   if (!nearest?.obstacle) return missing;
   return { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle };
+}
+
+/** Finds an operation at any path that mentions the noun and could be called, so that `--map` can bind it. */
+function hintAt(tableOperation: TableOperation, documentOperations: readonly DocumentOperation[]): Match {
+  const { id, noun } = tableOperation;
+  const operation = documentOperations.find((each) => {
+    const { outerNames, idName, isBelowNoun, noun: nounOfPath } = readPath(each.path);
+    // `/pets/{petId}/inventory` has the id of an entry before its noun.
+    const isPlaced =
+      (idName !== undefined) === takesId(id)
+        ? outerNames.length === 0 || !isBelowNoun
+        : takesId(id) && outerNames.length === 1 && nounOfPath === noun;
+    const names = [each.body, each.answer].flatMap((content) => content?.shape.names ?? []);
+    const isAbout = names.some((name) => nounOfSchema(name) === noun) || mentions(wordsOf(each), noun);
+    return (
+      isPlaced &&
+      isAbout &&
+      hasMethod(tableOperation, each) &&
+      !isOfAnotherNoun(tableOperation, each) &&
+      !obstacleTo(tableOperation, withStatedValues(each, id)) &&
+      !countObstacle(tableOperation, each)
+    );
+  });
+  if (!operation) return missing;
+  const why = 'it may be something else';
+  const remedy = remedyFor(tableOperation, operation);
+  return { state: 'unbindable', operations: [operation], why, remedy };
+}
+
+/** The fixed words of an operation: those of its path and its operationId. */
+function wordsOf({ path, operationId = '' }: DocumentOperation): string {
+  return `${path.replace(/\{[^}]*\}/g, '')} ${operationId}`;
 }

@@ -4,152 +4,138 @@ import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { isFieldName } from './credential-places.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
-import { boundsOf, listOf, objectOf, type Shape, shapeOf } from './schema.ts';
-import { compactName, singularWords } from './words.ts';
+import { compactName, singularWords } from './path-words.ts';
+import { boundsOf, listOf, objectOf, type Shape, shapeOf, statedText } from './schema.ts';
 
 // The name and the type of a query parameter decide its role: a filter of ours, or a part in the division of
 // a list into pages. A parameter has at most one role, and a role has at most one parameter.
 
-/** A role of a query parameter: a filter of ours, or a part in the division into pages. */
 interface Role {
   /** Compact names, in order of preference. */
   readonly names: readonly string[];
   readonly kinds: readonly Shape['kind'][];
-  /** Whether the parameter must be neither a choice nor a text with a format. */
-  readonly isPlain?: true;
-  /** The first values that the role allows, if the description states a first value. */
-  readonly firsts?: readonly number[];
 }
 
 const numbers = ['integer', 'number'] as const;
 
-const roles = {
-  limit: {
-    names: ['limit', 'size', 'perpage', 'pagesize', 'count', 'take', 'top'],
-    kinds: numbers,
-    isPlain: true,
-  },
-  page: { names: ['page', 'pagenumber', 'pageindex'], kinds: numbers, isPlain: true, firsts: [0, 1] },
-  offset: { names: ['offset', 'skip', 'start'], kinds: numbers, isPlain: true, firsts: [0] },
-  cursor: { names: ['cursor', 'after', 'pagetoken', 'startingafter'], kinds: ['string'], isPlain: true },
+/** The parts in the division of a list into pages. A choice or a text with a format is none. */
+const pagingRoles = {
+  limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'take'], kinds: numbers },
+  page: { names: ['page', 'pagenumber'], kinds: numbers },
+  offset: { names: ['offset', 'skip'], kinds: numbers },
+  cursor: { names: ['cursor', 'after', 'pagetoken'], kinds: ['string'] },
+} as const satisfies Record<string, Role>;
+
+const filterRoles = {
   status: { names: ['status', 'petstatus'], kinds: ['string', 'unknown'] },
   categoryId: { names: ['categoryid', 'category'], kinds: [...numbers, 'unknown'] },
   petId: { names: ['petid', 'pet'], kinds: [...numbers, 'unknown'] },
   complete: { names: ['complete', 'completed', 'iscomplete'], kinds: ['boolean', 'unknown'] },
 } as const satisfies Record<string, Role>;
-type RoleName = keyof typeof roles;
 
-/** The values of a parameter, as the description states them. */
-interface ValueType {
-  readonly kind: Shape['kind'];
-  readonly isDate: boolean;
-  /** Whether the description lists the values. */
-  readonly isChoice: boolean;
-  /** Whether the description neither lists the values nor gives a format to a text. */
-  readonly isPlain: boolean;
-  /** The default or the minimum of a number. */
-  readonly first: number | undefined;
-  readonly maximum: number | undefined;
+type PagingRole = keyof typeof pagingRoles;
+
+function isChoice({ schema }: DocumentParameter): boolean {
+  const { enum: choices, const: constant } = objectOf(schema);
+  return choices !== undefined || constant !== undefined;
 }
 
-function typeOf({ schema }: DocumentParameter): ValueType {
-  const { kind } = shapeOf(schema);
-  const { format, enum: choices, const: constant, default: fallback } = objectOf(schema);
-  const { minimum, maximum } = boundsOf(schema) ?? {};
-  const first = fallback ?? minimum;
-  const isChoice = choices !== undefined || constant !== undefined;
-  return {
-    kind,
-    isDate: /date|time/.test(String(format)),
-    isChoice,
-    isPlain: !isChoice && (kind !== 'string' || format === undefined),
-    first: first === undefined ? undefined : Number(first),
-    maximum: maximum === undefined ? undefined : Number(maximum),
-  };
+/** Finds the parameter of a list that has a role. */
+function findParameter(
+  { parameters }: DocumentOperation,
+  { names, kinds }: Role,
+  isPaging: boolean,
+): DocumentParameter | undefined {
+  const fitting = parameters.filter((parameter) => {
+    const { kind } = shapeOf(parameter.schema);
+    const { format } = objectOf(parameter.schema);
+    const isPlain = !isPaging || !(isChoice(parameter) || (kind === 'string' && format !== undefined));
+    return parameter.in === 'query' && kinds.includes(kind) && isPlain && !/date|time/.test(String(format));
+  });
+  return names
+    .map((name) => fitting.find((parameter) => compactName(parameter.name) === name))
+    .find((parameter) => parameter !== undefined);
 }
 
-function canHaveRole({ kinds, isPlain, firsts }: Role, type: ValueType): boolean {
-  const isFirst = !firsts || type.first === undefined || firsts.includes(type.first);
-  return kinds.includes(type.kind) && !type.isDate && (type.isPlain || !isPlain) && isFirst;
+function pagingParameter(operation: DocumentOperation, role: PagingRole): DocumentParameter | undefined {
+  const parameter = findParameter(operation, pagingRoles[role], true);
+  return parameter?.fixedValue === undefined ? parameter : undefined;
 }
 
-type ParametersByRole = ReadonlyMap<RoleName, DocumentParameter>;
-
-function parametersByRole({ parameters }: DocumentOperation, id: OperationId): ParametersByRole {
-  const byRole = new Map<RoleName, DocumentParameter>();
-  const { isList, parameters: tableParameters } = operations[id];
-  for (const [role, rule] of Object.entries(roles) as [RoleName, Role][]) {
-    const isOffered = isList && (!isFilter(role) || tableParameters.some(({ name }) => name === role));
-    // A list counts either pages or records.
-    if (!isOffered || (role === 'offset' && byRole.has('page'))) continue;
-    const [candidate] = rule.names.flatMap((name) =>
-      parameters.filter(
-        (parameter) =>
-          parameter.in === 'query' &&
-          parameter.fixedValue === undefined &&
-          compactName(parameter.name) === name &&
-          canHaveRole(rule, typeOf(parameter)),
-      ),
-    );
-    if (candidate) byRole.set(role, candidate);
+/** Returns the parameters of a list that are filters of ours, by our names. */
+function filtersOf(operation: DocumentOperation, id: OperationId): Map<DocumentParameter, string> {
+  const filters = new Map<DocumentParameter, string>();
+  for (const [name, role] of Object.entries(filterRoles)) {
+    const isOurs = operations[id].isList && operations[id].parameters.some((each) => each.name === name);
+    const parameter = isOurs ? findParameter(operation, role, false) : undefined;
+    if (parameter) filters.set(parameter, name);
   }
-  return byRole;
-}
-
-function isFilter(name: string): name is RoleName {
-  return name in roles && !/^(limit|page|offset|cursor)$/.test(name);
-}
-
-function hasName(role: RoleName, name: string): boolean {
-  return roles[role].names.some((roleName) => roleName === compactName(name));
+  return filters;
 }
 
 /** The parameters that requests send. */
 interface BoundParameters {
   readonly parameters: readonly Parameter[];
-  /**
-   * A required parameter for which the program has no value. The user can give most headers with `--header`.
-   */
-  readonly unknownParameter: DocumentParameter | undefined;
+  /** The required parameters for which the program has no value. The user can give most headers with `--header`. */
+  readonly unknownParameters: readonly DocumentParameter[];
 }
 
 /**
- * Names the parameters as the table does. A required parameter that the table lacks is called `query name` or
- * `header name`, so that no name of the table means two parameters. An optional parameter that the table
- * lacks is left out.
+ * Names the parameters as the table does. A parameter that the table lacks is called `query name` or `header name`, so that no
+ * name of the table means two parameters. If it is optional, it is left out.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
-  const byRole = parametersByRole(operation, id);
+  const { isList } = operations[id];
+  const filters = filtersOf(operation, id);
+  const size = isList ? pagingParameter(operation, 'limit') : undefined;
   const parameters: Parameter[] = [];
-  let unknownParameter: DocumentParameter | undefined;
+  const unknownParameters: DocumentParameter[] = [];
   for (const parameter of operation.parameters) {
-    const { name: wireName, required, schema, in: place } = parameter;
-    const [role] = [...byRole].find(([, holder]) => holder === parameter) ?? [];
-    const isInput = role === 'limit' || (role !== undefined && isFilter(role));
-    const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isInput ? role : undefined;
-    if (name === undefined && !required) continue;
-    const constant =
-      name === undefined ? (firstPosition(parameter, role) ?? constantOf(parameter)) : undefined;
-    const hasValue = name !== undefined || constant !== undefined;
-    if (place === 'path' || (place === 'header' && isFieldName(wireName)) || (place === 'query' && hasValue))
+    const { name: wireName, required, schema, in: place, fixedValue } = parameter;
+    const filter = filters.get(parameter);
+    const isSent = parameter === size || (filter !== undefined && !required);
+    const name =
+      place === 'path' ? (takesId(id) ? 'id' : undefined) : parameter === size ? 'limit' : isSent && filter;
+    if (!name && !required) continue;
+    const constant = name
+      ? undefined
+      : (firstPosition(operation, parameter, isList) ?? constantOf(parameter));
+    const isUnknown =
+      place === 'query'
+        ? !name && (constant === undefined || (filter !== undefined && fixedValue === undefined))
+        : place !== 'path' && !(place === 'header' && isFieldName(wireName));
+    if (isUnknown) unknownParameters.push(parameter);
+    else
       parameters.push({
-        name: name ?? `${place} ${wireName}`,
+        name: name || `${place} ${wireName}`,
         wireName,
-        in: place,
+        in: place as Parameter['in'],
         required,
         bounds: constant === undefined ? textBounds(schema) : undefined,
-        serviceDefault: isInput && !required ? constantOf(parameter) : undefined,
+        // A filter with a value hides records.
+        serviceDefault:
+          filter !== undefined || (name === 'limit' && !required) ? constantOf(parameter) : undefined,
         constant,
       });
-    else unknownParameter ??= parameter;
   }
-  return { parameters, unknownParameter };
+  return { parameters, unknownParameters };
 }
 
-/** Returns the value that asks for the first page. */
-function firstPosition(parameter: DocumentParameter, role: RoleName | undefined): string | undefined {
-  if (role === 'page') return String(typeOf(parameter).first ?? 1);
-  return role === 'offset' ? '0' : undefined;
+/** Returns the value that asks for the first page, for a required parameter. */
+function firstPosition(
+  operation: DocumentOperation,
+  parameter: DocumentParameter,
+  isList: boolean,
+): string | undefined {
+  if (!isList) return undefined;
+  if (parameter === pagingParameter(operation, 'page')) return String(firstOf(parameter) ?? 1);
+  return parameter === pagingParameter(operation, 'offset') ? '0' : undefined;
+}
+
+/** Returns the number of the first page, if the description states it by a default or a minimum. */
+function firstOf({ schema }: DocumentParameter): number | undefined {
+  const first = objectOf(schema).default ?? boundsOf(schema)?.minimum;
+  return first === undefined ? undefined : Number(first);
 }
 
 /** Returns the bounds of a parameter, without the type string: every value is sent as text. */
@@ -168,52 +154,61 @@ function constantOf({ schema, fixedValue }: DocumentParameter): string | undefin
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
 
+/** Gives the required parameters without a value those that the description states, as `?name=value` of --map does. */
+export function withStatedValues(operation: DocumentOperation, id: OperationId): DocumentOperation {
+  const { unknownParameters } = toParameters(operation, id);
+  const parameters = operation.parameters.map((parameter): DocumentParameter => {
+    const isUnknown = parameter.in === 'query' && unknownParameters.includes(parameter);
+    return isUnknown ? { ...parameter, fixedValue: statedText(parameter.schema) } : parameter;
+  });
+  return { ...operation, parameters };
+}
+
 /**
  * Finds out how the pages of a list follow each other, from the parameters of the list and from the fields
  * and headers of its answer.
  */
-export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
-  const byRole = parametersByRole(operation, id);
-  const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];
+export function pagingOf(operation: DocumentOperation): Paging {
+  const [page, offset, cursor] = (['page', 'offset', 'cursor'] as const).map((role) =>
+    pagingParameter(operation, role),
+  );
   const next = nextIn(operation);
   if (next) return { kind: 'cursor', parameter: (cursor ?? page)?.name, next };
-  const headers = answerHeaders(operation);
-  if (headers.includes('link')) return { kind: 'link' };
+  const headers = Object.values(operation.responses).flatMap((response) =>
+    Object.keys(objectOf(objectOf(response).headers)),
+  );
+  if (headers.some((name) => name.toLowerCase() === 'link')) return { kind: 'link' };
+  const maximumOf = ({ schema }: DocumentParameter) => {
+    const { maximum } = boundsOf(schema) ?? {};
+    return maximum === undefined ? undefined : Number(maximum);
+  };
   if (page) {
-    const { first = page.required ? 1 : undefined, maximum } = typeOf(page);
-    return { kind: 'number', parameter: page.name, first, maximum };
+    const first = firstOf(page) ?? (page.required ? 1 : undefined);
+    if (first === undefined || first === 0 || first === 1)
+      return { kind: 'number', parameter: page.name, first, maximum: maximumOf(page) };
   }
-  if (offset) return { kind: 'offset', parameter: offset.name, maximum: typeOf(offset).maximum };
+  if (offset) return { kind: 'offset', parameter: offset.name, maximum: maximumOf(offset) };
   const parameter = operation.parameters.find(isOtherPaging);
   const header = headers.find(isPagingName);
-  if (!parameter) return { kind: 'unknown', by: header && `the header ${header}` };
-  const after = /^(starting)?after$/.test(compactName(parameter.name)) ? parameter.name : undefined;
-  return { kind: 'unknown', by: `the ${parameter.in} parameter ${parameter.name}`, after };
+  const by = parameter ? `the ${parameter.in} parameter ${parameter.name}` : header && `the header ${header}`;
+  return { kind: 'unknown', by };
 }
 
-const pagingWords = ['page', 'cursor', 'offset', 'skip', 'continuation', 'marker', 'bookmark', 'next'];
-const sizeWords = ['size', 'count', 'per', 'limit', 'total'];
+const pagingWords = /^(page|cursor|offset|skip|start|starting|after|continuation|marker|bookmark|next)$/;
+const sizeWords = /^(size|count|per|limit|total)$/;
 
 /** Whether the name of a parameter or a header says that it leads through a list. */
 function isPagingName(name: string): boolean {
   const words = singularWords(name);
-  return words.some((word) => pagingWords.includes(word)) && !words.some((word) => sizeWords.includes(word));
+  return words.some((word) => pagingWords.test(word)) && !words.some((word) => sizeWords.test(word));
 }
 
-/** Whether a parameter seems to lead through a list, although it has no role. */
+/** Whether a parameter seems to lead through a list in a way that the program does not know. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
-  const { name } = parameter;
-  const { kind, isDate, isChoice } = typeOf(parameter);
-  if (!/^(query|header)$/.test(parameter.in) || isChoice || isDate || kind === 'boolean') return false;
-  if (hasName('offset', name)) return kind !== 'string';
-  return hasName('page', name) || hasName('cursor', name) || isPagingName(name);
-}
-
-/** Lists the names of the headers of the answers, in lower case. */
-function answerHeaders({ responses }: DocumentOperation): string[] {
-  return Object.values(responses).flatMap((response) =>
-    Object.keys(objectOf(objectOf(response).headers)).map((name) => name.toLowerCase()),
-  );
+  const { kind } = shapeOf(parameter.schema);
+  const isDate = /date|time/.test(String(objectOf(parameter.schema).format));
+  const canLead = /^(query|header)$/.test(parameter.in) && !isChoice(parameter) && !isDate;
+  return canLead && kind !== 'boolean' && isPagingName(parameter.name);
 }
 
 /** Finds the fields that lead from an answer to its link or cursor to the next page. */

@@ -1,8 +1,8 @@
 import { nouns } from '../api/nouns.ts';
 import { type NounName, type Operation, operations } from '../api/operations.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import { compactName, nounOf, singularWords } from './path-words.ts';
 import { type Shape, shapeOf } from './schema.ts';
-import { compactName, nounOf, singularWords } from './words.ts';
 
 // The schemas of a document show the names and the envelopes with which a service writes the records of a
 // noun.
@@ -47,11 +47,11 @@ export function isCategoryObject(schema: JsonValue | undefined): boolean {
   return kind === 'object' && (fields.has('id') || fields.has('name'));
 }
 
-/** The fields that a record of a noun must have. An order must have only one of them. */
+/** The fields that a record of a noun must have: its id, its name, and the records that it refers to. */
 const keyFields: Readonly<Record<NounName, readonly string[]>> = {
   pets: ['id', 'name'],
   categories: ['id', 'name'],
-  orders: ['petId', 'quantity', 'shipDate', 'complete'],
+  orders: ['id', 'petId'],
   inventory: ['petId', 'quantity'],
 };
 
@@ -60,10 +60,8 @@ const keyFields: Readonly<Record<NounName, readonly string[]>> = {
  */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
-  const required = keyFields[tableOperation.noun];
-  const missing = required.filter((field) => !names.has(field));
-  const hasKeyFields = missing.length < (tableOperation.noun === 'orders' ? required.length : 1);
-  return hasKeyFields ? undefined : missing;
+  const missing = keyFields[tableOperation.noun].filter((field) => !names.has(field));
+  return missing.length > 0 ? missing : undefined;
 }
 
 /** Whether a schema describes a record of a noun, by its fields. */

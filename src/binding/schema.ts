@@ -183,10 +183,10 @@ function statedValue(schema: JsonObject): JsonValue | undefined {
   return schema.const ?? schema.example ?? first ?? schema.default ?? choice;
 }
 
-/** Returns a text for a query that a schema states. */
+/** Returns a text that a schema states. */
 export function statedText(schema: JsonValue | undefined): string | undefined {
   const value = statedValue(objectOf(schema));
-  return value === undefined || typeof value === 'object' ? undefined : encodeURIComponent(String(value));
+  return value === undefined || typeof value === 'object' ? undefined : String(value);
 }
 
 /**

@@ -22,8 +22,6 @@ export interface ClientOptions {
   readonly contract: Contract;
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
-  /** The origin of operations with a server of their own. Undefined if the user named the path below which all lie. */
-  readonly serverOrigin?: string | undefined;
   /** The headers of every request: the user agent, the headers of `--header`, the credential. */
   readonly headers: HttpHeaders;
   /** A credential in the query of every request. */

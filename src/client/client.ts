@@ -106,7 +106,7 @@ export interface RawResponse extends HttpResponse {
 
 /** Creates the client of one service. The client owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
-  const { contract, baseUrl, serverOrigin, transport, secrets } = options;
+  const { contract, baseUrl, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
     const { conditions, isFresh, isUnchecked } = callOptions;
@@ -119,7 +119,7 @@ export function createClient(options: ClientOptions): Client {
     // Not a spread, which takes V8 longer.
     const allHeaders = conditions || freshness ? Object.assign({}, headers, freshness, conditions) : headers;
     if (!isUnchecked) checkRequired(operation, wireInput, allHeaders);
-    const request = toRequest(operation, wireInput, { baseUrl, serverOrigin, headers: allHeaders });
+    const request = toRequest(operation, wireInput, { baseUrl, headers: allHeaders });
     return { client, operation, request, options: callOptions };
   };
   const masked = (request: HttpRequest, { parameter }: ClientOptions = options): HttpRequest =>

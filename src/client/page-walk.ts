@@ -1,8 +1,9 @@
 import { canBeginAfterId } from '../api/contract.ts';
 import { type HttpHeaders, headerValue, linkTarget } from '../api/http.ts';
-import { findListSign, isLink, type ListSign } from '../api/list-signs.ts';
+import { findListSign, isLink, type ListSign, statesWhole } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import { CliError } from '../process/errors.ts';
 import { type JsonObject, valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import type { PageContent } from './read-answer.ts';
@@ -36,9 +37,16 @@ const maxPages = 100_000;
 const maxRecords = 10_000_000;
 const maxEmptyPages = 1000;
 
+/** What the end of a list shows. */
+export interface ListEnd {
+  /** The reason why there may be more records, a clause. */
+  readonly mayBeCut?: string | undefined;
+  /** A remark on the end of a list that is whole, a clause. */
+  readonly note?: string | undefined;
+}
+
 /**
- * Yields the pages of a list in their order. At the end returns a clause that says why there may be more records, or
- * undefined if the list is whole.
+ * Yields the pages of a list in their order, and returns what its end shows.
  *
  * @param size the page size that the URL of the first page asks for.
  * @throws CliError for a list that does not end.
@@ -47,7 +55,7 @@ export async function* pagesOf(
   { first, read }: PageSource,
   operation: Operation,
   size: number | undefined,
-): AsyncGenerator<JsonObject[], string | undefined> {
+): AsyncGenerator<JsonObject[], ListEnd> {
   const { paging, noun } = operation;
   const { idField } = nouns[noun];
   const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false };
@@ -55,15 +63,19 @@ export async function* pagesOf(
   const visited = new Set<string>();
   let before: readonly JsonObject[] = [];
   let emptyPages = 0;
-  for (let url = first; ; ) {
-    const page = await read(url);
+  let step: Step = { next: first };
+  while (step.next !== undefined) {
+    const url: string = step.next;
+    const page = await readPage(read, url, step.isCounted === true);
+    if (page === undefined) return { mayBeCut: step.doubt };
     const { records } = page;
     visited.add(url).add(withoutHash(page.url));
     if (walk.pages > 0 && isSamePage(before, records, idField)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
-      if (walk.pages > 1 || paging?.kind !== 'number' || walk.firstNumber !== undefined)
-        throw page.fault('the page repeats the one before');
-      walk.firstNumber = 1;
+      if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
+        walk.firstNumber = 1;
+      else if (step.isCounted) return repeatedEnd(walk, step, url);
+      else throw page.fault('the page repeats the one before');
     } else {
       const fault = canBeginAfterId(operation) ? orderFault(before, records, idField) : undefined;
       if (fault !== undefined) throw page.fault(fault);
@@ -78,15 +90,35 @@ export async function* pagesOf(
     if (walk.pages >= maxPages || walk.count > maxRecords)
       throw page.fault(`the list does not end: more than ${maxPages} pages or ${maxRecords} records`);
     walk.isLinked ||= linkTarget(linkOf(page), 'next') !== undefined;
-    const { next, mayBeCut, probe } = nextStep(walk, page);
-    if (next === undefined) {
-      // If the page cannot be read, there is no answer, and the list may be cut.
-      const last = mayBeCut !== undefined && probe ? await read(probe).catch(() => undefined) : undefined;
-      return last?.records.length === 0 ? undefined : mayBeCut;
-    }
-    if (visited.has(next)) throw page.fault(`the link to the next page repeats: ${maskUrl(next)}`);
-    url = next;
+    step = nextStep(walk, page);
+    if (step.next !== undefined && visited.has(step.next))
+      throw page.fault(`the link to the next page repeats: ${maskUrl(step.next)}`);
   }
+  return { mayBeCut: step.doubt };
+}
+
+/** The statuses with which services answer a page behind the last one. */
+const behindTheLast: readonly unknown[] = [204, 400, 404, 416];
+
+/** Reads a page. Undefined if the number of the page was counted here, and the answer says that there is no such page. */
+async function readPage(
+  read: PageSource['read'],
+  url: string,
+  isCounted: boolean,
+): Promise<Page | undefined> {
+  try {
+    return await read(url);
+  } catch (error) {
+    const isEnd = error instanceof CliError && behindTheLast.includes(error.details.status);
+    if (isCounted && isEnd) return undefined;
+    throw error;
+  }
+}
+
+/** A service that answers the last page again has no more. One that answers the only page again may not count pages at all. */
+function repeatedEnd({ pages }: Walk, { doubt }: Step, url: string): ListEnd {
+  const note = `${new URL(url).search} repeats the page before it`;
+  return pages === 1 ? { mayBeCut: doubt ?? note } : { mayBeCut: doubt, note };
 }
 
 /** The state of the reading of a list. Only `pagesOf` changes it. */
@@ -106,37 +138,34 @@ interface Walk {
 interface Step {
   /** The URL of the next page. Undefined after the last page. */
   readonly next?: string | undefined;
-  /** The reason why there may be more records, a clause. */
-  readonly mayBeCut?: string | undefined;
-  /** The URL of a page that has records only if there are more. */
-  readonly probe?: string | undefined;
+  /** Whether the URL has a number that was counted here, so that there may be no such page. */
+  readonly isCounted?: boolean;
+  /** The reason why there may be more records if the list ends here, a clause. */
+  readonly doubt?: string | undefined;
 }
 
 function nextStep(walk: Walk, page: Page): Step {
-  const { operation, first, size, count } = walk;
-  const { paging, noun } = operation;
+  const { operation, first, size, count, pages } = walk;
+  const { paging } = operation;
   const link = linkTarget(linkOf(page), 'next');
   if (link !== undefined) return { next: resolveNext(link, page) };
-  const sign = signOf(walk, page);
+  const sign = findListSign(page, { count, pages });
   const isLinked = walk.isLinked || linkTarget(linkOf(page), 'first', 'prev', 'last') !== undefined;
   if (isLinked || !paging || paging.kind === 'link') return signedStep(sign, page);
-  if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
+  if (paging.kind === 'cursor') return nextByCursor(paging, walk, page, sign);
   if (paging.kind === 'unknown') {
     if (sign) return signedStep(sign, page);
-    const last = page.records.at(-1)?.[nouns[noun].idField];
-    const canProbe = paging.after !== undefined && typeof last === 'bigint';
-    const probe = canProbe ? withQueryParameter(first, paging.after, `${last}`) : undefined;
-    return { mayBeCut: unknownPagingClause(walk, paging.by), probe };
+    if (paging.by !== undefined && count > 0)
+      return { doubt: `its pages follow each other by ${paging.by}, which petstore does not know` };
+    const isFull = size !== undefined && count >= size;
+    return isFull ? { doubt: `it answered ${count}, a full page, and no link to a next one` } : {};
   }
-  // A page that is shorter than the stated maximum is the last.
-  const maximum = statedMaximum(operation);
-  const length = page.records.length;
-  if (length === 0 || (maximum !== undefined && length < Math.min(size ?? maximum, maximum)))
-    return { mayBeCut: sign?.clause };
-  const value = paging.kind === 'number' ? (walk.firstNumber ?? 0) + walk.pages : count;
+  if (page.records.length === 0 || statesWhole(page, count)) return { doubt: sign?.clause };
+  const value = paging.kind === 'number' ? (walk.firstNumber ?? 0) + pages : count;
   if (value > (paging.maximum ?? Number.POSITIVE_INFINITY))
-    return { mayBeCut: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
-  return { next: withQueryParameter(first, paging.parameter, String(value)) };
+    return { doubt: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
+  const next = withQueryParameter(first, paging.parameter, String(value));
+  return { next, isCounted: true, doubt: sign?.clause };
 }
 
 /** Follows a link that the answer has although the description does not say so, if it is of the same origin. */
@@ -146,46 +175,23 @@ function signedStep(sign: ListSign | undefined, page: Page): Step {
     link !== undefined &&
     URL.canParse(link, page.url) &&
     new URL(link, page.url).origin === new URL(page.url).origin;
-  return isOwn ? { next: resolveNext(link, page) } : { mayBeCut: clause };
+  return isOwn ? { next: resolveNext(link, page) } : { doubt: clause };
 }
 
 function nextByCursor(
   { parameter, next }: { readonly parameter: string | undefined; readonly next: readonly string[] },
-  walk: Walk,
+  { first }: Walk,
   page: Page,
+  sign: ListSign | undefined,
 ): Step {
   const value = valueIn(page.envelope, next);
-  if (value === undefined || value === null || value === '' || value === false)
-    return signedStep(signOf(walk, page), page);
+  if (value === undefined || value === null || value === '' || value === false) return signedStep(sign, page);
   if (typeof value === 'boolean' || typeof value === 'object')
-    return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
+    return { doubt: `its ${next.join('.')} is neither a link nor a cursor` };
   const text = String(value);
   if (isLink(text)) return { next: resolveNext(text, page) };
-  if (parameter === undefined) return { mayBeCut: `its ${next.join('.')} is not a link` };
-  return { next: withQueryParameter(walk.first, parameter, text) };
-}
-
-/** Finds a statement of the page that there are more records than were read. */
-function signOf({ count, pages }: Walk, { status, headers, envelope }: Page): ListSign | undefined {
-  return findListSign({ status, headers, envelope }, { count, pages });
-}
-
-/**
- * Returns the reason why a list may be cut if its pages follow each other in an unknown way, a clause. Undefined if the list
- * is shorter than a page.
- *
- * @param by the parameter or header that leads to the next page; undefined if the description has none.
- */
-function unknownPagingClause({ operation, size, count }: Walk, by: string | undefined): string | undefined {
-  const { serviceDefault } = operation.parameters.find(({ name }) => name === 'limit') ?? {};
-  if (by === undefined)
-    return count >= (size ?? Number(serviceDefault ?? Number.NaN))
-      ? `it answered ${count}, a full page, and no link to a next one`
-      : undefined;
-  const largest = statedMaximum(operation) ?? Number(serviceDefault ?? 0);
-  return count > 0 && count >= Math.min(size ?? largest, largest)
-    ? `its pages follow each other by ${by}, which petstore does not know`
-    : undefined;
+  if (parameter === undefined) return { doubt: `its ${next.join('.')} is not a link` };
+  return { next: withQueryParameter(first, parameter, text) };
 }
 
 /** Whether a page has the same records as the page before. False for empty pages. */
@@ -217,7 +223,21 @@ function resolveNext(link: string, page: Page): string {
     const why = `the link to the next page leads to another origin: ${maskUrl(next.href)}`;
     throw page.fault(why, foreignOriginHint(next, here));
   }
+  const prefix = leftOutPrefix(next, here);
+  if (prefix !== undefined)
+    throw page.fault(
+      `the link to the next page leaves out ${prefix}: ${maskUrl(next.href)}`,
+      'a gateway may not tell the service below which path it lies: see `petstore help gateways`',
+    );
   return withoutHash(next.href);
+}
+
+/** Returns the path that a link lacks in front: `/api/shop` if `/api/shop/pets` links to `/pets`. @param here the URL of the answer. */
+export function leftOutPrefix(next: URL, here: URL): string | undefined {
+  const isShorter = next.pathname.length < here.pathname.length && next.pathname !== '/';
+  return isShorter && here.pathname.endsWith(next.pathname)
+    ? here.pathname.slice(0, -next.pathname.length)
+    : undefined;
 }
 
 function linkOf({ headers }: Page): string | undefined {
@@ -241,10 +261,4 @@ function withQueryParameter(url: string, name: string, value: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set(name, value);
   return parsed.href;
-}
-
-/** Returns the stated maximum of records in a page. Undefined if the service states no maximum. */
-export function statedMaximum({ parameters }: Operation): number | undefined {
-  const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
-  return maximum === undefined ? undefined : Number(maximum);
 }

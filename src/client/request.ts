@@ -23,8 +23,6 @@ export interface CallInput {
 interface RequestBase {
   /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** The origin of operations with a server of their own. Undefined if the user named the path below which all lie. */
-  readonly serverOrigin?: string | undefined;
   /** The headers that every request carries. */
   readonly headers: HttpHeaders;
 }
@@ -38,10 +36,7 @@ interface RequestBase {
  */
 export function toRequest(operation: Operation, input: CallInput, base: RequestBase): HttpRequest {
   const { method, parameters, body } = operation;
-  const { basePath } = operation;
-  const root =
-    base.serverOrigin === undefined || basePath === undefined ? base.baseUrl : base.serverOrigin + basePath;
-  const url = root + toPath(operation, input) + toQuery(parameters, input);
+  const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
   const callHeaders = toParameterHeaders(operation, input);
   if (body) callHeaders['content-type'] = body.mediaType;
   // Not a spread with further members, which takes V8 ten times as long.

@@ -1,11 +1,11 @@
 import { type Contract, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Operation } from '../api/operations.ts';
-import { comparedValues, petStatuses } from '../api/values.ts';
+import { comparedValues } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions } from './call.ts';
-import { type PageSource, pagesOf, statedMaximum } from './page-walk.ts';
+import { type ListEnd, type PageSource, pagesOf } from './page-walk.ts';
 
 // This file reads a list from its first record to its last, with any filters and page sizes of the service.
 
@@ -32,8 +32,7 @@ interface ListReader {
 
 /**
  * Reads the records of a list, page by page. A page is requested when the caller asks for it. A filter that the service
- * lacks is applied here. If the service requires a filter or has a default for it, there is a request for each value of
- * the filter.
+ * lacks is applied here.
  *
  * @throws UsageError for a filter that neither the service nor this function can apply, and for a list that may be cut if
  *   `whole` is set. CliError for a list that does not end.
@@ -59,7 +58,8 @@ export async function* readList(
     if (options.whole) kept.push(page.value);
     else yield page.value;
   }
-  const mayBeCut = page.value;
+  const { mayBeCut, note } = page.value;
+  if (note !== undefined) source.note(`note: ${note}: the list ends here (${id})`);
   if (mayBeCut !== undefined && options.whole)
     throw new UsageError(
       `the list may be cut, and this needs every record: ${mayBeCut} (${id})`,
@@ -70,13 +70,13 @@ export async function* readList(
   yield* kept;
 }
 
-/** Yields the pages of a list. Returns the reason why the list may be cut, a clause. Undefined if the list is whole. */
+/** Yields the pages of a list, without the records that the filters exclude. */
 async function* readPages(
   { openList }: ListReader,
   operation: Operation,
   filters: Filters,
   { limit, after, whole }: ListOptions,
-): AsyncGenerator<JsonObject[], string | undefined> {
+): AsyncGenerator<JsonObject[], ListEnd> {
   checkFilters(operation, filters);
   const conditions = Object.entries(filters).flatMap(([name, value]): [string, unknown][] => {
     const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
@@ -86,36 +86,41 @@ async function* readPages(
     const value = parameterOf(operation, name, filter);
     return value === undefined ? [] : [[name, value]];
   });
+  const query = Object.fromEntries(parameters);
+  const mayBeCut = narrowingClause(operation, query);
+  if (whole && mayBeCut !== undefined) return { mayBeCut };
   const isExact = parameters.length === conditions.length;
   const size = pageSize(operation, isExact ? limit : undefined);
   let left = limit ?? Number.POSITIVE_INFINITY;
-  const parts = queriesOf(operation, conditions);
-  let { mayBeCut } = parts;
-  if (whole && mayBeCut !== undefined) return mayBeCut;
-  for (const part of parts.queries) {
-    // A service may ignore a parameter without an error.
-    const checked = [...conditions, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
-    const query = { ...Object.fromEntries(parameters), ...part, after };
-    const open = (limit: number | undefined) => pagesOf(openList({ ...query, limit }), operation, limit);
-    let pages = open(size);
-    let page = await pages.next();
-    if (!page.done && page.value.length === 0) {
+  // A service may ignore a parameter without an error.
+  const checked = conditions.filter(([name]) => hasField(operation, name));
+  const open = (limit: number | undefined) => pagesOf(openList({ ...query, after, limit }), operation, limit);
+  let pages = open(size);
+  let page = await pages.next();
+  if (!page.done && page.value.length === 0) {
+    page = await pages.next();
+    // A service may take a page size that it does not know for a filter, which no record meets.
+    if (page.done && size !== undefined && isSizeAssumed(operation)) {
+      pages = open(undefined);
       page = await pages.next();
-      // A service may take a page size that it does not know for a filter, which no record meets.
-      if (page.done && size !== undefined && isSizeAssumed(operation)) {
-        pages = open(undefined);
-        page = await pages.next();
-      }
     }
-    for (; !page.done; page = await pages.next()) {
-      const matching = page.value.filter((record) => meetsConditions(record, checked));
-      left -= matching.length;
-      yield matching;
-      if (left <= 0) return undefined;
-    }
-    mayBeCut ??= page.value;
   }
-  return mayBeCut;
+  for (; !page.done; page = await pages.next()) {
+    const matching = page.value.filter((record) => meetsConditions(record, checked));
+    left -= matching.length;
+    yield matching;
+    if (left <= 0) return {};
+  }
+  return { ...page.value, mayBeCut: mayBeCut ?? page.value.mayBeCut };
+}
+
+/** Returns a clause if the list has only the records with one value of a filter, by a default or by `--map`. */
+function narrowingClause({ parameters }: Operation, query: Filters): string | undefined {
+  const narrowing = parameters.find(
+    ({ name, in: place, serviceDefault }) =>
+      place === 'query' && name !== 'limit' && serviceDefault !== undefined && query[name] === undefined,
+  );
+  return narrowing && `it has only those with ${narrowing.wireName} ${narrowing.serviceDefault}`;
 }
 
 const largestPage = 1000;
@@ -131,10 +136,16 @@ function pageSize(operation: Operation, limit: number | undefined): number | und
   const largest = Math.min(largestPage, statedMaximum(operation) ?? largestPage);
   if (limit !== undefined)
     return Math.max(Math.ceil(limit / Math.ceil(limit / largest)), Number(size.bounds?.minimum ?? 1));
-  // Without links, a default size would cut the list.
-  const { paging } = operation;
-  const hasNoPages = paging?.kind === 'unknown' && paging.by === undefined;
-  return isStated || (size.serviceDefault !== undefined && hasNoPages) ? largest : undefined;
+  // A default size would cut a list whose pages are not known.
+  return isStated || (size.serviceDefault !== undefined && operation.paging?.kind === 'unknown')
+    ? largest
+    : undefined;
+}
+
+/** Returns the stated maximum of records in a page. Undefined if the service states no maximum. */
+function statedMaximum({ parameters }: Operation): number | undefined {
+  const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
+  return maximum === undefined ? undefined : Number(maximum);
 }
 
 function isSizeAssumed({ parameters }: Operation): boolean {
@@ -154,14 +165,15 @@ function hasField({ records }: Operation, name: string): boolean {
  */
 export function checkFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
   const names = Object.keys(filters).filter((name) => filters[name] !== undefined);
-  const lacking = [
-    ...names.filter((name) => !hasField(operation, name) && !takesParameter(operation, name)),
-    ...needs.filter((name) => !hasField(operation, name)),
-  ];
-  const [name] = lacking;
+  const isSeveral = (name: string) => [filters[name]].flat().length > 1;
+  const name = [
+    ...names.filter((each) => isSeveral(each) || !takesParameter(operation, each)),
+    ...needs,
+  ].find((each) => !hasField(operation, each));
   if (name === undefined) return;
+  const what = isSeveral(name) && takesParameter(operation, name) ? `several values of ${name}` : name;
   throw new UsageError(
-    `the service cannot filter by ${name}, and its records have no field ${name} (${operation.id})`,
+    `the service cannot filter by ${what}, and its records have no field ${name} (${operation.id})`,
     'see `petstore api operations`',
     'unbound',
   );
@@ -176,37 +188,6 @@ function parameterOf(operation: Operation, name: string, filter: unknown): unkno
   if (typeof filter === 'string' && words) return words.find((word) => caseless(word) === caseless(filter));
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }
-
-/**
- * Returns the queries whose lists together have all records. A filter hides records if the service requires it, has a
- * default for it, or applies it to a field that its records do not show. For such a filter there is a query for each value.
- * `mayBeCut` names a default if the other values of the filter are unknown.
- */
-function queriesOf(
-  operation: Operation,
-  conditions: readonly (readonly [string, unknown])[],
-): { readonly queries: readonly Filters[]; readonly mayBeCut: string | undefined } {
-  const values = new Map(conditions);
-  const isPaging = (name: string) => name === 'limit' || name === 'after';
-  const narrowing = operation.parameters.filter(({ name, serviceDefault, required, in: place, constant }) => {
-    if (place !== 'query' || isPaging(name) || constant !== undefined) return false;
-    if (values.has(name) && !Array.isArray(values.get(name))) return false;
-    return required || serviceDefault !== undefined || (values.has(name) && !hasField(operation, name));
-  });
-  let queries: readonly Filters[] = [{}];
-  let mayBeCut: string | undefined;
-  for (const { name, bounds, serviceDefault } of narrowing) {
-    const choices = values.get(name) ?? bounds?.enum ?? filterValues[name];
-    if (Array.isArray(choices) && choices.length > 0)
-      queries = queries.flatMap((query) => choices.map((value) => ({ ...query, [name]: value })));
-    else if (serviceDefault !== undefined)
-      mayBeCut ??= `it has only those with ${name} ${serviceDefault}, unless it is asked for others`;
-  }
-  return { queries, mayBeCut };
-}
-
-/** The values of the filters that have few, used if the description does not list them. */
-const filterValues: Filters = { status: petStatuses, complete: [true, false] };
 
 function meetsConditions(record: JsonObject, conditions: readonly (readonly [string, unknown])[]): boolean {
   return conditions.every(([name, expected]) =>

@@ -1,6 +1,6 @@
 /** Descriptions of services unlike the one of the table: other paths, methods, names, versions and gaps. */
 
-/** OpenAPI 3.0 in YAML: other paths, PATCH for updates, ids of other names. */
+/** OpenAPI 3.0 in YAML: other paths with our operationIds, PATCH for updates, ids of other names. */
 export const warehouse = `
 openapi: 3.0.3
 info: { title: Warehouse, version: 2.4.0 }
@@ -11,7 +11,7 @@ security: [ { key: [] } ]
 paths:
   /animals:
     get:
-      operationId: searchAnimals
+      operationId: listPets
       parameters:
         - { name: pet_status, in: query, schema: { $ref: '#/components/schemas/PetStatus' } }
         - { name: category_id, in: query, schema: { type: integer, format: int64 } }
@@ -20,7 +20,7 @@ paths:
       responses:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Pets' } } } }
     post:
-      operationId: registerAnimal
+      operationId: createPet
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/NewPet' } } } }
       responses:
         '201': { description: made, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
@@ -30,12 +30,12 @@ paths:
     get:
       deprecated: true
       x-deprecated-sunset: 2030-06-30
-      operationId: readAnimal
+      operationId: getPet
       responses:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
         4XX: { description: no, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }
     patch:
-      operationId: changeAnimal
+      operationId: updatePet
       requestBody:
         content:
           application/merge-patch+json:
@@ -48,9 +48,11 @@ paths:
       responses:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
     delete:
+      operationId: deletePet
       responses: { '204': { description: gone } }
   /kinds:
     get:
+      operationId: listCategories
       responses:
         '200':
           description: ok
@@ -66,6 +68,7 @@ paths:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Category' } } } }
   /stock/{pet_id}:
     put:
+      operationId: updateInventory
       x-stability: beta
       parameters: [ { name: pet_id, in: path, required: true, schema: { type: integer } } ]
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/InventoryUpdate' } } } }
@@ -153,7 +156,11 @@ const takesUpdate = {
 const petIdInPath = { name: 'petId', in: 'path', required: true, schema: { type: 'integer' } };
 const getsPet = { parameters: [petIdInPath], get: { responses: ok({ $ref: '#/components/schemas/Pet' }) } };
 
-/** Two operations fit updateInventory, and two getPet. */
+const listsItems = {
+  get: { responses: ok({ type: 'array', items: { $ref: '#/components/schemas/InventoryItem' } }) },
+};
+
+/** Two operations fit listInventory, and none is certainly getPet. */
 export const ambiguous = {
   openapi: '3.0.3',
   info: { title: 'Ambiguous', version: '1' },
@@ -163,8 +170,10 @@ export const ambiguous = {
     },
     '/animals/{petId}': getsPet,
     '/beasts/{petId}': getsPet,
-    '/stock/{petId}': { parameters: [petIdInPath], put: takesUpdate, patch: takesUpdate },
-    '/counts/{petId}': { parameters: [petIdInPath], put: takesUpdate },
+    '/a/inventory': listsItems,
+    '/b/inventory': listsItems,
+    '/a/inventory/{petId}': { parameters: [petIdInPath], put: takesUpdate, patch: takesUpdate },
+    '/b/inventory/{petId}': { parameters: [petIdInPath], put: takesUpdate },
   },
   components: { schemas: { Pet: pet, InventoryUpdate: quantity, InventoryItem: item } },
 };

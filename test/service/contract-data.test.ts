@@ -43,11 +43,7 @@ async function bindPets(schema: JsonObject = pet, more: JsonObject = {}) {
     ...more,
   };
   const source = { url: 'file:///openapi.json', label: 'x', document };
-  return bind(
-    await readDescription(source),
-    { operations: new Map(), fields: new Map() },
-    'http://service.test',
-  ).contract;
+  return bind(await readDescription(source), { operations: new Map(), fields: new Map() }).contract;
 }
 
 test('a field that is only written is marked in the body, is no column, and is not required of an answer', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { recordingServer } from '../helpers/recording-server.ts';
+import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { type Shape, shapedService } from '../helpers/shaped-service.ts';
 
@@ -9,6 +9,8 @@ import { type Shape, shapedService } from '../helpers/shaped-service.ts';
 
 const firstTwo: Shape['page'] = (records) => records.slice(0, 2);
 const inQuery = (name: string, schema: object) => ({ name, in: 'query', schema });
+
+const pet = (id: number) => ({ id, name: `Pet${id}`, categoryId: 1, status: 'sold' });
 
 /** Lists of five records that are cut after two. No request can get the rest. */
 const cut: Record<string, Shape> = {
@@ -89,18 +91,6 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
 
 test.each<[string, Shape]>([
   [
-    'is shorter than the stated maximum',
-    {
-      parameters: [inQuery('cursor', { type: 'string' }), inQuery('limit', { type: 'integer', maximum: 50 })],
-    },
-  ],
-  [
-    'is shorter than the page that the service sends by default',
-    {
-      parameters: [inQuery('after', { type: 'integer' }), inQuery('limit', { type: 'integer', default: 50 })],
-    },
-  ],
-  [
     'has a link to its only page',
     {
       parameters: [inQuery('after', { type: 'string' })],
@@ -151,24 +141,102 @@ test('a service that takes an unknown page size for a filter is asked once witho
   expect(server.calls().filter((call) => call.startsWith('GET /pets?limit=')).length).toBeGreaterThan(0);
 });
 
-test('a filter that is required, or has a default, is asked for each of its values', async () => {
+test('a list that needs a filter is unbound, and the --map line that fixes it binds a list that may be cut', async () => {
   const values = { type: 'string', enum: ['available', 'pending', 'sold'] };
-  for (const parameter of [
-    { ...inQuery('status', values), required: true },
-    inQuery('status', { ...values, default: 'available' }),
-  ]) {
-    const page: Shape['page'] = (records, url) =>
-      url.pathname === '/pets' && !url.searchParams.has('status')
-        ? records.filter(({ status }) => status === 'available')
-        : records;
-    await using service = await shapedService({ parameters: [parameter], page });
-    const { done } = await bindTo(service);
-    expect(await done('pets list --sort id -o ids')).toBe('1\n2\n3\n4\n5\n');
-    expect(await done('pets list --status sold -o ids')).toBe('2\n5\n');
-    expect(service.calls().filter((call) => call.startsWith('GET /pets'))).toEqual(
-      ['available', 'pending', 'sold', 'sold'].map((status) => `GET /pets?status=${status}`),
-    );
+  const page: Shape['page'] = (records, url) =>
+    url.pathname === '/pets'
+      ? records.filter(({ status }) => status === url.searchParams.get('status'))
+      : records;
+  await using service = await shapedService({
+    parameters: [{ ...inQuery('status', values), required: true }],
+    page,
+  });
+  const { run } = await bindTo(service);
+  const refused = await run('pets list');
+  expect([refused.code, refused.words]).toEqual([
+    2,
+    expect.stringContaining('needs the query parameter status'),
+  ]);
+  const [, map = ''] = /--map (listPets='.*?')/.exec(refused.words) ?? [];
+  expect(map).toBe("listPets='GET /pets?status=available'");
+  expect(await run(['api', 'bind', '--map', map.replaceAll("'", '')])).toMatchObject({ code: 0 });
+  const list = await run('pets list -o ids');
+  expect([list.code, list.stdout]).toEqual([0, '3\n']);
+  expect(list.words).toContain('there may be more records: it has only those with status available');
+  expect(await run('pets delete Pet1 --yes')).toMatchObject({ code: 2, stdout: '' });
+});
+
+/** Pages of two, whatever size is asked for. */
+const pagesOfTwo: Shape['page'] = (records, url) => {
+  const start = (Number(url.searchParams.get('page') ?? 1) - 1) * 2;
+  return records.slice(start, start + 2);
+};
+const numbered = [inQuery('page', { type: 'integer', minimum: 1 }), inQuery('limit', { type: 'integer' })];
+
+test('a page that is shorter than was asked for is not the last, with a page number or an offset', async () => {
+  const offset: Shape = {
+    parameters: [inQuery('skip', { type: 'integer' }), inQuery('take', { type: 'integer', maximum: 50 })],
+    page: (records, url) => records.slice(Number(url.searchParams.get('skip') ?? 0)).slice(0, 2),
+  };
+  for (const shape of [{ parameters: numbered, page: pagesOfTwo }, offset]) {
+    await using service = await shapedService(shape);
+    const { run } = await bindTo(service);
+    expect(await run('pets list -o ids')).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n5\n', stderr: '' });
+    expect((await run('pets get Pet5 -o ids')).stdout).toBe('5\n');
   }
+});
+
+test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
+  ...[204, 400, 404, 416].map((status): [string, Reply, boolean, string] => [
+    String(status),
+    status === 204 ? { status } : { status, body: { code: 'x', message: 'no such page', status } },
+    false,
+    '',
+  ]),
+  ['not asked for, as the total is reached', { status: 500 }, true, ''],
+  ['the last page again', { body: [pet(5)] }, false, 'note: ?page=4'],
+])('a list ends if the page behind the last one is %s', async (_, behind, hasTotal, note) => {
+  const list: Shape['list'] = (data, _noun, _url, all) => (hasTotal ? { data, total: all.length } : data);
+  await using service = await shapedService({ parameters: numbered, page: pagesOfTwo, list });
+  const pets = [1, 2, 3, 4, 5].map(pet);
+  await using gateway = await recordingServer({}, ({ path }) => {
+    const url = new URL(path, 'http://service.test');
+    if (url.pathname === '/pets/5') return { body: pet(5) };
+    if (url.searchParams.get('page') === '4') return behind;
+    return { body: list(pagesOfTwo(pets, url), 'pets', url, pets) };
+  });
+  const { run } = await bindTo(gateway, service.description);
+  const { code, stdout, stderr } = await run('pets get Pet5 -o ids');
+  expect([code, stdout, stderr]).toEqual([0, '5\n', expect.stringContaining(note)]);
+  if (note === '') expect(stderr).toBe('');
+});
+
+test('a page that answers for a missing one does not end a list that says that there is more', async () => {
+  await using service = await shapedService({
+    parameters: numbered,
+    page: (records, url) => (url.searchParams.get('page') === '2' ? [] : records.slice(0, 2)),
+    list: (data, _noun, _url, all) => ({ data, total: all.length }),
+  });
+  const { run } = await bindTo(service);
+  const { code, words } = await run('pets list -o ids');
+  expect([code, words]).toEqual([0, expect.stringContaining('there may be more records: it says total: 5')]);
+});
+
+test('a service that ignores the number of a page has a list that may be cut', async () => {
+  await using service = await shapedService({ parameters: numbered, page: (records) => records.slice(0, 2) });
+  const { run } = await bindTo(service);
+  expect((await run('pets list -o ids')).words).toContain('repeats the page before it');
+  expect(await run('pets delete Pet1 --yes')).toMatchObject({ code: 2, stdout: '' });
+  expect(service.writes()).toEqual([]);
+});
+
+test('a next link that leaves out the path of a gateway is named', async () => {
+  await using server = await recordingServer({}, () => ({
+    headers: { link: '</v1/pets?after=1>; rel="next"' },
+    body: [pet(1)],
+  }));
+  const { code, stderr } = await runAt({ ...server, url: `${server.url}/api/v1` }, 'pets list --retries 0');
+  expect([code, stderr]).toEqual([6, expect.stringContaining('the link to the next page leaves out /api:')]);
 });
 
 /** Lists the pets of category 1, unless the request names another category. */
@@ -219,8 +287,6 @@ test('a field that the records lack is an empty column, and its flags are exit 2
   expect(service.seen).toEqual([]);
   await done('pets create --name Rex');
 });
-
-const pet = (id: number) => ({ id, name: `Pet${id}`, categoryId: 1, status: 'sold' });
 
 test.each<
   [where: string, page: (count: number) => [link: string, ...ids: number[]], requests: number, why: string]

@@ -5,13 +5,13 @@ import { validatingService } from '../helpers/validating-service.ts';
 // Public descriptions, with services that validate every request and every response with the description
 // itself.
 
-async function open(file: string) {
+async function open(file: string, ...maps: string[]) {
   const service = await validatingService(`test/fixtures/${file}`);
   onTestFinished(async () => {
     expect(service.violations).toEqual([]);
     await service[Symbol.asyncDispose]();
   });
-  const bound = await bindTo(service);
+  const bound = await bindTo(service, undefined, {}, maps);
   service.violations.length = 0;
   return { service, ...bound, data: dataOf(bound) };
 }
@@ -31,7 +31,7 @@ async function boundOperations({ done }: Bound): Promise<object> {
 }
 
 test("Swagger's Petstore: pets can be created, listed, read, updated and deleted", async () => {
-  const store = await open('swagger-petstore.yaml');
+  const store = await open('swagger-petstore.yaml', 'listPets=GET /pet/findByStatus');
   const { run, done, data } = store;
   expect(await boundOperations(store)).toEqual({
     listPets: 'GET /pet/findByStatus',
@@ -51,19 +51,19 @@ test("Swagger's Petstore: pets can be created, listed, read, updated and deleted
   const rex = { name: 'Rex', category: { name: 'Dogs' }, status: 'available', photoUrls: [], id: 1 };
   const flags = '--name Rex --category Dogs --status available --field photoUrls=[]';
   expect(await data(`pets create ${flags}`)).toEqual(rex);
-  expect(await data('pets list')).toEqual([rex]);
   expect(await done('pets list')).toMatch(/^ *1 +Rex +Dogs +available$/m);
+  expect((await run('pets list')).words).toContain('it has only those with status available');
   expect(await data('pets list --status sold')).toEqual([]);
   expect(await data('pets list --status available --category dogs')).toEqual([rex]);
-  expect(await data('pets list --category Cats')).toEqual([]);
+  expect(await data('pets list --category Cats --status available')).toEqual([]);
   const tags = [{ id: 2, name: 'old' }];
   expect(await data(`pets update 1 --status sold --field tags=${JSON.stringify(tags)}`)).toEqual({
     ...rex,
     status: 'sold',
     tags,
   });
-  expect(await data('pets list --status pending --status sold')).toHaveLength(1);
-  expect(await data('pets get Rex')).toMatchObject({ id: 1, status: 'sold' });
+  expect(await data('pets list --status sold')).toHaveLength(1);
+  expect(await run('pets get Rex')).toMatchObject({ code: 2 });
   expect(await data('pets update 1 --category 7')).toMatchObject({ category: { id: 7 }, status: 'sold' });
   expect(await done('pets delete 1 --yes')).toBe('');
   expect(await run('pets get 1')).toMatchObject({ code: 5 });

@@ -168,7 +168,7 @@ test('a write on one record is bound only if the service finds the record by our
       document: structuredClone(description),
     };
     const maps = { operations: new Map(), fields: new Map() };
-    const { contract } = bind(await readDescription(source), maps, 'http://service.test');
+    const { contract } = bind(await readDescription(source), maps);
     const writes = [...contract.operations.values()].filter(
       ({ method, path }) => method !== 'GET' && path.includes('{'),
     );

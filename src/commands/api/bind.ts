@@ -48,7 +48,7 @@ export async function bindDescription(
   const { settings } = context;
   const address = addressOf(settings, description, basePathFlag);
   const { origin, basePath, note } = address;
-  const { matches, contract } = bind(description, maps, origin);
+  const { matches, contract } = bind(description, maps);
   const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
     const error = new UsageError(
@@ -64,12 +64,12 @@ export async function bindDescription(
   const { dryRun } = context.flags;
   if (!dryRun) {
     const boundAt = context.now().toISOString();
-    const bound = {
-      ...contract,
-      basePath,
-      operations: basePathFlag === undefined ? contract.operations : withoutServers(contract),
-    };
-    await writeContract(context.io, scope, { contract: bound, origin, source: description.url, boundAt });
+    await writeContract(context.io, scope, {
+      contract: { ...contract, basePath },
+      origin,
+      source: description.url,
+      boundAt,
+    });
   }
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
@@ -166,14 +166,6 @@ function requireNounOfField(noun: string, field: string): NounName {
   const fields = recordFieldsOf(match);
   if (fields.includes(field)) return match;
   throw new UsageError(`--map ${noun}.${field}: ${noun} have no such field`, `one of ${fields.join(', ')}`);
-}
-
-/** With --base-path all operations lie below the same path. */
-function withoutServers({ operations }: Contract): Contract['operations'] {
-  const entries = [...operations.values()].map(
-    ({ basePath: _, ...operation }) => [operation.id, operation] as const,
-  );
-  return new Map(entries);
 }
 
 /** The address that a binding is for. */

@@ -1,0 +1,88 @@
+import { nouns } from '../api/nouns.ts';
+import { type NounName, operations } from '../api/operations.ts';
+
+/** The words of a path that are a noun, in lower case. */
+const nounWords: Readonly<Record<string, NounName>> = {
+  pets: 'pets',
+  pet: 'pets',
+  categories: 'categories',
+  category: 'categories',
+  orders: 'orders',
+  order: 'orders',
+  inventory: 'inventory',
+  inventories: 'inventory',
+};
+
+/** Words that may mean one of our nouns. They bind nothing, but `bind` prints the `--map` line. */
+const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
+
+/** Returns the noun of a word in a path or of a field: `pets` for `Pet`. */
+export function nounOf(word = ''): NounName | undefined {
+  const key = word.toLowerCase();
+  return Object.hasOwn(nounWords, key) ? nounWords[key] : undefined;
+}
+
+/** Returns the noun whose records or bodies have a schema with this name in the service's specification. */
+export function nounOfSchema(name: string): NounName | undefined {
+  const match = Object.values(operations).find(
+    ({ noun, body }) => nouns[noun].schema === name || body?.name === name,
+  );
+  return match?.noun;
+}
+
+/** Whether a text has a word that means a noun: `findPetsByStatus`, `/animals`. */
+export function mentions(text: string, noun: NounName): boolean {
+  return singularWords(text).some((word) => (nounOf(word) ?? synonyms[word]) === noun);
+}
+
+/** Splits a name into words in lower case and in the singular. */
+export function singularWords(name: string): string[] {
+  const parts = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return parts.filter((part) => part !== '').map((part) => part.replace(/ies$/, 'y').replace(/(?<!s)s$/, ''));
+}
+
+/** Writes a name in lower case and without punctuation, to compare `pet_id`, `petId` and `Pet-ID`. */
+export function compactName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** The parts of a path: `/stores/{storeId}/pets/findByStatus`, `/v1/pets/{petId}`. */
+export interface PathForm {
+  /** The path up to the word of the collection. A noun is in the plural, so that `/v1/pet` and `/v1/pets` are the same. */
+  readonly collection: string;
+  /** The noun of this word. */
+  readonly noun: NounName | undefined;
+  /** A word behind the word of a noun: `findByStatus`. */
+  readonly tail: string | undefined;
+  /** The name of the parameter at the end: `petId`. */
+  readonly idName: string | undefined;
+  /** The names of the parameters before the word: `storeId`. */
+  readonly outerNames: readonly string[];
+  /** Whether the path leads through another noun: `/pets/{petId}/inventory`, `/pet/category`. */
+  readonly isBelowNoun: boolean;
+}
+
+/** Reads the parts of a path. */
+export function readPath(path: string): PathForm {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const idName = isParameter(segments.at(-1)) ? segments.pop()?.slice(1, -1) : undefined;
+  const hasTail = nounOf(segments.at(-1)) === undefined && nounOf(segments.at(-2)) !== undefined;
+  const tail = hasTail && !isParameter(segments.at(-1)) ? segments.pop() : undefined;
+  const word = segments.pop() ?? '';
+  const noun = nounOf(word);
+  return {
+    collection: [...segments, noun ?? word].map((segment) => `/${segment}`).join(''),
+    noun,
+    tail,
+    idName,
+    outerNames: segments.filter(isParameter).map((segment) => segment.slice(1, -1)),
+    isBelowNoun: segments.some((segment) => nounOf(segment) !== undefined),
+  };
+}
+
+export function isParameter(segment = ''): boolean {
+  return segment.startsWith('{') && segment.endsWith('}');
+}
