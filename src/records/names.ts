@@ -5,6 +5,7 @@ import { readFromList } from '../client/read-record.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless, groupDigits, joinFirst } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
 import { type Body, maxListedIds } from './record-nouns.ts';
@@ -93,12 +94,21 @@ export class Names {
   }
 
   /**
-   * Replaces names by ids. The name of a pet becomes an id. The name of a category becomes `{id, name}`, because a bound
-   * service may want both; `{name}` if the service has no list of categories.
+   * Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of
+   * categories.
    */
   async resolve(fields: Body): Promise<Body> {
+    const { operations } = this.client.contract;
+    const takesObject = (['createPet', 'updatePet'] as const).some((id) =>
+      isJsonObject((operations.get(id)?.body?.fields.categoryId?.example ?? null) as JsonValue),
+    );
     const resolved = new Map(Object.entries(fields));
     for (const [field, value] of resolved) {
+      if (field === 'categoryId' && !takesObject) {
+        const category = isName(field, value) ? await this.categoryOf(value) : (value as JsonValue);
+        resolved.set(field, isJsonObject(category) ? (category.id ?? category) : category);
+        continue;
+      }
       if (!isName(field, value)) continue;
       const isCategory = referenceFields[field] === 'categories';
       resolved.set(field, await (isCategory ? this.categoryOf(value) : this.idOf('pets', value)));

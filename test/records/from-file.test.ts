@@ -177,6 +177,18 @@ test('reads headers and keys without regard to case, spaces and underscores', as
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Rexi' });
 });
 
+test('the plan of a row with the name of a category has its id', async () => {
+  using shop = openShop();
+  const stdin = '[{"id":1,"category":"cats"},{"id":2,"category":{"id":3,"name":"Birds"}}]';
+  const table = await shop.run('pets update --from - --dry-run', { stdin });
+  expect(table.stdout).toMatch(/^ 1 +Bella +categoryId 1 +categoryId 2$/m);
+  const plan = (await shop.run('pets update --from - --dry-run -o json', { stdin })).stdout;
+  expect(JSON.parse(plan)).toMatchObject([
+    { before: { categoryId: 1 }, after: { categoryId: 2 } },
+    { after: { categoryId: 3 } },
+  ]);
+});
+
 test('says what a file of ids has besides, and which texts may mean that there is no value', async () => {
   using shop = openShop();
   const deleted = await shop.run('categories delete --from - --dry-run', {

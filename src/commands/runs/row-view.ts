@@ -3,7 +3,7 @@ import type { NounName } from '../../api/operations.ts';
 import { changeOf } from '../../bulk/plan.ts';
 import { fateOf, type PlannedRow, type Run } from '../../bulk/run.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { type JsonObject, printJson } from '../../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
 import { plannedOf, type Reason } from '../../writes/decide.ts';
 import { isFields, toJsonValue, type Value } from '../../writes/value.ts';
 
@@ -119,11 +119,14 @@ function differencesText(value: Exclude<Value, null | number | bigint>, other: V
   const otherFields = other !== undefined && isFields(other) ? other : {};
   return Object.entries(value)
     .filter(([name, field]) => printJson(field ?? null) !== printJson(otherFields[name] ?? null))
-    .map(
-      ([name, field]) =>
-        `${name} ${typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field)}`,
-    )
+    .map(([name, field]) => `${name} ${fieldText(name, field)}`)
     .join(', ');
+}
+
+function fieldText(name: string, field: JsonValue | undefined): string {
+  if (name === 'categoryId' && field !== undefined && isJsonObject(field))
+    return String(field.name ?? field.id);
+  return typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field);
 }
 
 /** A row of a run that removed records, as `create --from` takes it: the fields of the record, and what became of the row. */
