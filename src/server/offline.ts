@@ -170,7 +170,6 @@ class FileStore {
     try {
       if (current.id === undefined || current.revision !== saved?.revision) {
         const { randomUUID } = await import('node:crypto');
-        current.isChanged ||= current.revision !== saved?.revision;
         current.id ??= randomUUID();
         await writeFileAtomic(this.file, printStore(current));
       }

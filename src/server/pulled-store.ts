@@ -5,7 +5,7 @@ import { CliError } from '../process/errors.ts';
 import { ensurePrivateFolder, writeFileAtomic } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import type { Store } from './store.ts';
-import { createStore, InvalidStore, printStore, readStore, versionOf } from './store-file.ts';
+import { createStore, InvalidStore, printStore, readStore } from './store-file.ts';
 
 /** The records of a service, as its lists return them. */
 export type PulledRecords = Readonly<
@@ -17,14 +17,13 @@ export type PulledRecords = Readonly<
  *
  * @throws CliError `failed` if the records break the rules of the local server.
  */
-export function toPulledStore(records: PulledRecords, from: string, at: Date): Store {
+export function toPulledStore(records: PulledRecords, from: string): Store {
   const store = createStoreOf(records, from);
   for (const noun of ['categories', 'pets', 'orders'] as const) {
     const last = store[noun].all.at(-1)?.id ?? 0n;
     // No id follows the largest int64. The counter then begins at the lowest free id.
     if (last < int64Max) store[noun].nextId = last + 1n;
   }
-  Object.assign(store, { isChanged: false, pulled: { from, at: at.toISOString() } });
   return store;
 }
 
@@ -51,42 +50,16 @@ function withoutNulls(record: object): object {
   );
 }
 
-/** Says from which service the store in a file was pulled, and when. Undefined if it was not, or cannot be read. */
-export function describePull(file: string): string | undefined {
-  try {
-    const { pulled, isChanged } = readStore(file) ?? {};
-    return pulled && `pulled from ${pulled.from} at ${pulled.at}${isChanged ? ', changed since' : ''}`;
-  } catch {
-    return undefined;
-  }
-}
-
-interface Replacement {
-  /** The store to replace; undefined if there is no file. */
-  readonly current: Store | undefined;
-  /**
-   * Writes a store to the file, which only its owner can read.
-   *
-   * @throws CliError `failed` if the file has been changed meanwhile, or cannot be written; it stays as it is.
-   */
-  replace(store: Store): Promise<void>;
-}
-
-/** Reads the store of a file in order to replace it. @throws InputError if the file does not hold a store. */
-export function beginReplacement(file: string): Replacement {
-  const version = versionOf(file);
-  return {
-    current: readStore(file),
-    async replace(store) {
-      await ensurePrivateFolder(dirname(file));
-      await withLock(file, async () => {
-        if (versionOf(file) !== version)
-          throw new CliError('failed', `${file}: was changed meanwhile, and is left as it is`, {
-            retryable: true,
-          });
-        store.id = randomUUID();
-        await writeFileAtomic(file, printStore(store));
-      });
-    },
-  };
+/**
+ * Writes a store to the file of the embedded store, which only its owner can read.
+ *
+ * @throws InputError if the file does not hold a store, CliError `failed` if it cannot be written; it then stays as it is.
+ */
+export async function replaceStore(file: string, store: Store): Promise<void> {
+  await ensurePrivateFolder(dirname(file));
+  await withLock(file, async () => {
+    readStore(file);
+    store.id = randomUUID();
+    await writeFileAtomic(file, printStore(store));
+  });
 }

@@ -1,5 +1,5 @@
 import { type HttpHeaders, type HttpRequest, headerValue, isRead } from '../api/http.ts';
-import { monotonicMs, sleep } from '../process/deadline.ts';
+import { sleep } from '../process/deadline.ts';
 import type { App } from './app.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 import type { Random } from './seed.ts';
@@ -54,52 +54,47 @@ const preflightHeaders: HttpHeaders = {
   'access-control-max-age': '600',
 };
 
+/**
+ * Builds the links of the answers as a client sees them behind a gateway, from X-Forwarded-Proto, X-Forwarded-Host and
+ * X-Forwarded-Prefix. Only a gateway may set them: with another client they lead wherever it likes.
+ */
+export function withForwarded(app: App): App {
+  return async (request) => {
+    const forwarded = (name: string, form: RegExp) =>
+      form.exec(headerValue(request.headers, `x-forwarded-${name}`)?.split(',')[0]?.trim() ?? '')?.[0];
+    const own = new URL(request.url);
+    const scheme = forwarded('proto', /^https?$/) ?? 'http';
+    const origin = `${scheme}://${forwarded('host', /^[\w.:[\]-]+$/) ?? own.host}`;
+    const prefix = forwarded('prefix', /^(\/[\w.~-]+)+$/) ?? '';
+    const url = origin + request.url.slice(own.origin.length);
+    const { headers, ...response } = await app({ ...request, url });
+    return {
+      ...response,
+      headers: {
+        ...headers,
+        ...('link' in headers && {
+          link: `${headers.link}`.replace(/<(https?:\/\/[^/>]+)?\//g, `<$1${prefix}/`),
+        }),
+        ...('location' in headers && { location: `${prefix}${headers.location}` }),
+      },
+    };
+  };
+}
+
 /** Faults that `serve` injects on purpose, for the test of a client. */
 export interface Faults {
   /** The wait before each response. */
   readonly latencyMs?: number | undefined;
-  /** The share of requests, from 0 to 1, that get a 503 and are not carried out. */
+  /** The share of requests that fail, 0 to 1. */
   readonly errorRate?: number | undefined;
-  /** The most requests a second. Further requests get a 429 with Retry-After, and are not carried out. */
-  readonly ratePerSecond?: number | undefined;
 }
 
-/** Adds faults to the app. Returns the app itself if there are none. */
-export function withFaults(app: App, faults: Faults, random: Random): App {
-  const { latencyMs = 0, errorRate = 0, ratePerSecond } = faults;
-  if (latencyMs === 0 && errorRate === 0 && ratePerSecond === undefined) return app;
-  const admit = ratePerSecond === undefined ? () => 0 : createBucket(ratePerSecond);
+export function withFaults(app: App, { latencyMs = 0, errorRate = 0 }: Faults, random: Random): App {
+  if (latencyMs === 0 && errorRate === 0) return app;
   return async (request) => {
-    const waitSeconds = admit(monotonicMs() / 1000);
     if (latencyMs > 0) await sleep(latencyMs);
-    if (waitSeconds > 0) return rateLimited(waitSeconds).toResponse();
     if (random() < errorRate)
       return new Refusal('unavailable', 'failed on purpose (--error-rate)').toResponse();
     return app(request);
   };
-}
-
-/**
- * Creates a token bucket. It holds the requests of one second, and fills steadily.
- *
- * @returns a function that is called for each request. It returns 0 if the request may pass, or else the seconds to wait.
- */
-function createBucket(ratePerSecond: number): (nowSeconds: number) => number {
-  const capacity = Math.max(1, ratePerSecond);
-  let level = capacity;
-  let lastSeconds: number | undefined;
-  return (nowSeconds) => {
-    const elapsedSeconds = nowSeconds - (lastSeconds ?? nowSeconds);
-    level = Math.min(capacity, level + elapsedSeconds * ratePerSecond);
-    lastSeconds = nowSeconds;
-    if (level < 1) return (1 - level) / ratePerSecond;
-    level -= 1;
-    return 0;
-  };
-}
-
-function rateLimited(waitSeconds: number): Refusal {
-  return new Refusal('rate_limited', 'too many requests (--rate-limit)', {
-    'retry-after': String(Math.max(1, Math.ceil(waitSeconds))),
-  });
 }

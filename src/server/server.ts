@@ -9,7 +9,14 @@ import { type App, createApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
 import { createRandom } from './seed.ts';
-import { type Faults, withCors, withFaults, withoutWrites, withToken } from './serve-options.ts';
+import {
+  type Faults,
+  withCors,
+  withFaults,
+  withForwarded,
+  withoutWrites,
+  withToken,
+} from './serve-options.ts';
 import type { Store } from './store.ts';
 
 interface ServerOptions extends ListenOptions {
@@ -18,6 +25,8 @@ interface ServerOptions extends ListenOptions {
   /** The token that a request to the API must bear. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
+  /** Whether a gateway in front says how clients reach the server. */
+  readonly trustProxy?: boolean | undefined;
 }
 
 export interface ListenOptions {
@@ -29,8 +38,6 @@ export interface ListenOptions {
   readonly names?: readonly string[] | undefined;
   /** Further origins whose pages may use the server. */
   readonly origins?: readonly string[] | undefined;
-  /** Replaces some of the default limits. */
-  readonly limits?: Partial<typeof defaultLimits> | undefined;
   /** Called after every response. */
   onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Called with an error that is not a Refusal: a defect of the server. */
@@ -52,25 +59,19 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** The limits for clients: two times, and the most connections. */
-const defaultLimits = {
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  connections: 256,
-};
-
 /** The longest time that closing waits for pending responses. */
 const closingGraceMs = 1000;
 
 /** Starts the local server: the app of the store, with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
-  const { store, readOnly, token, origins, faults = {} } = options;
+  const { store, readOnly, token, origins, faults = {}, trustProxy } = options;
   let app: App = createApp({ ...options, store: () => store });
   if (readOnly) app = withoutWrites(app);
   if (token !== undefined) app = withToken(app, token);
   // With a fixed seed, the same requests meet the same faults each time.
   app = withFaults(app, faults, createRandom(1));
   app = withDocuments(app, options);
+  if (trustProxy) app = withForwarded(app);
   if (origins) app = withCors(app, origins);
   return listen(app, options);
 }
@@ -82,16 +83,8 @@ export function startServer(options: ServerOptions): Promise<Listening> {
  */
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
   const { host, port, names, origins, onExchange, onDefect } = options;
-  const limits = { ...defaultLimits, ...options.limits };
-  const server = createServer({
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    // How often Node looks for requests that have taken too long.
-    connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
-    // A request without Host is answered with the service's own Error body.
-    requireHostHeader: false,
-  });
-  server.maxConnections = limits.connections;
+  // A request without Host is answered with the service's own Error body.
+  const server = createServer({ requireHostHeader: false });
   const guard = createGuard([host, ...(names ?? [])], origins ?? []);
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     if (onExchange) reportExchange(request, response, onExchange);
@@ -113,21 +106,18 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       send(response, toRefusal(error, onDefect).toResponse());
     }
   };
-  const turnsBySocket = new WeakMap<Socket, Turns>();
+  // More than one only if a client sends requests before it has the answers.
+  const openResponses = new WeakMap<Socket, readonly ServerResponse[]>();
+  const openOn = (socket: Socket) =>
+    (openResponses.get(socket) ?? []).filter(({ writableFinished }) => !writableFinished);
   server.on('request', (request, response) => {
-    const { socket } = request;
-    let turns = turnsBySocket.get(socket);
-    if (!turns) {
-      turns = new Turns(respond);
-      turnsBySocket.set(socket, turns);
-    }
-    turns.take(request, response);
+    openResponses.set(request.socket, [...openOn(request.socket), response]);
+    void respond(request, response);
   });
   server.on('clientError', (error, socket) => {
-    const end = () => answerMalformed(error, socket as Socket);
-    const turns = turnsBySocket.get(socket as Socket);
-    if (turns) turns.breakOff(end);
-    else end();
+    // An error in place of the answer to a request that is carried out would be false.
+    if (openOn(socket as Socket).some(({ req }) => req.complete)) socket.destroy();
+    else answerMalformed(error, socket as Socket);
   });
   await once(server.listen({ host, port }), 'listening').catch((error) => {
     throw toListenError(error, `${host}:${port}`);
@@ -141,73 +131,6 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       clearTimeout(timer);
     },
   };
-}
-
-/** A client that reads its answers never has more requests than this waiting on one connection. */
-const mostWaiting = 1000;
-
-type Respond = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** A request that waits for its turn, or the end of the connection because of bytes that are no request. */
-type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse } | { end(): void };
-
-/**
- * The requests of one connection, answered one at a time: the next when the answer before it has left this process. A client
- * that sends requests and reads no answers would otherwise fill the memory with answers.
- */
-class Turns {
-  private readonly respond: Respond;
-  private request: IncomingMessage | undefined;
-  private response: ServerResponse | undefined;
-  private readonly waiting: Waiting[] = [];
-
-  constructor(respond: Respond) {
-    this.respond = respond;
-  }
-
-  take(request: IncomingMessage, response: ServerResponse): void {
-    if (this.isIdle()) this.begin(request, response);
-    else this.wait({ request, response });
-    if (this.waiting.length > mostWaiting) request.socket.destroy();
-  }
-
-  /** Ends the connection in place of the answer to a request that is cut, or after the answers to all whole requests. */
-  breakOff(end: () => void): void {
-    const last = this.waiting.at(-1);
-    if (last && 'request' in last && !last.request.complete) this.waiting.pop();
-    if (this.isIdle() || this.request?.complete === false) end();
-    else this.wait({ end });
-  }
-
-  private isIdle(): boolean {
-    return this.waiting.length === 0 && (this.response === undefined || this.response.writableFinished);
-  }
-
-  private wait(turn: Waiting): void {
-    if (this.waiting.push(turn) === 1) this.nextAfter(this.response);
-  }
-
-  /** Begins the next turn when the response is written, and after what came on other connections. */
-  private nextAfter(response: ServerResponse | undefined): void {
-    response?.once('finish', () => setImmediate(() => this.next()));
-  }
-
-  private next(): void {
-    const turn = this.waiting.shift();
-    if (!turn) return;
-    if ('end' in turn) {
-      turn.end();
-      return;
-    }
-    if (this.waiting.length > 0) this.nextAfter(turn.response);
-    this.begin(turn.request, turn.response);
-  }
-
-  private begin(request: IncomingMessage, response: ServerResponse): void {
-    this.request = request;
-    this.response = response;
-    this.respond(request, response);
-  }
 }
 
 const hints: Readonly<Record<string, string>> = {

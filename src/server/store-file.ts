@@ -21,8 +21,9 @@ const UsedIds = v.optional(
  */
 const StoreFile = v.strictObject({
   id: v.optional(v.string()),
-  changed: v.optional(v.boolean(), true),
-  pulled: v.optional(v.object({ from: v.string(), at: v.string() })),
+  // Versions before 4.0.0 wrote these two.
+  changed: v.optional(v.boolean()),
+  pulled: v.optional(v.object({})),
   categories: v.optional(v.array(v.object({ ...NewCategory.entries, id: StoredId })), []),
   pets: v.optional(v.array(v.object({ ...NewPet.entries, id: StoredId })), []),
   orders: v.optional(v.array(v.object({ ...NewOrder.entries, id: StoredId })), []),
@@ -37,23 +38,14 @@ export class InvalidStore extends Error {}
 
 const nounsWithIds = ['categories', 'pets', 'orders'] as const;
 
-/** The version of a file that does not exist. */
-export const noFile = 'none';
-
 /** Returns a text that changes whenever the file is replaced. */
 export function versionOf(file: string): string {
   try {
     const { ino, mtimeNs, size } = statSync(file, { bigint: true });
     return `${ino}-${mtimeNs}-${size}`;
   } catch {
-    return noFile;
+    return 'none';
   }
-}
-
-/** Returns the version of a file that was just written; undefined if another program has written to it since. */
-export function versionWritten(file: string, text: string): string | undefined {
-  const version = versionOf(file);
-  return version.endsWith(`-${Buffer.byteLength(text)}`) ? version : undefined;
 }
 
 /**
@@ -98,9 +90,9 @@ function readBytes(file: string): Buffer | undefined {
 export function createStore(content: object): Store {
   const result = v.safeParse(StoreFile, content);
   if (!result.success) throw new InvalidStore(describeIssues(result.issues));
-  const { id: storeId, changed, pulled, categories, pets, orders, inventory, ids } = result.output;
+  const { id: storeId, categories, pets, orders, inventory, ids } = result.output;
   const store = new Store();
-  Object.assign(store, { id: storeId, isChanged: changed, pulled });
+  store.id = storeId;
   categories.forEach(({ id, ...fields }, at) => {
     add(store.categories, id, { id, ...fields }, `/categories/${at}/id`);
   });
@@ -143,7 +135,7 @@ function add<Value extends object>(
 }
 
 /** Prints the text of a store's file: one record a line, in the order of the ids. */
-export function printStore({ id, isChanged, pulled, ...collections }: Store): string {
+export function printStore({ id, ...collections }: Store): string {
   const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
     const lines = collections[noun].all.map(({ text }) => text);
     return `"${noun}":${lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`}`;
@@ -154,8 +146,7 @@ export function printStore({ id, isChanged, pulled, ...collections }: Store): st
     return `"${noun}":${printJson(retired.length === 0 ? { next } : { next, retired })}`;
   });
   const parts = [
-    ...(id === undefined ? [] : [`"id":${printJson(id)}`, `"changed":${isChanged}`]),
-    ...(pulled ? [`"pulled":${printJson(pulled)}`] : []),
+    ...(id === undefined ? [] : [`"id":${printJson(id)}`]),
     ...lists,
     `"ids":{${ids.join(',')}}`,
   ];

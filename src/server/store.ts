@@ -166,21 +166,10 @@ export function toPet(id: bigint, { status = 'available', ...fields }: NewPet): 
   return { id, ...fields, status };
 }
 
-/** The service from which records were pulled. */
-interface Pull {
-  /** The base URL of the service. */
-  readonly from: string;
-  /** The time, as RFC 3339. */
-  readonly at: string;
-}
-
 /** A pet store in memory. The handlers keep to its rules. */
 export class Store {
   /** Identifies the embedded store. A store that replaces it has another identifier. */
   id: string | undefined;
-  /** Whether a command has changed the embedded store since it was seeded or pulled. */
-  isChanged = false;
-  pulled: Pull | undefined;
   readonly categories = new Collection<StoredCategory>();
   readonly pets = new Collection<StoredPet>();
   readonly orders = new Collection<StoredOrder>();

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
@@ -70,50 +70,10 @@ test('--data serves the store of a file and does not change the file', async () 
   expect(await readFile(file, 'utf8')).toBe(text);
 });
 
-test('--save creates a missing file, and saves soon after a write and at the end', async () => {
-  const serving = await serve(`--data ${file} --save --empty`);
-  await write(serving, 'POST', '/categories', '{"name":"Dogs"}');
-  await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 5000 }).toContain('Dogs');
-  await write(serving, 'POST', '/categories', '{"name":"Cats"}');
-  expect(await serving.stop()).toBe(0);
-  expect(JSON.parse(await readFile(file, 'utf8')).categories).toHaveLength(2);
-  const again = await serve(`--data ${file} --save --empty`);
-  expect((await get(again, '/categories')).body).toHaveLength(2);
-  await again.stop();
-});
-
-test('--save does not overwrite what another program has written to the file', async () => {
-  await writeFile(file, '{}');
-  const serving = await serve(`--data ${file} --save`);
-  await write(serving, 'POST', '/categories', '{"name":"Cats"}');
-  await expect.poll(() => readFile(file, 'utf8'), { timeout: 5000 }).toContain('Cats');
-  const edited = '{"categories":[{"id":5,"name":"Mine"}]}';
-  await writeFile(file, edited);
-  await write(serving, 'POST', '/categories', '{"name":"Dogs"}');
-  expect(await serving.stop()).toBe(1);
-  expect(serving.io.written('stderr').replace(/\s+/g, ' ')).toContain(
-    `error: --data ${file}: another program has changed the file, so it is not saved`,
-  );
-  expect(await readFile(file, 'utf8')).toBe(edited);
-});
-
 test('--data is a regular file, and a pipe is not waited for', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   const run = await runCli(['serve', '--port', '0', '--data', join(folder, 'pipe'), '--', 'true']);
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('not a regular file') });
-});
-
-test('a second server cannot save to the same file, under another name neither', async () => {
-  const link = join(folder, 'link.json');
-  await writeFile(file, '{}');
-  await symlink(file, link);
-  const serving = await serve(`--data ${file} --save`);
-  for (const path of [file, link]) {
-    const second = await runCli(['serve', '--port', '0', '--data', path, '--save']);
-    expect(second).toMatchObject({ code: 1, stdout: '' });
-    expect(second.stderr).toContain(`process ${process.pid}`);
-  }
-  await serving.stop();
 });
 
 test('--read-only refuses every write', async () => {
@@ -163,8 +123,6 @@ test.each([
   [['--cors', 'localhost'], "--cors 'localhost': must be an origin"],
   [['--require-token'], '--require-token: PETSTORE_TOKEN is not set'],
   [['--error-rate', '2'], "--error-rate '2': must be a number from 0 to 1"],
-  [['--rate-limit', '0'], "--rate-limit '0': must be a number of requests a second, above 0"],
-  [['--save'], '--save: there is no file to save to'],
   [['--empty', '--pets', '3'], '--empty and --pets: give one of them'],
   [['--data', 'x.json', '--empty'], '--data and --empty'],
   [['--data', '/nonexistent/shop.json'], '--data /nonexistent/shop.json: no such file'],
@@ -210,18 +168,4 @@ test.concurrent.each([
   await once(child.stdout ?? child, 'data');
   child.kill(signal);
   expect(await outcome).toMatchObject({ code });
-});
-
-test('saves writes when a signal ends the process', async () => {
-  const saves = async (signal: 'SIGTERM' | 'SIGHUP') => {
-    const path = join(folder, `${signal}.json`);
-    const child = startCli(['serve', '--port', '0', '--data', path, '--save']);
-    const outcome = outcomeOf(child);
-    const [url] = await once(child.stdout ?? child, 'data');
-    await write({ url: String(url).trim() }, 'POST', '/pets', rex);
-    child.kill(signal);
-    expect(await outcome).toMatchObject({ code: 0 });
-    expect(JSON.parse(await readFile(path, 'utf8')).pets).toHaveLength(26);
-  };
-  await Promise.all([saves('SIGTERM'), saves('SIGHUP')]);
 });

@@ -178,58 +178,16 @@ const put = (quantity: number) => {
   return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 };
 
-test('rubbish behind requests is answered after them, so no request that was carried out is answered 400', async () => {
+test.each([
+  'rubbish\r\n\r\n',
+  `${put(72).slice(0, -3)}\r\nGET`,
+  'PUT /pets HTTP/1.1\r\ntransfer-encoding: x\r\n\r\n',
+])('no request that was carried out is answered 400 because of what follows it: %j', async (rest) => {
   const { raw, send } = await start();
-  const answers = await raw(`${put(70)}${put(71)}rubbish\r\n\r\n`);
-  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+  const answers = await raw(`${put(70)}${put(71)}${rest}`);
+  const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  expect(statuses.slice(0, 2).filter((status) => status !== '200')).toEqual([]);
   expect(JSON.parse((await send('GET', '/store/inventory/1')).body).quantity).toBe(71);
-});
-
-test('a request that is broken off behind another is answered 400, and is not carried out', async () => {
-  const { raw, send } = await start();
-  const broken =
-    'PUT /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n';
-  const answers = await raw(put(70) + broken);
-  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
-  expect(JSON.parse((await send('GET', '/store/inventory/1')).body).quantity).toBe(70);
-});
-
-test('no further request of a connection is carried out while its answers wait to be read', async () => {
-  let asked = 0;
-  const page = 'x'.repeat(1 << 20);
-  const { dial, send } = clientsOf(
-    await listen((request) => {
-      if (request.url.endsWith('/healthz')) return fine;
-      asked += 1;
-      return { ...fine, body: page };
-    }, here),
-  );
-  const socket = dial();
-  await once(socket, 'connect');
-  socket.pause();
-  socket.write('GET /pets HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(200));
-  await expect.poll(() => asked).toBeGreaterThan(0);
-  expect((await send('GET', '/healthz')).body).toBe('fine');
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  // The sockets of both sides hold a few megabytes.
-  expect(asked).toBeLessThan(50);
-  let length = 0;
-  socket.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-  });
-  socket.resume();
-  await expect.poll(() => length, { timeout: 20_000 }).toBeGreaterThan(200 * page.length);
-  expect(asked).toBe(200);
-  socket.destroy();
-});
-
-test('a connection with more than a thousand requests that wait is closed', async () => {
-  const { dial } = clientsOf(await listen(() => new Promise<HttpResponse>(() => {}), here));
-  const socket = dial();
-  const closed = once(socket, 'close');
-  socket.on('error', () => {});
-  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(1100));
-  await closed;
 });
 
 test('an app that throws is a 500 without the reason, and the next request is answered', async () => {
@@ -271,27 +229,7 @@ test('listening on a port in use fails with that reason', async () => {
   });
 });
 
-test('accepts no more connections than its limit', async () => {
-  const { dial, raw, send } = await start({ limits: { connections: 2 } });
-  const sockets = [dial(), dial()];
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  expect(await raw('GET /pets/1 HTTP/1.1\r\nhost: localhost\r\n\r\n')).toBe('');
-  for (const socket of sockets) socket.destroy();
-  const next = () => send('GET', '/pets/1').catch(() => undefined);
-  await expect.poll(next).toMatchObject({ status: 200 });
-});
-
 describe.concurrent('in time', () => {
-  test.each(['GET /pets HT', 'POST /pets HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n{'])(
-    'ends a request that arrives too slowly: %j',
-    async (begun) => {
-      const { raw } = await start({ limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
-      const answer = await raw(begun);
-      expect(answer).toContain('408 Request Timeout');
-      expect(answer).toContain('"request_timeout"');
-    },
-  );
-
   test('closing ends idle connections at once, and waits for a pending response', async () => {
     let answer: (response: HttpResponse) => void = () => {};
     const app = () =>

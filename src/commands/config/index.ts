@@ -25,7 +25,6 @@ import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
 import { CliError } from '../../process/errors.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
-import type { Io } from '../../process/io.ts';
 import { sanitize } from '../../process/text.ts';
 import { explain } from './explain.ts';
 
@@ -161,33 +160,18 @@ const path = verb({
   wrongSettings: 'warn',
   summary: 'Show the paths of the config, the state and the embedded store',
   description:
-    'Shows the paths of the config, the state and the embedded store, whether they exist or not, and which service `offline pull` copied the embedded store from. Deleting the embedded store starts it again.',
+    'Shows the paths of the config, the state and the embedded store, whether they exist or not. Deleting the embedded store starts it again.',
   examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
   args: { what: choice('[what]', 'print this path alone', pathNames) },
-  async view({ io }, { what }) {
-    if (what) return undefined;
-    const names = (await readOrigin(io)) === undefined ? ['what', 'path'] : ['what', 'path', 'origin'];
-    return { plural: 'paths', columns: propertyColumns(names) };
-  },
+  view: (_, { what }) => (what ? undefined : { plural: 'paths', columns: propertyColumns(['what', 'path']) }),
   async run(context, { what }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) return toOutput(context, what, paths[what]);
-    const origin = await readOrigin(context.io);
-    const records = pathNames.map((name) => ({
-      what: name,
-      path: paths[name],
-      ...(name === 'offline-store' && { origin }),
-    }));
+    const records = pathNames.map((name) => ({ what: name, path: paths[name] }));
     return { pages: [records] };
   },
 });
-
-/** Says which service the embedded store was copied from, and when. Undefined if it was not copied. */
-async function readOrigin(io: Io): Promise<string | undefined> {
-  const { describePull } = await import('../../server/pulled-store.ts');
-  return describePull(resolvePaths(io).offlineStore);
-}
 
 /**
  * Prints one bare value, for scripts. If a flag or a variable sets the format to json, jsonl or yaml, the value is a field of an

@@ -1,5 +1,5 @@
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { parseDuration, parseInteger, parseRate, ValueError } from '../../config/setting-values.ts';
+import { parseDuration, parseInteger, ValueError } from '../../config/setting-values.ts';
 
 export const flags = {
   port: value('--port <n>', 'port to listen on (default: 4010); 0 takes a free one', {
@@ -13,10 +13,6 @@ export const flags = {
   data: value('--data <file>', 'serve the store that this JSON file holds', {
     offers: 'file',
   }),
-  save: flag(
-    '--save',
-    'save to the file of --data at the end and within 1s after a write; a kill -9 loses that second. Created if it is missing',
-  ),
   empty: flag('--empty', 'start with an empty store'),
   pets: value('--pets <n>', 'start with a generated store of n pets', {
     parse: (text) => parseInteger(text, 0, 10_000_000),
@@ -24,9 +20,6 @@ export const flags = {
   latency: value('--latency <duration>', 'wait this long before each answer', { parse: parseLatency }),
   errorRate: value('--error-rate <share>', 'answer this share of requests, 0 to 1, with 503', {
     parse: parseShare,
-  }),
-  rateLimit: value('--rate-limit <n/s>', 'answer requests beyond this rate with 429 and Retry-After', {
-    parse: parseRate,
   }),
   readOnly: flag('--read-only', 'answer every write with 405'),
   requireToken: flag(
@@ -36,6 +29,10 @@ export const flags = {
   cors: values('--cors <origin>', 'let pages of this origin use the server; can be repeated', {
     parse: parseOrigin,
   }),
+  trustProxy: flag(
+    '--trust-proxy',
+    'build links from X-Forwarded-Proto, -Host and -Prefix, which a gateway in front sets',
+  ),
   log: flag('--log', 'one line per request on stderr'),
 };
 

@@ -1,123 +1,48 @@
-import { stat } from 'node:fs/promises';
 import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
-import { sleep } from '../../process/deadline.ts';
-import { CliError, InputError, messageOf, UsageError } from '../../process/errors.ts';
-import { writeFileAtomic } from '../../process/files.ts';
-import { withLock } from '../../process/lock.ts';
+import { InputError, messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
-import { noFile, printStore, readStore, versionOf, versionWritten } from '../../server/store-file.ts';
+import { readStore } from '../../server/store-file.ts';
 import { runChildCommand } from './child-command.ts';
 import type { ServeFlags } from './serve-flags.ts';
 
 /** Serves the store until a signal comes, or until the command has ended. */
-export function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
-  checkFlags(context, flags);
-  const work = () => serveStore(context, flags, command);
-  // Two servers that save to one file would overwrite each other's changes.
-  return flags.save && flags.data !== undefined ? withLock(flags.data, work, { waitMs: 0 }) : work();
-}
-
-function checkFlags({ io }: Context, { data, save, empty, pets, requireToken }: ServeFlags): void {
-  if (requireToken && !io.env.PETSTORE_TOKEN)
-    throw new InputError(
-      '--require-token: PETSTORE_TOKEN is not set',
-      'set it to the token that requests must bear',
-    );
-  if (save && data === undefined)
-    throw new UsageError('--save: there is no file to save to', 'name it with --data <file>');
-  if (empty && pets !== undefined) throw new UsageError('--empty and --pets: give one of them');
-  if (data !== undefined && !save && (empty || pets !== undefined))
-    throw new UsageError(
-      `--data and --${empty ? 'empty' : 'pets'}: give only one of them, because the file holds the store`,
-      'to create a new file with it, add --save',
-    );
-}
-
-async function serveStore(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
-  const fileStore = flags.data === undefined ? undefined : readStore(flags.data);
-  const store = fileStore ?? createStore(flags);
+export async function runServe(
+  context: Context,
+  flags: ServeFlags,
+  command: readonly string[],
+): Promise<void> {
+  const store = createStore(context, flags);
   const stop = nextSignal(context);
   const server = await openServer(context, flags, store);
-  const { data, save } = flags;
-  const endSaving =
-    save && data !== undefined ? startSaving(context, data, store, fileStore?.revision) : undefined;
   try {
     await announce(context, flags, server.url, command.length === 0);
     if (command.length === 0) await stop;
     else context.setExitCode(await runChildCommand(context, command, server.url));
   } finally {
     await server.close();
-    await endSaving?.();
   }
 }
 
-/** Makes the store to serve. @throws UsageError if the file of --data is missing and --save is not given. */
-function createStore({ data, save, empty, pets }: ServeFlags): Store {
-  if (data !== undefined && !save)
-    throw new UsageError(`--data ${data}: no such file`, 'with --save a missing file is created');
-  if (empty) return new Store();
-  return pets === undefined ? seedStore() : generateStore(pets);
-}
-
-/** The pause between two saves, in milliseconds. */
-const pauseMs = 500;
-
-/**
- * Saves the store whenever it has changed.
- *
- * @param savedRevision the revision that the file holds; undefined if there is no file.
- * @returns a function that saves once more and ends the saving. It throws a CliError `failed` if the file cannot be
- *   written, or if another program has changed it.
- */
-function startSaving(
-  context: Context,
-  file: string,
-  store: Store,
-  savedRevision: number | undefined,
-): () => Promise<void> {
-  let revision = savedRevision;
-  let version: string | undefined = versionOf(file);
-  let reason: string | undefined;
-  const closing = new AbortController();
-  const save = async () => {
-    const current = store.revision;
-    if (current === revision) return;
-    const found = versionOf(file);
-    if (found !== version && found !== noFile)
-      throw new CliError(
-        'failed',
-        `--data ${file}: another program has changed the file, so it is not saved`,
-      );
-    // The file belongs to the user: its mode stays, and a new one gets the mode that the umask leaves.
-    const mode = await stat(file).then(
-      (stats) => stats.mode & 0o777,
-      () => 0o666,
+/** Makes the store to serve. @throws UsageError if flags contradict each other; InputError if the file holds no store. */
+function createStore({ io }: Context, { data, empty, pets, requireToken }: ServeFlags): Store {
+  if (requireToken && !io.env.PETSTORE_TOKEN)
+    throw new InputError(
+      '--require-token: PETSTORE_TOKEN is not set',
+      'set it to the token that requests must bear',
     );
-    const text = printStore(store);
-    await writeFileAtomic(file, text, mode);
-    version = versionWritten(file, text);
-    revision = current;
-  };
-  const saveAgain = async () => {
-    while (!closing.signal.aborted) {
-      await save().catch((error: unknown) => {
-        const why = messageOf(error);
-        if (why !== reason) print(context, `warning: ${why}`);
-        reason = why;
-      });
-      await sleep(pauseMs, closing.signal).catch(() => {});
-    }
-  };
-  const saving = saveAgain();
-  return async () => {
-    closing.abort();
-    await saving;
-    await save();
-  };
+  const sources = [data !== undefined && '--data', empty && '--empty', pets !== undefined && '--pets'];
+  const [first, second] = sources.filter((name) => name !== false && name !== undefined);
+  if (second) throw new UsageError(`${first} and ${second}: give one of them`);
+  if (empty) return new Store();
+  if (data === undefined) return pets === undefined ? seedStore() : generateStore(pets);
+  const store = readStore(data);
+  if (!store)
+    throw new UsageError(`--data ${data}: no such file`, `\`petstore offline pull --to ${data}\` writes one`);
+  return store;
 }
 
 function openServer(
@@ -127,7 +52,6 @@ function openServer(
     host: [host = '127.0.0.1', ...names] = [],
     latency,
     errorRate,
-    rateLimit,
     requireToken,
     cors,
     log,
@@ -147,7 +71,7 @@ function openServer(
     names,
     token: requireToken ? context.io.env.PETSTORE_TOKEN : undefined,
     origins: cors,
-    faults: { latencyMs: latency, errorRate, ratePerSecond: rateLimit },
+    faults: { latencyMs: latency, errorRate },
     onExchange: log ? onExchange : undefined,
     onDefect: (error) => print(context, `error: internal: ${messageOf(error)}`),
   });
@@ -156,7 +80,7 @@ function openServer(
 /** Announces that the server accepts connections: prints its URL, and notes for people. */
 async function announce(
   context: Context,
-  { host: [host] = [], ...flags }: ServeFlags,
+  { host: [host] = [], readOnly }: ServeFlags,
   url: string,
   isAlone: boolean,
 ): Promise<void> {
@@ -169,12 +93,7 @@ async function announce(
   if (isAlone) await context.io.stdout.write(`${url}\n`);
   await context.print(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
   if (isAlone && context.io.stderr.isTerminal)
-    await context.print(`${persistenceNote(flags)}; Ctrl-C stops it`);
-}
-
-function persistenceNote({ readOnly, save, data }: Pick<ServeFlags, 'readOnly' | 'save' | 'data'>): string {
-  if (readOnly) return 'read-only';
-  return save ? `changes are saved to ${data}` : 'changes are lost at the end';
+    await context.print(`${readOnly ? 'read-only' : 'changes are lost at the end'}; Ctrl-C stops it`);
 }
 
 function nextSignal({ interrupts }: Context): Promise<void> {
