@@ -1,23 +1,19 @@
+import { basename } from 'node:path';
+import { nouns } from '../api/nouns.ts';
 import type { StopReason } from '../client/pace.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
-import { type FateCounts, isForPerson, isLeft, isUnfinished, type Run } from './run.ts';
+import { type FateCounts, isForPerson, isLeft, isUnfinished, type Run, rowCountOf } from './run.ts';
 import type { RunHeader } from './run-header.ts';
+import type { RunInfo } from './run-store.ts';
 
-/** The result of a session. */
+/** What a session of a run did, and what has become of the run. */
 export interface Report {
-  /** The id of the run. */
-  readonly id: string;
-  readonly header: RunHeader;
+  readonly info: RunInfo;
   /** All rows of the run. */
   readonly rows: readonly Row[];
-  /** The rows that this session looked at. */
-  readonly planned: readonly Row[];
-  /** Why each row is not processed that others have changed each time it was planned. */
-  readonly deferrals: ReadonlyMap<Row, string>;
-  /** Whether the run had an earlier session. */
-  readonly isResumed: boolean;
   /** This and the next three figures count this session alone. */
   readonly requests: number;
   readonly retries: number;
@@ -31,11 +27,75 @@ export interface Report {
   readonly problem: CliError | undefined;
 }
 
-/** The rows that failed, are unknown or were deferred, for the same reason. */
+/** The commands that a report offers, as lines to type. */
+export interface NextCommands {
+  /** Goes on with the run. Undefined if it is finished. */
+  readonly next?: string | undefined;
+  /** Takes back the run. Undefined if it wrote no row, or cannot be undone. */
+  readonly undo?: string | undefined;
+}
+
+/** The facts of a run as JSON: in the list of runs, and in the report of a session. */
+export function toRunJson({
+  id,
+  header,
+  started,
+  state,
+  counts,
+  left,
+  undo,
+}: Partial<RunInfo> & Pick<RunInfo, 'header' | 'counts'>): JsonObject {
+  const { kind, noun, undoes, target, delivery, flags, profile, name } = header;
+  const { shard } = flags;
+  return withoutUndefined({
+    id,
+    kind,
+    noun,
+    file: undoes ?? basename(name),
+    shard: shard ? `${shard.index}/${shard.count}` : undefined,
+    target,
+    profile: profile ?? undefined,
+    delivery: delivery ?? undefined,
+    started,
+    state,
+    rows: rowCountOf(counts),
+    ...counts,
+    left,
+    undoneBy: undo?.id,
+  });
+}
+
+/** A report as one JSON object: the facts of the run, and those of the session. */
+export function toReportJson(report: Report, commands: NextCommands): JsonObject {
+  const { info, rows, requests, retries, seconds, rowsPerSecond, rejects, stop } = report;
+  const failures = groupFailures(rows);
+  const { idField } = nouns[info.header.noun];
+  return withoutUndefined({
+    ...toRunJson(info),
+    requests,
+    retries,
+    seconds,
+    rowsPerSecond,
+    retryable: failures.length === 0 ? undefined : isRetryable(info.header, rows, info.counts),
+    rejects,
+    ...commands,
+    stopped: stop?.message,
+    failures: failures.map(({ example: { id, ...example }, ...group }) => ({
+      ...group,
+      example: withoutUndefined({ ...example, [idField]: id }),
+    })),
+  });
+}
+
+function withoutUndefined(facts: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as JsonObject;
+}
+
+/** The rows that failed, or are unknown, for the same reason. */
 export interface FailureGroup {
   /** Status and code, such as `404 no_entry`, or a code alone, such as `timeout`. */
   readonly kind: string;
-  readonly state: 'failed' | 'unknown' | 'deferred';
+  readonly state: 'failed' | 'unknown';
   readonly count: number;
   /** Whether `resume` processes all of the rows again. */
   readonly retryable: boolean;
@@ -49,21 +109,13 @@ export interface FailureGroup {
 }
 
 /** Groups the rows that are not as they should be by reason, the largest group first. */
-export function groupFailures(
-  rows: Iterable<Row>,
-  deferrals: ReadonlyMap<Row, string> = new Map(),
-): FailureGroup[] {
+export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
   const groups = new Map<string, FailureGroup & { count: number; retryable: boolean }>();
   for (const row of rows) {
-    const { state: rowState, line, id } = row;
-    const deferral = deferrals.get(row);
-    const outcome = rowState.at === 'settled' ? rowState.outcome : undefined;
-    const state = outcome?.state ?? (deferral === undefined ? undefined : 'deferred');
-    if (state !== 'failed' && state !== 'unknown' && state !== 'deferred') continue;
-    const { status, code, message, requestId } = outcome?.reason ?? {
-      code: 'changed',
-      message: deferral ?? state,
-    };
+    if (row.state.at !== 'settled') continue;
+    const { state, reason } = row.state.outcome;
+    if (state !== 'failed' && state !== 'unknown') continue;
+    const { status, code, message, requestId } = reason ?? { code: state, message: state };
     const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
     const retryable = isUnfinished(row);
     const group = groups.get(`${state} ${kind}`);
@@ -71,7 +123,7 @@ export function groupFailures(
       group.count += 1;
       group.retryable &&= retryable;
     } else {
-      const example = { line, id, message, requestId };
+      const example = { line: row.line, id: row.id, message, requestId };
       groups.set(`${state} ${kind}`, { kind, state, count: 1, retryable, example });
     }
   }
@@ -85,9 +137,9 @@ export function findNextCommand({
   rows,
 }: Pick<Run, 'id' | 'header'> & { readonly rows: readonly Row[] }): readonly string[] | undefined {
   const open = rows.filter((row) => isUnfinished(row) || isForPerson(row));
-  const waiting = open.map((row) => (isForPerson(row) ? settleWords(id, row) : settledByOf(row)));
-  if (open.length > 0 && waiting.every((words) => words !== undefined)) return waiting[0];
   if (open.length === 0) return undefined;
+  const waiting = open.map((row) => (isForPerson(row) ? settleWords(id, row) : settledByOf(row)));
+  if (waiting.every((words) => words !== undefined)) return waiting[0];
   return header.undoes === null ? ['resume', id] : ['undo', header.undoes];
 }
 
@@ -105,7 +157,7 @@ function settledByOf({ state }: Row): readonly string[] | undefined {
  * Whether the same command may end better although nobody has changed anything: a row failed for a reason that passes, and
  * nothing that adds or creates was sent.
  */
-export function isRetryable({ kind, flags }: RunHeader, rows: readonly Row[], counts: FateCounts): boolean {
+function isRetryable({ kind, flags }: RunHeader, rows: readonly Row[], counts: FateCounts): boolean {
   if (flags.relative || kind === 'create' || counts.invalid > 0) return false;
   return rows.every((row) => {
     if (row.state.at !== 'settled') return true;
@@ -114,47 +166,55 @@ export function isRetryable({ kind, flags }: RunHeader, rows: readonly Row[], co
   });
 }
 
-/**
- * Makes the error that ends a session. Undefined if every row is as the file says.
- *
- * @param retryable whether the same command may succeed later although nobody has changed anything.
- */
+/** Makes the error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */
 export function toRunError(
-  header: RunHeader,
-  counts: FateCounts,
-  retryable: boolean,
-  { stop, hint }: { readonly stop?: StopReason | undefined; readonly hint?: string | undefined } = {},
+  { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
+  {
+    stop,
+    hint,
+    rows,
+  }: {
+    readonly stop?: StopReason | undefined;
+    readonly hint?: string | undefined;
+    readonly rows?: readonly Row[];
+  } = {},
 ): CliError | undefined {
-  const { failed, unknown, invalid, unprocessed, unsettled, applied, unchanged, booked } = counts;
-  const isUndo = header.kind === 'undo';
+  const { failed, unknown, invalid, unprocessed, unsettled } = counts;
+  const open = unprocessed + unsettled;
   const failures: readonly (readonly [count: number, verb: string])[] = [
     [failed, 'failed'],
     [unknown, unknown === 1 ? 'is unknown' : 'are unknown'],
     [invalid, invalid === 1 ? 'is invalid' : 'are invalid'],
-    [unprocessed + unsettled, unprocessed + unsettled === 1 ? 'is not processed' : 'are not processed'],
+    [open, open === 1 ? 'is not processed' : 'are not processed'],
   ];
   const facts = failures
     .filter(([count]) => count > 0)
     .map(([count, verb], index) => {
-      const all = index === 0 ? ` of ${counted(header.rows, 'row', 'rows')}` : '';
+      const all = index === 0 ? ` of ${counted(rowCountOf(counts), 'row', 'rows')}` : '';
       return `${groupDigits(count)}${all} ${verb}`;
     })
     .join(', ');
   if (!stop && facts === '') return undefined;
-  const subject = isUndo ? `undo ${header.undoes}` : header.name;
+  const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
+  const clauses = [
+    `${subject}: ${stop ? `stopped: ${stop.message}` : facts}`,
+    ...(stop && facts ? [facts] : []),
+  ];
   return new CliError(
-    stop && stop.kind !== 'partial' ? stop.kind : kindOf(counts, isUndo, applied + unchanged + booked),
-    [`${subject}: ${stop ? `stopped: ${stop.message}` : facts}`, ...(stop && facts ? [facts] : [])].join(
-      '; ',
-    ),
-    { hint, retryable, applied: unknown > 0 ? 'unknown' : undefined },
+    stop && stop.kind !== 'partial' ? stop.kind : kindOf(counts, header.kind === 'undo'),
+    clauses.join('; '),
+    {
+      hint,
+      retryable: rows && isRetryable(header, rows, counts),
+      applied: unknown > 0 ? 'unknown' : undefined,
+    },
   );
 }
 
 /** An undo that leaves every row alone has done its work. A run of which nothing is known is not refused. */
-function kindOf(counts: FateCounts, isUndo: boolean, done: number): ErrorKind {
-  const { failed, unknown, invalid, unprocessed, unsettled } = counts;
-  if (done > 0) return 'partial';
+function kindOf(counts: FateCounts, isUndo: boolean): ErrorKind {
+  const { applied, unchanged, booked, failed, unknown, invalid, unprocessed, unsettled } = counts;
+  if (applied + unchanged + booked > 0) return 'partial';
   if (unknown === 0) return isUndo ? 'partial' : 'failed';
   return failed + invalid + unprocessed + unsettled === 0 ? 'unavailable' : 'partial';
 }

@@ -17,7 +17,7 @@ import {
   readUnreadableHead,
   type UnreadableHead,
 } from './journal.ts';
-import { markKilled, type Run, type RunEnd, rowTotals } from './run.ts';
+import { markKilled, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
 import { deliveryKey } from './run-header.ts';
 import { liveClaims } from './target.ts';
 
@@ -221,15 +221,26 @@ async function readRunInfo(
   undo: RunInfo | undefined,
 ): Promise<RunInfo | undefined> {
   const end = isRunning ? undefined : readEnd(path);
-  const content = end ? undefined : await readJournal(path);
-  if (!end && !content) return undefined;
-  const { id, header, started } = content?.run ?? (await readHead(path));
-  if (content && !isRunning) markKilled(content.run);
-  const { counts, left, written } = end ?? rowTotals(content?.run.rows ?? [], header);
-  const planned = end?.planned ?? content?.run.planned ?? 0;
-  const stateOfRows = end && left + counts.unknown === 0 ? 'finished' : 'stopped';
-  const state = isRunning ? 'running' : undo?.state === 'finished' ? 'undone' : stateOfRows;
-  return { id, header, started, state, counts, left, written, planned, undo };
+  if (end) return { ...(await readHead(path)), ...end, state: stateOf(end, undo), undo };
+  const content = await readJournal(path);
+  if (!content) return undefined;
+  if (!isRunning) markKilled(content.run);
+  return { ...toRunInfo(content.run, undo), ...(isRunning ? { state: 'running' } : {}) };
+}
+
+/** The facts of a run whose rows are known. */
+export function toRunInfo(
+  { id, started, header, rows, planned, end }: JournalContent['run'],
+  undo?: RunInfo,
+): RunInfo {
+  const totals = rowTotals(rows, header);
+  const state = end ? stateOf(totals, undo) : 'stopped';
+  return { id, started, header, planned, ...totals, state, undo };
+}
+
+function stateOf({ left, counts }: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {
+  if (undo?.state === 'finished') return 'undone';
+  return left + counts.unknown === 0 ? 'finished' : 'stopped';
 }
 
 /** Reads the last line alone. Undefined if it does not end a session. @throws CliError `usage` if the file cannot be read. */

@@ -19,7 +19,14 @@ import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
 import { isOnce, isUnfinished, type Run, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
-import { createJournal, journalPath, listRuns, nextPlanNumber, type SessionStart } from './run-store.ts';
+import {
+  createJournal,
+  journalPath,
+  listRuns,
+  nextPlanNumber,
+  type SessionStart,
+  toRunInfo,
+} from './run-store.ts';
 
 interface SessionOptions {
   readonly client: Client;
@@ -102,16 +109,12 @@ export class Session {
     const { client } = this.options;
     const keeper = new OutcomeKeeper(journal, stop, client.deferSaves?.());
     const startedMs = monotonicMs();
-    const deferrals = await this.writeRows(plan, journal, keeper);
+    await this.writeRows(plan, journal, keeper);
     const elapsedMs = monotonicMs() - startedMs;
     const ending = await this.end(plan, journal, rejects);
     return {
-      id,
-      header: run.header,
+      info: toRunInfo({ ...run, id, started: run.started ?? '' }),
       rows: run.rows,
-      planned: plan.rows.map(({ row }) => row),
-      deferrals,
-      isResumed: this.options.journal !== undefined,
       requests: pace.requests,
       retries: totals.retries,
       seconds: Math.round(plan.elapsedMs + elapsedMs) / 1000,

@@ -40,7 +40,7 @@ test.each([false, true])(
     shop.misbehave = undefined;
     // A count that is sent twice is there once, so resume sends it.
     if (!isApplied)
-      expect(await shop.report('resume --yes')).toMatchObject({ code: 0, run: 'r1', applied: count });
+      expect(await shop.report('resume --yes')).toMatchObject({ code: 0, id: 'r1', applied: count });
     expect(new Set(shop.stock.values())).toEqual(new Set([6]));
   },
 );

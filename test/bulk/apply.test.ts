@@ -29,7 +29,7 @@ test('a run that is declined, stopped by a guard, dry or without a row leaves no
   expect((await shop.run('runs -o json')).stdout).toBe('[]\n');
   // A file that changes nothing asks nothing, and is a run.
   const same = await shop.report('inventory apply same.csv');
-  expect(same).toMatchObject({ code: 0, unchanged: 1, run: 'r1' });
+  expect(same).toMatchObject({ code: 0, unchanged: 1, id: 'r1' });
   expect(shop.writes()).toEqual([]);
 });
 

@@ -90,7 +90,7 @@ test.each([
     expect(code).toBe(exitCode);
     expect(summary).toMatchObject({ unknown: 0, failed: 0, applied: shop.writes().length });
     expect(summary.unprocessed).toBe(160 - summary.applied - summary.unchanged);
-    expect(stderr).toContain(`petstore resume ${summary.run}`);
+    expect(stderr).toContain(`petstore resume ${summary.id}`);
     shop.misbehave = undefined;
     expect(await shop.report('resume --yes')).toMatchObject({ code: 0, unprocessed: 0 });
   },

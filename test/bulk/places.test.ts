@@ -136,8 +136,8 @@ test('applies and undoes on the embedded store', async () => {
   desk.write('stock.csv', toCsv(shelves(25, () => 77)));
   const summary = await desk.report('inventory apply stock.csv --yes --offline', { env });
   expect(summary).toMatchObject({ code: 0, applied: 25 });
-  expect(summary.undo).toBe(`petstore undo ${summary.run} --offline`);
-  const undone = await desk.report(['undo', String(summary.run), '--yes', '--offline'], { env });
+  expect(summary.undo).toBe(`petstore undo ${summary.id} --offline`);
+  const undone = await desk.report(['undo', String(summary.id), '--yes', '--offline'], { env });
   expect(undone).toMatchObject({ code: 0, applied: 25 });
 });
 

@@ -45,7 +45,7 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
   expect(JSON.parse(dry.stdout)).toHaveLength(60);
   expect(shop.writes()).toEqual([]);
   const rest = await shop.report('resume --yes');
-  expect(rest).toMatchObject({ code: 0, run: 'r1', rows: 120, applied: 120, unprocessed: 0 });
+  expect(rest).toMatchObject({ code: 0, id: 'r1', rows: 120, applied: 120, unprocessed: 0 });
   expect([...shop.stock]).toEqual(shelves(120, (petId) => petId + 5).map(([id, n]) => [`${id}`, n]));
   expect(shop.writes()).toHaveLength(60);
   // Nothing is left to do. The exit code is that of the run.
@@ -191,7 +191,7 @@ test('shards of one n run side by side, each as a run of its own; anything else 
   release();
   const runs = await Promise.all(shards);
   for (const report of runs) expect(report).toMatchObject({ code: 0, failed: 0 });
-  expect(runs.map(({ run }) => run).sort()).toEqual(['r1', 'r2', 'r3']);
+  expect(runs.map(({ id }) => id).sort()).toEqual(['r1', 'r2', 'r3']);
   expect(new Set(shop.stock.values())).toEqual(new Set([2]));
 });
 
@@ -220,7 +220,7 @@ test('a line that cannot be read makes the run unreadable: it is named, and noth
   expect(listed.stderr).toContain('warning: ');
   expect(shop.writes()).toEqual([]);
   // A file that sets counts can be applied nevertheless.
-  expect(await shop.report(apply)).toMatchObject({ code: 0, run: 'r3' });
+  expect(await shop.report(apply)).toMatchObject({ code: 0, id: 'r3' });
 });
 
 test('an incomplete line at the end of a journal is cut off, and the run goes on', async () => {

@@ -88,7 +88,7 @@ test('a run that was killed during its plan does not exist, and the next run rem
   shop.write('other.csv', toCsv([2]));
   expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({
     code: 0,
-    run: 'r8',
+    id: 'r8',
   });
   expect(existsSync(shop.journal('r7'))).toBe(false);
 });
@@ -115,5 +115,5 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
   expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied 3 of 3 rows') });
   expect(run.stderr).toBe('plan: 3 of 3 rows to write: 3 pets up +3\n');
   const { stdout } = await shop.run('undo --yes -qo json');
-  expect(JSON.parse(stdout)).toMatchObject({ run: 'r2', applied: 3 });
+  expect(JSON.parse(stdout)).toMatchObject({ id: 'r2', applied: 3 });
 });

@@ -83,7 +83,7 @@ export class Model {
     if (step.kind === 'single') return;
     const existing = runs.filter(({ key }) => touched.includes(key));
     const verb = words[0];
-    const named = runs.find((run) => run.machine === machine && run.id === summary?.run);
+    const named = runs.find((run) => run.machine === machine && run.id === summary?.id);
     const listed =
       named ?? existing.findLast(({ kind }) => (kind === 'undo') === (verb === 'undo')) ?? existing.at(-1);
     if (!listed) {

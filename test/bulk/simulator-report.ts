@@ -31,11 +31,11 @@ export function checkReport(command: Command, run: ListedRun | undefined, wrote:
   if (total([...right, ...wrong]) !== summary.rows)
     throw new Violation(`${place}: ${summary.rows} rows, and the states make ${total([...right, ...wrong])}`);
   for (const name of ['rows', ...right, ...wrong])
-    if (run && run.id === summary.run && Number(run[name] ?? 0) !== count(name))
+    if (run && run.id === summary.id && Number(run[name] ?? 0) !== count(name))
       throw new Violation(`${place}: ${name} is ${summary[name]} in the summary and ${run[name]} in runs`);
   checkExit(command, count, total, place);
   const isInWords = /look|wait|by hand/.test(String(error?.hint));
-  if (count('unprocessed') > 0 && summary.run !== undefined && !namedCommand(command) && !isInWords)
+  if (count('unprocessed') > 0 && summary.id !== undefined && !namedCommand(command) && !isInWords)
     throw new Violation(`${place}: rows are left, and no way on is named: ${stderr}`);
 }
 

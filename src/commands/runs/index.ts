@@ -1,5 +1,6 @@
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
+import type { View } from '../../output/columns.ts';
 import { UsageError } from '../../process/errors.ts';
 import { listFlags, parseRunId, referenceFlag } from '../arguments.ts';
 import { resumeFlags } from './run-flags.ts';
@@ -18,7 +19,7 @@ const list = verb({
     'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Single commands are no runs.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: runsFlags,
-  view: async () => (await import('./show-runs.ts')).runsView(),
+  view: async () => (await import('./report-run.ts')).reportView as View<object>,
   run: async (context, flags) => (await import('./show-runs.ts')).findRuns(context, flags),
 });
 

@@ -132,7 +132,7 @@ async function reportNothing(
     : '';
   await context.print(`${fact}: nothing is left to do${next}`);
   await printNothing(context, info.header, isPreview, info);
-  const error = isUndone ? undefined : toRunError(info.header, info.counts, false);
+  const error = isUndone ? undefined : toRunError(info);
   if (error) throw error;
 }
 

@@ -35,11 +35,6 @@ export interface PrintedRow {
   readonly line: number;
 }
 
-/** The id of a row under the name that its noun has for it. */
-export function idMember(noun: NounName, id: bigint | undefined): Pick<PrintedRow, 'id' | 'petId'> {
-  return id === undefined ? {} : { [nouns[noun].idField]: id };
-}
-
 /** @param name the name of its pet, if that was read. */
 export function toPrintedRow(noun: NounName, { row, state, now }: PlannedRow, name?: string): PrintedRow {
   const outcome = state.at === 'settled' ? state.outcome : undefined;

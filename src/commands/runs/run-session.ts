@@ -22,7 +22,7 @@ import { checkFolder, type FileName } from '../../process/new-file.ts';
 import { graceMs, inTwoSteps, StoppedError } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
 import { plannedOf } from '../../writes/decide.ts';
-import { printReport, summaryView } from './report-run.ts';
+import { printReport, reportView } from './report-run.ts';
 import { rowWords } from './row-view.ts';
 import { runGuards, type SessionFlags } from './run-flags.ts';
 import { countProblems, createPlanView, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
@@ -39,7 +39,7 @@ export interface OpenRun {
 /** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
 export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
   const isPlan = isDiff || context.flags.dryRun;
-  if (!isPlan) return summaryView;
+  if (!isPlan) return reportView as View<object>;
   return createPlanView(noun, context.settings.get('output') === 'table') as View<object>;
 }
 

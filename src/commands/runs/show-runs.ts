@@ -1,54 +1,18 @@
-import { basename } from 'node:path';
-import { type Fate, isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
+import { toRunJson } from '../../bulk/report.ts';
+import { isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
-import type { Column, View } from '../../output/columns.ts';
+import type { View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/print.ts';
-import { groupDigits } from '../../process/text.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
 import { createRowView, type PrintedRow, rowWords, toPrintedRow, toRemovedRecord } from './row-view.ts';
-
-interface RunRecord extends Readonly<Record<Fate, number>> {
-  readonly id: string;
-  readonly kind: string;
-  readonly noun: string;
-  /** The input without its folder. An undo has the id of the run that it undoes. */
-  readonly file: string;
-  /** `2/4`. Undefined for a whole file. */
-  readonly shard: string | undefined;
-  readonly target: string;
-  readonly profile: string | undefined;
-  readonly state: string;
-  readonly started: string;
-  readonly rows: number;
-  readonly delivery: string | undefined;
-  /** The id of the last undo of the run. */
-  readonly undoneBy: string | undefined;
-}
-
-const runsColumns: readonly Column<RunRecord>[] = [
-  { name: 'id', value: ({ id }) => id },
-  { name: 'kind', value: ({ kind }) => kind },
-  { name: 'file', value: ({ file, shard }) => (shard === undefined ? file : `${file} ${shard}`) },
-  { name: 'started', value: ({ started }) => started, isTime: true },
-  { name: 'state', value: ({ state }) => state, isStatus: true },
-  {
-    name: 'applied',
-    value: ({ applied, rows }) => `${groupDigits(applied)}/${groupDigits(rows)}`,
-    align: 'right',
-  },
-];
 
 interface RunFilter {
   readonly limit?: number | undefined;
   /** Only runs that wrote this pet or its count. */
   readonly pet?: IdOrName | undefined;
-}
-
-/** Returns the columns of the list of runs. */
-export function runsView(): View<object> {
-  return { plural: 'runs', columns: runsColumns as readonly Column<object>[] };
 }
 
 /** Reads the runs that this machine has kept, the newest first. */
@@ -65,11 +29,11 @@ export async function findRuns(context: Context, { limit, pet }: RunFilter): Pro
   return { pages: readRuns(list, petId), limit };
 }
 
-async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
+async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerator<JsonObject[]> {
   // All runs are one page, because the columns of a pipe have the same width only within a page.
-  if (petId === undefined) return yield list.runs.map(toRunRecord);
+  if (petId === undefined) return yield list.runs.map(toRunJson);
   for (const info of list.runs)
-    if (hasWrittenPet((await readRun(list, info.id)).run, petId)) yield [toRunRecord(info)];
+    if (hasWrittenPet((await readRun(list, info.id)).run, petId)) yield [toRunJson(info)];
 }
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
@@ -77,26 +41,6 @@ function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   const idOf = ({ id, state }: Run['rows'][number]) =>
     id ?? (state.at === 'settled' ? state.outcome.made?.id : undefined);
   return rows.some((row) => idOf(row) === petId && isAppliedOrUncertain(row));
-}
-
-function toRunRecord({ id, header, started, state, counts, undo }: RunInfo): RunRecord {
-  const { kind, noun, undoes, target, rows, delivery, flags, profile, name } = header;
-  const { shard } = flags;
-  return {
-    id,
-    kind,
-    noun,
-    file: undoes ?? basename(name),
-    shard: shard ? `${shard.index}/${shard.count}` : undefined,
-    target,
-    profile: profile ?? undefined,
-    state,
-    started,
-    rows,
-    ...counts,
-    delivery: delivery ?? undefined,
-    undoneBy: undo?.id,
-  };
 }
 
 /** Finds a run by its id, or the last run. @throws UsageError if there is none. */
